@@ -7,6 +7,8 @@ RUN := $(VENV)/.run-installed
 DEV := $(VENV)/.dev-installed
 # The older generation of the MCP SDK, which cannot live beside the newer one; the tests run it as a client.
 MCP1 := $(VENV)/clients/mcp1
+# Cosmic Ray, which makes mutants of the source. It is only run by hand, with `make mutants`.
+MUTANTS := $(VENV)/clients/mutants
 # The MCP Inspector, which the tests run as well; npm comes with the packages of the tests.
 INSPECTOR := $(VENV)/clients/inspector
 # Caddy and nginx of Debian's packages, where the system has none.
@@ -22,7 +24,7 @@ TRYTON := $(VENV)/contenders/tryton
 SIDE_BY_SIDE := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long check format bench bench-flat lock documents clean
+.PHONY: help setup run test test-long check format mutants bench bench-flat lock documents clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,7 +45,7 @@ test-long: $(DEV) ## Run everything on every engine, the tests of endurance in t
 	@tests/proxies.sh $(PROXIES)
 	$(SIDE_BY_SIDE) --every-engine --timeout 1800
 
-check: $(DEV) ## Style, types and floors
+check: $(DEV) ## Check style, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -53,6 +55,10 @@ format: $(DEV) ## Format the code and mend what can be mended by itself
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+mutants: $(DEV) $(MUTANTS)/.installed ## Show which small changes of FILE none of TESTS notices
+	@test -n "$(FILE)" -a -n "$(TESTS)" || { echo "Say which: make mutants FILE=src/... TESTS=tests/..."; exit 2; }
+	$(BIN)/python tests/rules/mutants.py $(MUTANTS)/bin $(FILE) $(TESTS)
+
 bench: $(DEV) $(TRYTON)/.installed ## Measure speed against references in the same run
 	$(BIN)/python bench/run.py
 
@@ -60,13 +66,14 @@ bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,00
 	PYTHONPATH=. $(BIN)/python -m bench.flat
 
 documents: $(DEV) ## Write the generated documents anew
-	$(BIN)/python tests/house/documents.py
+	$(BIN)/python tests/rules/documents.py
 
 lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -c requirements.lock -o requirements-dev.lock
 	cd tests/clients/inspector && $(NPM) install --loglevel error --package-lock-only --omit-lockfile-registry-resolved
 	echo "mcp==1.30.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mcp1.lock
+	echo "cosmic-ray==8.7.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mutants.lock
 	echo "trytond-account-invoice" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o bench/contenders/tryton.lock
 
 clean: ## Remove what was built (never the data)
@@ -88,6 +95,11 @@ $(DEV): requirements-dev.lock tests/clients/mcp1.lock tests/clients/inspector/pa
 	$(MCP1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/mcp1.lock
 	mkdir -p $(INSPECTOR) && cp tests/clients/inspector/package*.json $(INSPECTOR)
 	cd $(INSPECTOR) && $(NPM) install --loglevel error --ignore-scripts --no-audit --no-fund --no-save
+	@touch $@
+
+$(MUTANTS)/.installed: tests/clients/mutants.lock | $(BIN)/python
+	$(PYTHON) -m venv --clear $(MUTANTS)
+	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/mutants.lock
 	@touch $@
 
 # Its books are made anew where what fills them is another.

@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass
 from itertools import cycle, islice
 from pathlib import Path
 
-_RECEIVED_AT_ONCE = 65_536
+_RECEIVE_BYTES = 65_536
 # In a body, where each request is to say something else: whoever is told the same twice has nothing to change.
 NUMBER = "000000"
-_PATIENCE = 10.0  # seconds without any answer
+_TIMEOUT_SECONDS = 10.0  # seconds without any answer
 
 
 class BadAnswer(Exception):
@@ -28,7 +28,7 @@ class BadAnswer(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class LoadResult:
     """What one load came to; latencies are in milliseconds."""
 
     requests: int
@@ -48,7 +48,7 @@ class _Connection:
     __slots__ = ("began", "pending", "socket")
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), _PATIENCE)
+        self.socket = socket.create_connection(("127.0.0.1", port), _TIMEOUT_SECONDS)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.settimeout(0.0)
         self.began = 0.0
@@ -56,28 +56,28 @@ class _Connection:
 
 
 def main() -> None:
-    given = _arguments()
-    if given.cores:
-        os.sched_setaffinity(0, given.cores)
-    keys = given.keys.read_text().split()
-    requests = [_request(given, key, number) for number, key in enumerate(keys)]
+    arguments = _parse_arguments()
+    if arguments.cores:
+        os.sched_setaffinity(0, arguments.cores)
+    keys = arguments.keys.read_text().split()
+    requests = [_make_request(arguments, key, number) for number, key in enumerate(keys)]
     gc.disable()
-    load = _measure(requests, given)
+    load = _measure_load(requests, arguments)
     print(json.dumps(asdict(load)))
 
 
-def _measure(requests: list[bytes], given: argparse.Namespace) -> Load:
-    connections = [_Connection(given.port) for _ in range(given.connections)]
-    rotation = islice(cycle(requests), given.first, None)
-    warm_up = _drive(connections, rotation, given.warm_up)
+def _measure_load(requests: list[bytes], arguments: argparse.Namespace) -> LoadResult:
+    connections = [_Connection(arguments.port) for _ in range(arguments.connections)]
+    rotation = islice(cycle(requests), arguments.first, None)
+    warm_up = _send_requests(connections, rotation, arguments.warm_up)
     cpu = _cpu_seconds()
     began = time.perf_counter()
-    latencies = _drive(connections, rotation, given.seconds)
+    latencies = _send_requests(connections, rotation, arguments.seconds)
     seconds = time.perf_counter() - began
     cpu = _cpu_seconds() - cpu
     latencies.sort()
     count = len(latencies)
-    return Load(
+    return LoadResult(
         requests=count,
         all_requests=count + len(warm_up),
         seconds=seconds,
@@ -89,7 +89,7 @@ def _measure(requests: list[bytes], given: argparse.Namespace) -> Load:
     )
 
 
-def _drive(connections: list[_Connection], requests: Iterator[bytes], seconds: float) -> list[float]:
+def _send_requests(connections: list[_Connection], requests: Iterator[bytes], seconds: float) -> list[float]:
     """Send on every connection for this long, then wait for what is still on its way; every latency in seconds."""
     clock = time.perf_counter
     latencies: list[float] = []
@@ -102,12 +102,12 @@ def _drive(connections: list[_Connection], requests: Iterator[bytes], seconds: f
             connection.socket.send(next(requests))
         end = clock() + seconds
         while waiting:
-            ready = poll.poll(_PATIENCE)
+            ready = poll.poll(_TIMEOUT_SECONDS)
             if not ready:
-                raise BadAnswer(f"no answer within {_PATIENCE:g} seconds")
+                raise BadAnswer(f"no answer within {_TIMEOUT_SECONDS:g} seconds")
             for number, _ in ready:
                 connection = busy[number]
-                received = connection.pending + connection.socket.recv(_RECEIVED_AT_ONCE)
+                received = connection.pending + connection.socket.recv(_RECEIVE_BYTES)
                 if not _is_whole(received):
                     connection.pending = received
                     continue
@@ -135,12 +135,12 @@ def _is_whole(received: bytes) -> bool:
     return len(received) - head - 4 >= int(received[at : received.find(b"\r", at)])
 
 
-def _request(given: argparse.Namespace, key: str, number: int) -> bytes:
-    body = given.body.replace(NUMBER, f"{number:0{len(NUMBER)}}")
+def _make_request(arguments: argparse.Namespace, key: str, number: int) -> bytes:
+    body = arguments.body.replace(NUMBER, f"{number:0{len(NUMBER)}}")
     head = [
-        f"{given.method} {given.path} HTTP/1.1",
-        f"Host: 127.0.0.1:{given.port}",
-        f"Cookie: {given.cookie}={key}" if given.cookie else f"Authorization: Bearer {key}",
+        f"{arguments.method} {arguments.path} HTTP/1.1",
+        f"Host: 127.0.0.1:{arguments.port}",
+        f"Cookie: {arguments.cookie}={key}" if arguments.cookie else f"Authorization: Bearer {key}",
     ]
     if body:
         # What every client of a tool server sends.
@@ -151,7 +151,7 @@ def _request(given: argparse.Namespace, key: str, number: int) -> bytes:
             f"Content-Length: {len(body)}",
         ]
     else:
-        head += ["Accept: text/html" if given.cookie else "Accept: application/json"]
+        head += ["Accept: text/html" if arguments.cookie else "Accept: application/json"]
     return "\r\n".join((*head, "", body)).encode()
 
 
@@ -160,7 +160,7 @@ def _cpu_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def _arguments() -> argparse.Namespace:
+def _parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure one address of a server on this machine.")
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--path", required=True)

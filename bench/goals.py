@@ -7,14 +7,14 @@ from operator import attrgetter
 from statistics import median
 
 from bench.billing import Billing, Rates
-from bench.flat import MOST as MOST_GROWTH
-from bench.flat import Flatness
-from bench.neighbours.measuring import Neighbours, Slowdown
-from bench.neighbours.memory import Growth
+from bench.flat import MAX_GROWTH as MOST_GROWTH
+from bench.flat import ReadGrowth
+from bench.neighbours.measuring import NeighbourResults, Slowdown
+from bench.neighbours.memory import MemoryGrowth
 from bench.neighbours.start_of_day import DayStart
-from bench.papers import Papers
-from bench.rounds import Round
-from bench.webhooks import Sending
+from bench.papers import PdfRates
+from bench.rounds import RoundResults
+from bench.webhooks import SendingRates
 
 ORGANISATION = "Mainstay, organisation"
 TWO_WORKERS = "Mainstay, organisation, two workers"
@@ -61,104 +61,108 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
+class GoalRatio:
     """One measure over another: at least so much, or at most."""
 
     text: str
-    over: str
-    under: str
+    numerator: str
+    denominator: str
     least: float = 0.0
     most: float = float("inf")
-    of: str = "load.rate"
+    attribute: str = "load.rate"
     # How many cores the first has for each of the second's; none where processor time does not tell the same.
     cores: int = 1
 
-    def judge(self, rounds: Sequence[Round]) -> Verdict:
+    def judge(self, rounds: Sequence[RoundResults]) -> Verdict:
         """Take the ratio within each round."""
         by_cpu = [self.cores / ratio for ratio in self._ratios(rounds, "server_cpu")] if self.cores else []
         # Where several processes leave the client no core, it takes from them what it needs, and the more they answer,
         # the more: how many requests a second they would answer is then told only by the time that each takes them.
         crowded = self.cores > 1 and len(os.sched_getaffinity(0)) <= self.cores
-        ratios = by_cpu if crowded else self._ratios(rounds, self.of)
-        return _verdict(self.text, ratios, self.least, self.most, median(by_cpu) if by_cpu else None)
+        ratios = by_cpu if crowded else self._ratios(rounds, self.attribute)
+        return _make_verdict(self.text, ratios, self.least, self.most, median(by_cpu) if by_cpu else None)
 
-    def _ratios(self, rounds: Sequence[Round], of: str) -> list[float]:
-        value = attrgetter(of)
-        return [value(measured[self.over]) / value(measured[self.under]) for measured in rounds]
+    def _ratios(self, rounds: Sequence[RoundResults], attribute: str) -> list[float]:
+        value = attrgetter(attribute)
+        return [value(measured[self.numerator]) / value(measured[self.denominator]) for measured in rounds]
 
 
 RATIOS = (
-    Ratio("organisation: times the reference", ORGANISATION, REFERENCE_ORGANISATION, least=15),
-    Ratio("list: times the reference", PEOPLE, REFERENCE_PEOPLE, least=10),
-    Ratio("organisation: part of the ceiling", ORGANISATION, CEILING, least=0.30),
-    Ratio("list: part of the ceiling", PEOPLE, CEILING, least=0.15),
-    Ratio("tools/list: times the SDK", TOOLS_LIST, SDK_LIST, least=5),
-    Ratio("tools/call: times the SDK", TOOLS_CALL, SDK_CALL, least=5),
-    Ratio("tools/list: times FastMCP", TOOLS_LIST, FAST_LIST, least=10),
-    Ratio("tools/call: times FastMCP", TOOLS_CALL, FAST_CALL, least=10),
+    GoalRatio("organisation: times the reference", ORGANISATION, REFERENCE_ORGANISATION, least=15),
+    GoalRatio("list: times the reference", PEOPLE, REFERENCE_PEOPLE, least=10),
+    GoalRatio("organisation: part of the ceiling", ORGANISATION, CEILING, least=0.30),
+    GoalRatio("list: part of the ceiling", PEOPLE, CEILING, least=0.15),
+    GoalRatio("tools/list: times the SDK", TOOLS_LIST, SDK_LIST, least=5),
+    GoalRatio("tools/call: times the SDK", TOOLS_CALL, SDK_CALL, least=5),
+    GoalRatio("tools/list: times FastMCP", TOOLS_LIST, FAST_LIST, least=10),
+    GoalRatio("tools/call: times FastMCP", TOOLS_CALL, FAST_CALL, least=10),
     # By processor time: for each change both wait for the disk, and as long. The reference writes the row and no more;
     # in ours are the trail, the event, the words one searches by, and what the worker does about it afterwards.
-    Ratio("change: times the reference", REFERENCE_CHANGE, CHANGE, least=1, of="server_cpu", cores=0),
-    Ratio("jobs: times the reference", JOBS, REFERENCE_JOBS, least=10),
+    GoalRatio("change: times the reference", REFERENCE_CHANGE, CHANGE, least=1, attribute="server_cpu", cores=0),
+    GoalRatio("jobs: times the reference", JOBS, REFERENCE_JOBS, least=10),
     # Likewise; but here the reference writes all that is kept of it too, for whoever made a job without would have made
     # something else.
-    Ratio("make a job: times the reference", REFERENCE_CREATE, CREATE, least=5, of="server_cpu", cores=0),
-    Ratio("two workers: times one", TWO_WORKERS, ORGANISATION, least=1.7, cores=2),
-    Ratio("list: p50 with 50,000 people over 100", PEOPLE_OF_MANY, PEOPLE, most=1.5, of="load.p50", cores=0),
+    GoalRatio("make a job: times the reference", REFERENCE_CREATE, CREATE, least=5, attribute="server_cpu", cores=0),
+    GoalRatio("two workers: times one", TWO_WORKERS, ORGANISATION, least=1.7, cores=2),
+    GoalRatio("list: p50 with 50,000 people over 100", PEOPLE_OF_MANY, PEOPLE, most=1.5, attribute="load.p50", cores=0),
 )
 
-_MOST_MEGABYTES = 100
-_MOST_SLOWDOWN = 2.0
-_MOST_WRITE_MILLISECONDS = 250
+_MAX_MEGABYTES = 100
+_MAX_SLOWDOWN = 2.0
+_MAX_WRITE_MILLISECONDS = 250
 # The gain of a second worker where organisations' days begin.
-_LEAST_GAIN_OF_TWO = 1.0
-_MOST_GROWTH_IN_MEMORY = 1.2
-_MOST_MILLISECONDS = 40
+_MIN_GAIN_OF_TWO = 1.0
+_MAX_GROWTH_IN_MEMORY = 1.2
+_MAX_MILLISECONDS = 40
 
 
-def judge_sending(rounds: Sequence[Sending]) -> list[Verdict]:
+def judge_sending(rounds: Sequence[SendingRates]) -> list[Verdict]:
     """What becomes of webhooks: how fast they are sent, and what dead receivers cost a healthy one."""
     by_cpu = median(sending.client_cpu / sending.worker_cpu for sending in rounds)
     return [
-        _verdict("webhooks: part of the client alone", [of.worker / of.client for of in rounds], 0.5, by_cpu=by_cpu),
-        _verdict("webhooks: one of 20, 19 dead", [of.among_dead / of.among_healthy for of in rounds], 0.8),
+        _make_verdict(
+            "webhooks: part of the client alone", [of.worker / of.client for of in rounds], 0.5, by_cpu=by_cpu
+        ),
+        _make_verdict("webhooks: one of 20, 19 dead", [of.among_dead / of.among_healthy for of in rounds], 0.8),
     ]
 
 
 def judge_billing(rounds: Sequence[Billing]) -> list[Verdict]:
     """Invoices beside Tryton; there is nothing to judge where it is not installed."""
 
-    def times(of: Callable[[Rates], float]) -> list[float]:
-        return [of(billing.ours) / of(billing.theirs) for billing in rounds]
+    def ratios(rate_of: Callable[[Rates], float]) -> list[float]:
+        return [rate_of(billing.ours) / rate_of(billing.theirs) for billing in rounds]
 
     if not rounds:
         return []
     return [
-        _verdict("draft 20 lines: times Tryton", times(attrgetter("draft")), least=1),
-        _verdict("issue it: times Tryton", times(attrgetter("issue")), least=1),
-        _verdict(f"25 of {rounds[0].invoices:,} invoices: times Tryton", times(attrgetter("list")), least=5),
+        _make_verdict("draft 20 lines: times Tryton", ratios(attrgetter("draft")), least=1),
+        _make_verdict("issue it: times Tryton", ratios(attrgetter("issue")), least=1),
+        _make_verdict(f"25 of {rounds[0].invoices:,} invoices: times Tryton", ratios(attrgetter("list")), least=5),
     ]
 
 
-def judge_papers(rounds: Sequence[Papers]) -> Verdict:
+def judge_papers(rounds: Sequence[PdfRates]) -> Verdict:
     """How much of the speed of bare Typst is left."""
-    return _verdict("PDFs: part of bare Typst", [papers.ours / papers.bare for papers in rounds], least=0.7)
+    return _make_verdict("PDFs: part of bare Typst", [papers.ours / papers.bare for papers in rounds], least=0.7)
 
 
-def judge_pages(rounds: Sequence[Round]) -> list[Verdict]:
+def judge_pages(rounds: Sequence[RoundResults]) -> list[Verdict]:
     """The server's own time for each page, on one core."""
     return [
-        _verdict(f"{name}, in ms", [measured[name].server_cpu / 1000 for measured in rounds], most=_MOST_MILLISECONDS)
+        _make_verdict(
+            f"{name}, in ms", [measured[name].server_cpu / 1000 for measured in rounds], most=_MAX_MILLISECONDS
+        )
         for name in PAGES
     ]
 
 
-def judge_flatness(readings: Sequence[Flatness]) -> list[Verdict]:
+def judge_flatness(readings: Sequence[ReadGrowth]) -> list[Verdict]:
     """Of all readings, the one that grows most counts; there is nothing to judge where none was measured."""
     growths = [reading.growth for reading in readings]
     if not growths:
         return []
-    verdict = _verdict(f"{len(growths)} readings: the most one grows", growths, most=MOST_GROWTH)
+    verdict = _make_verdict(f"{len(growths)} readings: the most one grows", growths, most=MOST_GROWTH)
     return [replace(verdict, measured=max(growths), met=max(growths) <= MOST_GROWTH)]
 
 
@@ -167,15 +171,15 @@ def judge_memory(megabytes: Sequence[float]) -> Verdict:
     largest = max(megabytes)
     return Verdict(
         "memory: the largest worker, in MB",
-        f"< {_MOST_MEGABYTES}",
+        f"< {_MAX_MEGABYTES}",
         largest,
         min(megabytes),
         largest,
-        largest < _MOST_MEGABYTES,
+        largest < _MAX_MEGABYTES,
     )
 
 
-def judge_neighbours(found: Neighbours) -> list[Verdict]:
+def judge_neighbours(found: NeighbourResults) -> list[Verdict]:
     """How much one firm's load slows another: of each situation, the request that is slowed most."""
     by_situation: dict[tuple[str, str], list[Slowdown]] = {}
     for one in found.slowdowns:
@@ -191,29 +195,31 @@ def judge_day_starts(found: Sequence[DayStart]) -> list[Verdict]:
     for one in found:
         by_engine.setdefault(one.engine, []).append(one.one_worker / one.two_workers)
     return [
-        _verdict(f"{engine}, start of the day: two workers", ratios, least=_LEAST_GAIN_OF_TWO)
+        _make_verdict(f"{engine}, start of the day: two workers", ratios, least=_MIN_GAIN_OF_TWO)
         for engine, ratios in by_engine.items()
     ]
 
 
-def _judge_growth(processes: Sequence[Growth]) -> Verdict:
+def _judge_growth(processes: Sequence[MemoryGrowth]) -> Verdict:
     """The process that grows most counts, and none may have died."""
     ratios = [one.after / one.before for one in processes if one.after is not None] or [0.0]
     died = len(processes) - len(ratios)
-    verdict = _verdict(f"memory after {processes[0].documents} heavy documents", ratios, most=_MOST_GROWTH_IN_MEMORY)
-    met = max(ratios) <= _MOST_GROWTH_IN_MEMORY and not died
+    verdict = _make_verdict(
+        f"memory after {processes[0].documents} heavy documents", ratios, most=_MAX_GROWTH_IN_MEMORY
+    )
+    met = max(ratios) <= _MAX_GROWTH_IN_MEMORY and not died
     return replace(verdict, measured=max(ratios), met=met, reason=f"{died} processes died" if died else "")
 
 
 def is_slowed(one: Slowdown) -> bool:
     """Find out whether a request takes longer than it may, or fails."""
-    return one.ratio > _MOST_SLOWDOWN or bool(one.failures)
+    return one.ratio > _MAX_SLOWDOWN or bool(one.failures)
 
 
 def _judge_situation(slowdowns: Sequence[Slowdown]) -> Verdict:
     worst = max(slowdowns, key=attrgetter("ratio"))
-    verdict = _verdict(
-        f"{worst.engine}, {worst.situation}: {worst.request}", [one.ratio for one in slowdowns], most=_MOST_SLOWDOWN
+    verdict = _make_verdict(
+        f"{worst.engine}, {worst.situation}: {worst.request}", [one.ratio for one in slowdowns], most=_MAX_SLOWDOWN
     )
     reason = next((failure for one in slowdowns for failure in one.failures), "")
     met = not any(map(is_slowed, slowdowns))
@@ -221,11 +227,11 @@ def _judge_situation(slowdowns: Sequence[Slowdown]) -> Verdict:
 
 
 def _judge_worst_write(one: Slowdown) -> Verdict:
-    verdict = _verdict(f"{one.engine}, import: worst write, in ms", [one.worst], most=_MOST_WRITE_MILLISECONDS)
+    verdict = _make_verdict(f"{one.engine}, import: worst write, in ms", [one.worst], most=_MAX_WRITE_MILLISECONDS)
     return replace(verdict, met=verdict.met and not one.failures, reason=next(iter(one.failures), ""))
 
 
-def _verdict(
+def _make_verdict(
     text: str, ratios: Sequence[float], least: float = 0.0, most: float = float("inf"), by_cpu: float | None = None
 ) -> Verdict:
     ordered, middle, quarter = sorted(ratios), median(ratios), len(ratios) // 4

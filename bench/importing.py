@@ -23,33 +23,33 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 from bench.performing import perform
 
-from engines import start_postgresql
 from mainstay.business.customers.operations import create_customer, update_customer
 from mainstay.business.importing import store
+from mainstay.business.importing.import_model import CHECKING, IMPORTING, ImportRun, RunStatus
 from mainstay.business.importing.import_run import ImportWork
-from mainstay.business.importing.model import KINDS
-from mainstay.business.importing.run import CHECKING, IMPORTING, Run, RunStatus
+from mainstay.business.importing.record_kinds import IMPORT_KINDS
 from mainstay.business.importing.steps import pace_for
-from mainstay.business.people.joining import create_organisation
+from mainstay.business.people.invitations import create_organisation
+from mainstay.composition import open_performer
 from mainstay.identity.authenticate import actor_of_person
-from mainstay.kernel.perform import Stage
+from mainstay.kernel.perform import Performer
 from mainstay.settings import Settings, read_settings
-from mainstay.staging import open_stage
-from mainstay.terms.actor import Actor, Door, operator
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.actor import Actor, Door, operator_actor
+from support.engines import start_postgresql
 
 ROWS = 2_000
-_QUIET_SECONDS = 4.0
+_BASELINE_SECONDS = 4.0
 # Between two writes of a neighbour.
-_REST_SECONDS = 0.02
+_PAUSE_SECONDS = 0.02
 
 # What a process that writes is told.
-_TELL, _END = "tell", "end"
+_REPORT, _END = "tell", "end"
 
 Engine = Literal["sqlite", "postgresql"]
 
 
-class Waits(NamedTuple):
+class WaitTimes(NamedTuple):
     """How long writes took, in milliseconds."""
 
     writes: int
@@ -66,10 +66,10 @@ class ImportWaits:
     # How long checking the rows took, and importing them, in seconds.
     check_seconds: float
     import_seconds: float
-    neighbour_quiet: Waits
-    neighbour: Waits
-    own_quiet: Waits
-    own: Waits
+    neighbour_quiet: WaitTimes
+    neighbour: WaitTimes
+    own_quiet: WaitTimes
+    own: WaitTimes
 
 
 def measure_import(engine: Engine) -> ImportWaits:
@@ -80,111 +80,113 @@ def measure_import(engine: Engine) -> ImportWaits:
         if engine == "postgresql":
             server = start_postgresql(folder / "postgresql", durable=True)
             settings = replace(settings, database=server.new_database())
-        stage = open_stage(settings)
-        stack.callback(stage.database.close)
-        importing, other = _person(stage), _person(stage)
-        _import(stage, importing, "customers", ["Name", "Ref"], [["Calder", "C-1"]])
+        performer = open_performer(settings)
+        stack.callback(performer.database.close)
+        importing, other = _make_owner(performer), _make_owner(performer)
+        _import_file(performer, importing, "customers", ["Name", "Ref"], [["Calder", "C-1"]])
         sites = [["C-1", f"Mill {number}", f"{number} Mill Road"] for number in range(ROWS)]
-        _import(stage, importing, "sites", ["Customer", "Site name", "Address"], sites)
-        neighbour, own = (stack.enter_context(_writing(settings, actor)) for actor in (other, importing))
-        quiet = _during(_QUIET_SECONDS, neighbour, own)
+        _import_file(performer, importing, "sites", ["Customer", "Site name", "Address"], sites)
+        neighbour, own = (stack.enter_context(_run_writer(settings, actor)) for actor in (other, importing))
+        quiet = _measure_waits(_BASELINE_SECONDS, neighbour, own)
         jobs = [["C-1", f"Boiler {number}", f"Mill {number}", f"J-{number}"] for number in range(ROWS)]
-        seconds = _import(stage, importing, "jobs", ["Customer", "Title", "Site", "Ref"], jobs)
-        busy = _during(0.0, neighbour, own)
+        seconds = _import_file(performer, importing, "jobs", ["Customer", "Title", "Site", "Ref"], jobs)
+        busy = _measure_waits(0.0, neighbour, own)
         return ImportWaits(engine, ROWS, *seconds, quiet[0], busy[0], quiet[1], busy[1])
 
 
-def _import(stage: Stage, actor: Actor, kind: str, headings: list[str], lines: list[list[str]]) -> tuple[float, float]:
+def _import_file(
+    performer: Performer, actor: Actor, kind: str, headings: list[str], lines: list[list[str]]
+) -> tuple[float, float]:
     """Check a file and import it, as the office does; how many seconds each took."""
-    fresh = store.Fresh(KINDS[kind], "bench.csv", (), headings, list(enumerate(lines, 2)))
-    with stage.database.changing(actor.organisation) as rows:
+    fresh = store.NewImport(IMPORT_KINDS[kind], "bench.csv", (), headings, list(enumerate(lines, 2)))
+    with performer.database.write_transaction(actor.organisation) as rows:
         rows.me = actor.id
-        identity = store.insert(rows, fresh, stage.clock())
+        record_id = store.insert(rows, fresh, performer.clock())
     began = perf_counter()
-    _begin(stage, actor, identity, CHECKING).check()
+    _begin_step(performer, actor, record_id, CHECKING).check()
     between = perf_counter()
-    _begin(stage, actor, identity, IMPORTING).import_rows()
+    _begin_step(performer, actor, record_id, IMPORTING).import_rows()
     ended = perf_counter()
-    if not _find(stage, actor, identity).is_done:
+    if not _fetch_run(performer, actor, record_id).is_done:
         raise RuntimeError("The import was refused.")
     return between - began, ended - between
 
 
-def _begin(stage: Stage, actor: Actor, identity: str, status: RunStatus) -> ImportWork:
-    with stage.database.changing(actor.organisation) as rows:
-        store.begin(rows, _find(stage, actor, identity), status)
-    run = _find(stage, actor, identity)
-    return ImportWork(stage, actor, run, None, None, lambda _done: None, pace_for(stage.database.engine))
+def _begin_step(performer: Performer, actor: Actor, record_id: str, status: RunStatus) -> ImportWork:
+    with performer.database.write_transaction(actor.organisation) as db:
+        store.begin_run(db, _fetch_run(performer, actor, record_id), status)
+    run = _fetch_run(performer, actor, record_id)
+    return ImportWork(performer, actor, run, None, None, lambda _done: None, pace_for(performer.database.engine))
 
 
-def _find(stage: Stage, actor: Actor, identity: str) -> Run:
-    with stage.database.reading(actor.organisation) as rows:
+def _fetch_run(performer: Performer, actor: Actor, record_id: str) -> ImportRun:
+    with performer.database.read_transaction(actor.organisation) as rows:
         rows.me = actor.id
-        return store.fetch(rows, identity)
+        return store.fetch(rows, record_id)
 
 
-def _person(stage: Stage) -> Actor:
-    """The owner of a new organisation, in the office."""
-    acting = operator(new_id("org"))
+def _make_owner(performer: Performer) -> Actor:
+    """Make an organisation, and return its owner in the office."""
+    actor = operator_actor(new_id("org"))
     owner = perform(
-        stage,
+        performer,
         create_organisation,
-        acting,
+        actor,
         name="Hartley Plumbing and Heating",
         ownerName="Ruth Hartley",
-        ownerEmail=f"{acting.organisation.lower()}@hartley.example",
+        ownerEmail=f"{actor.organisation.lower()}@hartley.example",
         password="a password for the bench",
     )
-    with stage.database.reading(acting.organisation) as rows:
-        return actor_of_person(rows, owner["id"], Door.OFFICE)
+    with performer.database.read_transaction(actor.organisation) as db:
+        return actor_of_person(db, owner["id"], Door.OFFICE)
 
 
 @contextmanager
-def _writing(settings: Settings, actor: Actor) -> Iterator[Connection]:
-    """A process that writes all the time; it sends the times of its writes each time that it is asked for them."""
+def _run_writer(settings: Settings, actor: Actor) -> Iterator[Connection]:
+    """Run a process that writes all the time, and reports the times of its writes when asked."""
     spawning = get_context("spawn")
     ours, theirs = spawning.Pipe()
-    process = spawning.Process(target=_write, args=(settings, actor, theirs), daemon=True)
+    process = spawning.Process(target=_write_all_the_time, args=(settings, actor, theirs), daemon=True)
     process.start()
     # It is there once it has answered.
-    ours.send(_TELL)
+    ours.send(_REPORT)
     ours.recv()
     yield ours
     ours.send(_END)
     process.join()
 
 
-def _write(settings: Settings, actor: Actor, asked: Connection) -> None:
-    stage = open_stage(settings)
-    customer = perform(stage, create_customer, actor, name="Ryburn")["id"]
+def _write_all_the_time(settings: Settings, actor: Actor, requests: Connection) -> None:
+    performer = open_performer(settings)
+    customer = perform(performer, create_customer, actor, name="Ryburn")["id"]
     times: list[float] = []
     number = 0
     while True:
-        if asked.poll():
-            if asked.recv() == _END:
+        if requests.poll():
+            if requests.recv() == _END:
                 break
-            asked.send(times)
+            requests.send(times)
             times = []
         began = perf_counter()
         number += 1
-        perform(stage, update_customer, actor, customerId=customer, phone=f"+44 1422 {number:06}")
+        perform(performer, update_customer, actor, customerId=customer, phone=f"+44 1422 {number:06}")
         times.append(perf_counter() - began)
-        sleep(_REST_SECONDS)
-    stage.database.close()
+        sleep(_PAUSE_SECONDS)
+    performer.database.close()
 
 
-def _during(seconds: float, *writers: Connection) -> list[Waits]:
-    """The times of writes since they were last asked for, so many seconds from now."""
+def _measure_waits(seconds: float, *writers: Connection) -> list[WaitTimes]:
+    """Return the times of writes since the last report, after so many seconds."""
     if seconds:
         # What was before is not meant.
-        _ask(writers)
+        _collect_times(writers)
         sleep(seconds)
-    return [Waits(len(times), 1000 * median(times), 1000 * max(times)) for times in _ask(writers)]
+    return [WaitTimes(len(times), 1000 * median(times), 1000 * max(times)) for times in _collect_times(writers)]
 
 
-def _ask(writers: tuple[Connection, ...]) -> list[list[float]]:
+def _collect_times(writers: tuple[Connection, ...]) -> list[list[float]]:
     for writer in writers:
-        writer.send(_TELL)
+        writer.send(_REPORT)
     return [writer.recv() for writer in writers]
 
 

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.client import Load
+from bench.client import LoadResult
 from bench.contenders.running import ROOT, Contender
-from bench.processes import cpu_seconds, family
+from bench.processes import cpu_seconds, process_tree
 
 CONNECTIONS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
-    """One address of one contender."""
+class MeasuredAddress:
+    """One address of one contender, to be measured."""
 
     name: str
     contender: Contender
@@ -36,41 +36,41 @@ class Aim:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """What an aim came to in one round."""
+class AddressResult:
+    """The result of one address in one round."""
 
-    load: Load
+    load: LoadResult
     # The contender's processor time for a request, in microseconds: other programs on the machine cannot lengthen it.
     server_cpu: float
 
 
-Round = dict[str, Measure]
+RoundResults = dict[str, AddressResult]
 
 
-class Field:
-    """All aims, to be measured again and again."""
+class BenchField:
+    """All addresses, to be measured again and again."""
 
-    def __init__(self, aims: Sequence[Aim]) -> None:
+    def __init__(self, aims: Sequence[MeasuredAddress]) -> None:
         self._aims = aims
         # Every key has its limit: the rotation goes on where the load before ended.
         self._next_keys = dict.fromkeys((aim.keys for aim in aims), 0)
 
-    def round(self, seconds: float, *, backward: bool = False) -> Round:
-        """Each aim once, for this long; forth and back by turns, a machine that slows down favours nobody."""
+    def run_round(self, seconds: float, *, backward: bool = False) -> RoundResults:
+        """Measure each address once; the order alternates, so that a machine that slows down favours none."""
         order = self._aims[::-1] if backward else self._aims
         measured = {aim.name: self._measure(aim, seconds) for aim in order}
         return {aim.name: measured[aim.name] for aim in self._aims}
 
-    def _measure(self, aim: Aim, seconds: float) -> Measure:
-        pids = family(aim.contender.pid)
+    def _measure(self, aim: MeasuredAddress, seconds: float) -> AddressResult:
+        pids = process_tree(aim.contender.pid)
         cpu = cpu_seconds(pids)
-        load = self._load(aim, seconds)
+        load = self._run_client(aim, seconds)
         cpu = cpu_seconds(pids) - cpu
-        return Measure(load, cpu / load.all_requests * 1e6)
+        return AddressResult(load, cpu / load.all_requests * 1e6)
 
-    def _load(self, aim: Aim, seconds: float) -> Load:
+    def _run_client(self, aim: MeasuredAddress, seconds: float) -> LoadResult:
         cores = sorted(os.sched_getaffinity(0))
-        words: dict[str, Sequence[object]] = {
+        options: dict[str, Sequence[object]] = {
             "--port": [aim.contender.port],
             "--path": [aim.path],
             "--method": [aim.method],
@@ -84,12 +84,12 @@ class Field:
             "--cores": cores[aim.contender.workers :] or cores,
         }
         command = [sys.executable, "-m", "bench.client"]
-        for name, values in words.items():
+        for name, values in options.items():
             command += [name, *map(str, values)]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         if done.returncode:
             log = aim.contender.log.read_text()[-2000:]
             raise RuntimeError(f"{aim.name} could not be measured:\n{done.stderr}\nThe end of its log:\n{log}")
-        load = Load(**json.loads(done.stdout))
+        load = LoadResult(**json.loads(done.stdout))
         self._next_keys[aim.keys] = load.next_key
         return load

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.firm import Firm, make_firm
+from bench.firm import BenchFirm, make_firm
 from bench.performing import insert_key, perform, sign_in
 
 from mainstay.business.organisation.operations import update_organisation
-from mainstay.business.people.joining import create_organisation
+from mainstay.business.people.invitations import create_organisation
 from mainstay.business.people.store import PEOPLE
-from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.perform import Stage
+from mainstay.composition import open_performer
+from mainstay.kernel.context import Context, RequestDetails
+from mainstay.kernel.perform import Performer
 from mainstay.settings import read_settings
-from mainstay.staging import open_stage
-from mainstay.terms.actor import operator
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.actor import operator_actor
 
 SMALL = 100
 LARGE = 50_000
@@ -32,7 +32,7 @@ _SKILLS = ("gas", "boilers", "roofing", "tiling", "electrics")
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
+class BenchStock:
     """A data folder, the files with the keys of its organisations, and what is asked for in them.
 
     Two of them have people, the third has jobs. The firm whose pages are looked at has a folder of its own.
@@ -43,61 +43,61 @@ class Stock:
     large_keys: Path
     person: str
     job_keys: Path
-    jobs: Firm
+    jobs: BenchFirm
     paged_data: Path
-    paged: Firm
+    paged: BenchFirm
     sign_in: Path
 
 
-def make_stock(folder: Path) -> Stock:
+def make_stock(folder: Path) -> BenchStock:
     """Fill new data folders below this one."""
     data, paged_data = folder / "data", folder / "paged"
     small_keys, large_keys, job_keys, signed_in = (folder / name for name in ("small", "large", "jobs", "sign-in"))
-    with _opened(data) as stage:
-        person, keys = _organisation(stage, SMALL)
+    with _open_performer(data) as performer:
+        person, keys = _make_organisation(performer, SMALL)
         small_keys.write_text("\n".join(keys))
-        large_keys.write_text("\n".join(_organisation(stage, LARGE)[1]))
-        jobs = make_firm(stage, data, JOBS)
-        with _owner_s(stage, jobs) as ctx:
+        large_keys.write_text("\n".join(_make_organisation(performer, LARGE)[1]))
+        jobs = make_firm(performer, data, JOBS)
+        with _open_owner_context(performer, jobs) as ctx:
             job_keys.write_text("\n".join(insert_key(ctx, str(jobs.owner.id)) for _ in range(KEYS)))
-    with _opened(paged_data) as stage:
-        paged = make_firm(stage, paged_data, PAGED)
-        with _owner_s(stage, paged) as ctx:
+    with _open_performer(paged_data) as performer:
+        paged = make_firm(performer, paged_data, PAGED)
+        with _open_owner_context(performer, paged) as ctx:
             signed_in.write_text(sign_in(ctx, str(paged.owner.id)))
-    return Stock(data, small_keys, large_keys, person, job_keys, jobs, paged_data, paged, signed_in)
+    return BenchStock(data, small_keys, large_keys, person, job_keys, jobs, paged_data, paged, signed_in)
 
 
 @contextmanager
-def _opened(data: Path) -> Iterator[Stage]:
-    stage = open_stage(replace(read_settings({}), data=data))
+def _open_performer(data: Path) -> Iterator[Performer]:
+    performer = open_performer(replace(read_settings({}), data=data))
     try:
-        yield stage
+        yield performer
     finally:
-        stage.database.close()
+        performer.database.close()
 
 
 @contextmanager
-def _owner_s(stage: Stage, firm: Firm) -> Iterator[Context]:
-    with stage.database.changing(firm.owner.organisation) as rows:
-        yield Context(rows, firm.owner, Envelope(new_id("req")), stage.clock)
+def _open_owner_context(performer: Performer, firm: BenchFirm) -> Iterator[Context]:
+    with performer.database.write_transaction(firm.owner.organisation) as db:
+        yield Context(db, firm.owner, RequestDetails(new_id("req")), performer.clock)
 
 
-def _organisation(stage: Stage, people: int) -> tuple[str, list[str]]:
+def _make_organisation(performer: Performer, people: int) -> tuple[str, list[str]]:
     """An organisation with this many people; one of them, and the keys of its owner."""
-    acting = operator(new_id("org"))
+    actor = operator_actor(new_id("org"))
     owner = perform(
-        stage,
+        performer,
         create_organisation,
-        acting,
+        actor,
         name=f"Hartley & {people} Plumbing and Heating",
         ownerName="Ruth Hartley",
         ownerEmail="ruth@hartley.example",
         password="a password for the bench",
     )
     perform(
-        stage,
+        performer,
         update_organisation,
-        acting,
+        actor,
         legalName="Hartley & Daughters Ltd",
         taxNumber="GB 417 2209 53",
         address={"line1": "Unit 4, Canal Yard", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"},
@@ -105,13 +105,13 @@ def _organisation(stage: Stage, people: int) -> tuple[str, list[str]]:
         phone="+44 1422 555 0142",
     )
     # One transaction for all of them: a commit for each would wait for the disk tens of thousands of times.
-    with stage.database.changing(acting.organisation) as rows:
-        ctx = Context(rows, acting, Envelope(new_id("req")), stage.clock)
-        *_, person = (PEOPLE.insert(ctx, _person(number)).id for number in range(1, people))
+    with performer.database.write_transaction(actor.organisation) as db:
+        ctx = Context(db, actor, RequestDetails(new_id("req")), performer.clock)
+        *_, person = (PEOPLE.insert(ctx, _make_person(number)).id for number in range(1, people))
         return person, [insert_key(ctx, owner["id"]) for _ in range(KEYS)]
 
 
-def _person(number: int) -> dict[str, Any]:
+def _make_person(number: int) -> dict[str, Any]:
     return {
         "name": f"Person Number {number}",
         "email": f"person.{number}@hartley.example",

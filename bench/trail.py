@@ -3,31 +3,31 @@
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
-from bench.bulk import Bulk
+from bench.bulk import BulkWriter
 
-from mainstay.ledger import audit
-from mainstay.terms.actor import ActorKind, Named, house
+from mainstay.changes import audit
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import ActorKind, Named, system_actor
 
 # What a part of it was done through.
-TILL = Named("key_01JCDZ8Q4X0V9M2T6W3B7K5N1R", "Till")
+TILL_KEY = Named("key_01JCDZ8Q4X0V9M2T6W3B7K5N1R", "Till")
 # Behind what has made the organisation.
-_FIRST = 1_000
+_FIRST_SEQUENCE = 1_000
 
 
-def write_acts(bulk: Bulk, jobs: Sequence[str], crew: Sequence[str], today: date) -> None:
-    """By the crew themselves or through a key, and by the house; a minute between any two."""
+def write_acts(bulk: BulkWriter, jobs: Sequence[str], crew: Sequence[str], today: date) -> None:
+    """Write one act for each job: by the crew, through a key or by the system; a minute apart."""
     began = datetime.combine(today, time(), UTC) - timedelta(minutes=len(jobs))
     for number, job in enumerate(jobs):
-        actor = house(bulk.organisation)
+        actor = system_actor(bulk.organisation)
         if number % 3:
             person = Named(crew[number % len(crew)], "Someone")
-            actor = actor._replace(kind=ActorKind.PERSON, person=person, client=TILL if number % 3 == 1 else None)
-        person_id, client_id, acted_by = audit.doer(actor.stamp)
-        bulk.row(
+            actor = actor._replace(kind=ActorKind.PERSON, person=person, client=TILL_KEY if number % 3 == 1 else None)
+        person_id, client_id, acted_by = audit.parse_actor(actor.stamp)
+        bulk.add_row(
             "audit",
             {
-                "sequence": _FIRST + number,
+                "sequence": _FIRST_SEQUENCE + number,
                 "at": moment_text(began + timedelta(minutes=number)),
                 "actor": actor.stamp,
                 "request_id": f"req_{number}",

@@ -1,4 +1,4 @@
-"""Fixtures that every test may use. Whatever stands on a database names its engine in its id."""
+"""Fixtures for every test. A test that uses a database has its engine in its id."""
 
 import gc
 import os
@@ -8,16 +8,16 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from cast import Cast, assemble, passing
-from engines import PostgresServer, engines_of, with_durability, without_durability
-from hashing import cheap_passwords, dear_passwords
-from inside import open_inside
-from installations import Installations, Opened
-from mainstay.kernel.perform import Stage
+from mainstay.composition import open_performer
+from mainstay.kernel.perform import Performer
 from mainstay.settings import Settings
-from mainstay.staging import open_stage
-from running import RunningServer
-from served import Served, serve
+from support.cast import Cast, make_cast, temporary_cast
+from support.engines import PostgresServer, engines_of, with_durability, without_durability
+from support.fast_hashing import use_fast_hashing, use_real_hashing
+from support.in_process import run_in_process
+from support.installations import Installation, Installations
+from support.server_fixtures import ServedInstallation, serve_installation
+from support.servers import RunningServer
 
 # Two cores shared with a database make single examples slow now and then; what they find does not depend on that.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -25,17 +25,17 @@ hypothesis.settings.load_profile("house")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Let the long run ask for more."""
+    """Add the option of the long run."""
     parser.addoption("--every-engine", action="store_true", help="run whatever stands on a database on every engine")
 
 
 def pytest_configure() -> None:
-    """Nothing that is collected now goes away again, and the garbage collector would look at it again and again."""
+    """Stop the garbage collector while tests are collected, because nothing that is collected becomes garbage."""
     gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """The tests stay where they are: the collector looks only at what they make, and not after every few of it."""
+    """Start the collector again, for objects that tests make. It runs less often than usual."""
     gc.freeze()
     gc.set_threshold(10_000, 50, 100)
     gc.enable()
@@ -43,7 +43,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Collect each test that stands on a database once for each of its engines; they run engine by engine."""
+    """Collect each test that uses a database once for each of its engines; they run engine by engine."""
     if "engine" in metafunc.fixturenames:
         chosen = engines_of(metafunc.definition, every=metafunc.config.getoption("every_engine"))
         metafunc.parametrize("engine", chosen, indirect=True, scope="session")
@@ -56,116 +56,120 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _quiet_environment() -> None:
-    """No setting of the one who runs the tests reaches them."""
+def _clean_environment() -> None:
+    """Remove the settings of the person who runs the tests from the environment."""
     for name in [name for name in os.environ if name.startswith("MAINSTAY_")]:
         del os.environ[name]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_waiting_for_the_disk() -> Iterator[None]:
+def _without_durability() -> Iterator[None]:
     with without_durability():
         yield
 
 
 @pytest.fixture
 def durable() -> Iterator[None]:
-    """The embedded database waits for the disk, as it does for everyone but the tests."""
+    """Have the embedded database wait for the disk, as in production."""
     with with_durability():
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cheap_passwords() -> Iterator[None]:
-    with cheap_passwords():
+def _fast_hashing() -> Iterator[None]:
+    with use_fast_hashing():
         yield
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _wait_for_files() -> Iterator[None]:
-    """Wait for files of documents as long as it takes on a busy machine; a test of those that are late says so."""
+    """Wait for files of documents as long as a busy machine takes; tests of late files set their own limit."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("mainstay.doors.papers.WAIT_SECONDS", 60.0)
+        patched.setattr("mainstay.doors.document_answers.WAIT_SECONDS", 60.0)
         yield
 
 
 @pytest.fixture
-def dear() -> Iterator[None]:
-    """A password costs what it costs everyone but the tests."""
-    with dear_passwords():
+def real_hashing() -> Iterator[None]:
+    """Hash passwords as slowly as in production."""
+    with use_real_hashing():
         yield
 
 
 @pytest.fixture(scope="session")
 def installations(tmp_path_factory: pytest.TempPathFactory) -> Installations:
-    """Where installations come from."""
+    """Make installations."""
     return Installations(tmp_path_factory.mktemp("installations"))
 
 
 @pytest.fixture(scope="session")
 def postgresql(installations: Installations) -> PostgresServer:
-    """One server for the whole process."""
+    """One PostgreSQL server for the whole process."""
     return installations.postgresql
 
 
 @pytest.fixture(scope="session")
 def settings(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """The settings of an installation that the tests of one engine share; each test has organisations of its own."""
-    return installations.furnished(engine, tmp_path_factory.mktemp(engine))
+    return installations.make_with_accounts(engine, tmp_path_factory.mktemp(engine))
 
 
 @pytest.fixture
 def fresh_settings(engine: str, installations: Installations, tmp_path: Path) -> Settings:
     """The settings of an installation with an empty database."""
-    return installations.empty(engine, tmp_path)
+    return installations.make_empty(engine, tmp_path)
 
 
 @pytest.fixture(scope="session")
-def stage(settings: Settings) -> Iterator[Stage]:
+def performer(settings: Settings) -> Iterator[Performer]:
     """Where operations are performed."""
-    stage = open_stage(settings)
-    yield stage
-    stage.database.close()
+    performer = open_performer(settings)
+    yield performer
+    performer.database.close()
 
 
 @pytest.fixture
-def cast(stage: Stage) -> Iterator[Cast]:
+def cast(performer: Performer) -> Iterator[Cast]:
     """An organisation with a person of each role."""
-    with passing(stage) as cast:
+    with temporary_cast(performer) as cast:
         yield cast
 
 
 @pytest.fixture
-def opened(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Opened]:
+def own_installation(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Installation]:
     """An installation that no other test has, with no server and no worker beside it."""
-    settings = installations.furnished(engine, tmp_path)
-    stage = open_stage(settings)
-    yield Opened(settings, stage)
-    stage.database.close()
+    installation_settings = installations.make_with_accounts(engine, tmp_path)
+    performer = open_performer(installation_settings)
+    yield Installation(installation_settings, performer)
+    performer.database.close()
 
 
 @pytest.fixture
-def alone(opened: Opened) -> Cast:
+def only_cast(own_installation: Installation) -> Cast:
     """The only organisation of an installation."""
-    return assemble(opened.stage)
+    return make_cast(own_installation.performer)
 
 
 @pytest.fixture
-def stranger(stage: Stage) -> Iterator[Cast]:
+def other_cast(performer: Performer) -> Iterator[Cast]:
     """Another organisation, which must never be seen."""
-    with passing(stage) as stranger:
-        yield stranger
+    with temporary_cast(performer) as other_cast:
+        yield other_cast
 
 
 @pytest.fixture(scope="session")
 def server(settings: Settings) -> Iterator[RunningServer]:
     """The product's doors to the same installation, within this process."""
-    with open_inside(settings) as inside:
-        yield inside
+    with run_in_process(settings) as in_process:
+        yield in_process
 
 
 @pytest.fixture(scope="session")
-def served(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The one real server of an engine, for what only a server gets wrong; its folders say so in their `conftest`."""
-    with serve(installations.furnished(engine, tmp_path_factory.mktemp("served"))) as served:
-        yield served
+def served_installation(
+    engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ServedInstallation]:
+    """The one real server of an engine; a folder whose tests need it imports its fixtures in its `conftest`."""
+    with serve_installation(
+        installations.make_with_accounts(engine, tmp_path_factory.mktemp("served"))
+    ) as installation:
+        yield installation

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.backing.mail import Mail, open_post
-from mainstay.settings import MEANINGS, PREFIX, Settings, WrongSetting, environment_of, read_settings
+from mainstay.infrastructure.email_sending import OutgoingEmail, create_email_transport
+from mainstay.settings import DESCRIPTIONS, PREFIX, SettingError, Settings, read_settings, to_environment
 
 
 def test_without_any_setting_there_are_defaults() -> None:
@@ -29,7 +29,7 @@ def test_without_any_setting_there_are_defaults() -> None:
 
 
 def test_every_setting_has_a_meaning_and_no_other_has() -> None:
-    assert set(MEANINGS) == {field.name for field in fields(Settings)}
+    assert set(DESCRIPTIONS) == {field.name for field in fields(Settings)}
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_setting_is_read_from_the_environment(name: str, text: str, value: obj
 
 
 def test_an_empty_setting_is_no_setting() -> None:
-    assert read_settings({PREFIX + name.upper(): " " for name in MEANINGS}) == read_settings({})
+    assert read_settings({PREFIX + name.upper(): " " for name in DESCRIPTIONS}) == read_settings({})
 
 
 def test_the_base_address_follows_host_and_port() -> None:
@@ -153,7 +153,7 @@ def test_the_base_address_follows_host_and_port() -> None:
     ],
 )
 def test_a_wrong_setting_is_named_in_one_sentence(name: str, text: str) -> None:
-    with pytest.raises(WrongSetting) as caught:
+    with pytest.raises(SettingError) as caught:
         read_settings({PREFIX + name.upper(): text})
 
     sentence = str(caught.value)
@@ -171,21 +171,21 @@ def test_a_wrong_setting_is_named_in_one_sentence(name: str, text: str) -> None:
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_known_one(name: str, meant: str) -> None:
-    with pytest.raises(WrongSetting) as caught:
+    with pytest.raises(SettingError) as caught:
         read_settings({name: "x", "OTHER_NAME": "x"})
     assert str(caught.value) == f"{name} is not a setting of Mainstay. The nearest one is {meant}."
     # What is empty was meant to be something, too.
-    with pytest.raises(WrongSetting, match="is not a setting of Mainstay"):
+    with pytest.raises(SettingError, match="is not a setting of Mainstay"):
         read_settings({name: ""})
     assert read_settings({"MAINSTAY_KEY": "what the examples of the reference use"}) == read_settings({})
 
 
 @pytest.mark.parametrize("name", ["MAINSTAY_FOO", "MAINSTAY_PROXY", "MAINSTAY_"])
-def test_a_name_that_is_near_none_is_refused_with_where_they_are_told(name: str) -> None:
-    with pytest.raises(WrongSetting) as caught:
+def test_a_name_that_is_near_none_is_refused_with_where_to_find_them(name: str) -> None:
+    with pytest.raises(SettingError) as caught:
         read_settings({name: "x"})
-    told = "`mainstay serve --help` tells those there are: a flag --base-url is MAINSTAY_BASE_URL."
-    assert str(caught.value) == f"{name} is not a setting of Mainstay. {told}"
+    hint = "`mainstay serve --help` tells those there are: a flag --base-url is MAINSTAY_BASE_URL."
+    assert str(caught.value) == f"{name} is not a setting of Mainstay. {hint}"
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_a_name_that_is_near_none_is_refused_with_where_they_are_told(name: str)
 )
 def test_every_base_address_that_is_taken_is_one_that_mails_come_from(address: str, tmp_path: Path) -> None:
     settings = read_settings({"MAINSTAY_BASE_URL": address})
-    message = Mail("mail_1", "ruth@hartley.example", "Hello", "Hello.")
-    open_post(None, tmp_path, settings.sender).send(message)
+    message = OutgoingEmail("mail_1", "ruth@hartley.example", "Hello", "Hello.")
+    create_email_transport(None, tmp_path, settings.sender).send(message)
     assert (tmp_path / "mail_1.eml").exists()
 
 
@@ -218,12 +218,12 @@ def test_mails_come_from_the_host_of_the_base_address_unless_said_otherwise() ->
 )
 def test_what_is_taken_for_a_sender_is_one(sender: str, tmp_path: Path) -> None:
     try:
-        taken = read_settings({"MAINSTAY_MAIL_FROM": sender}).sender
-    except WrongSetting:
+        accepted = read_settings({"MAINSTAY_MAIL_FROM": sender}).sender
+    except SettingError:
         with pytest.raises(ValueError, match="sender"):
-            open_post(None, tmp_path, sender)
+            create_email_transport(None, tmp_path, sender)
     else:
-        assert open_post(None, tmp_path, taken)
+        assert create_email_transport(None, tmp_path, accepted)
 
 
 def test_another_process_reads_the_same_settings() -> None:
@@ -236,5 +236,5 @@ def test_another_process_reads_the_same_settings() -> None:
         trusted_proxies=(ip_network("10.0.0.0/8"), ip_network("::1/128")),
     )
 
-    assert read_settings(environment_of(settings)) == settings
-    assert read_settings(environment_of(read_settings({}))) == read_settings({})
+    assert read_settings(to_environment(settings)) == settings
+    assert read_settings(to_environment(read_settings({}))) == read_settings({})

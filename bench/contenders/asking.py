@@ -70,7 +70,7 @@ engine = create_async_engine(f"sqlite+aiosqlite:///{os.environ['BENCH_DATABASE']
 
 
 @event.listens_for(engine.sync_engine, "connect")
-def wait_for_the_disk(connection: Any, _record: object) -> None:
+def set_full_durability(connection: Any, _record: object) -> None:
     """Let a commit be as durable as Mainstay's; that there is a log of writes ahead stands in the file."""
     connection.execute("PRAGMA synchronous = FULL")
 

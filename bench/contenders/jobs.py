@@ -35,7 +35,7 @@ from sqlalchemy.orm import joinedload
 from sqlalchemy.orm.attributes import set_committed_value
 
 from mainstay.values.ids import new_id
-from mainstay.values.search import kept_words, words_of_postal_address, words_of_text
+from mainstay.values.search_words import combine_words, words_of_postal_address, words_of_text
 
 jobs = APIRouter()
 
@@ -113,7 +113,7 @@ async def list_jobs(
 
 @jobs.post("/api/v1/jobs", response_model=JobShape, status_code=201)
 async def create_job(session: SessionOfRequest, key: KeyOfRequest, given: NewJob) -> Job:
-    customer, site, lead = await _beside(session, key, given)
+    customer, site, lead = await _find_related(session, key, given)
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     person = {"id": key.person.id, "name": key.person.name}
     stamp = {"kind": "person", "person": person, "via": {"door": "api", "client": {"id": key.id, "name": key.name}}}
@@ -133,18 +133,22 @@ async def create_job(session: SessionOfRequest, key: KeyOfRequest, given: NewJob
     session.add(job)
     for name, record in (("customer", customer), ("site", site), ("lead", lead)):
         set_committed_value(job, name, record)
-    session.add_all(_seen_by(job))
-    session.add_all(_found_by(job))
-    event = _event(key, job, json.dumps(stamp))
+    session.add_all(_make_own_jobs(job))
+    session.add_all(_make_search_rows(job))
+    event = _make_event(key, job, json.dumps(stamp))
     session.add(event)
-    if await _is_heard(session, key):
-        session.add(Outbox(**_of(key), id=new_id("out"), kind="event", payload={"event": event.id}, due_at=at))
-    await _write_down(session, key, event, job, given)
+    if await _has_webhook(session, key):
+        session.add(
+            Outbox(**_tenant_columns(key), id=new_id("out"), kind="event", payload={"event": event.id}, due_at=at)
+        )
+    await _write_audit(session, key, event, job, given)
     await session.commit()
     return job
 
 
-async def _beside(session: AsyncSession, key: ApiKey, given: NewJob) -> tuple[Customer, Site | None, Person | None]:
+async def _find_related(
+    session: AsyncSession, key: ApiKey, given: NewJob
+) -> tuple[Customer, Site | None, Person | None]:
     """For whom, where and led by whom; refuses what does not belong together."""
     customer = await session.get(Customer, (key.organisation_id, given.customer_id))
     if customer is None or customer.status != "active" or key.access != "write":
@@ -165,48 +169,50 @@ async def _next_number(session: AsyncSession, key: ApiKey) -> str:
     return number
 
 
-def _of(key: ApiKey) -> dict[str, str]:
+def _tenant_columns(key: ApiKey) -> dict[str, str]:
     return {"organisation_id": key.organisation_id}
 
 
-def _seen_by(job: Job) -> list[OwnJob]:
+def _make_own_jobs(job: Job) -> list[OwnJob]:
     names = ("organisation_id", "id", "status", "stage", "priority", "customer_id", "site_id", "lead_person_id")
     copies = {name: getattr(job, name) for name in (*names, "due_on")}
     return [OwnJob(**copies, person_id=person, assigned=1) for person in {*job.assigned, job.lead_person_id} - {None}]
 
 
-def _found_by(job: Job) -> list[SearchRecord | SearchWord]:
+def _make_search_rows(job: Job) -> list[SearchRecord | SearchWord]:
     texts = (job.number, job.title, job.customer_name, job.site_name, job.description, *job.tags)
     place = words_of_postal_address(job.site_address) if job.site_address else set()
-    words = kept_words(words_of_text(" ".join(text for text in texts if text)), place)
-    kept = {"organisation_id": job.organisation_id, "kind": "job", "record_id": job.id}
-    return [SearchRecord(**kept, words=sorted(words)), *(SearchWord(**kept, word=word) for word in words)]
+    words = combine_words(words_of_text(" ".join(text for text in texts if text)), place)
+    columns = {"organisation_id": job.organisation_id, "kind": "job", "record_id": job.id}
+    return [SearchRecord(**columns, words=sorted(words)), *(SearchWord(**columns, word=word) for word in words)]
 
 
-def _event(key: ApiKey, job: Job, actor: str) -> Event:
+def _make_event(key: ApiKey, job: Job, actor: str) -> Event:
     organisation = key.person.organisation
     organisation.event_sequence += 1
-    told = JobShape.model_validate(job).model_dump_json(by_alias=True)
-    data = f'{{"object":{told},"previous":{{}}}}'
+    job_json = JobShape.model_validate(job).model_dump_json(by_alias=True)
+    data = f'{{"object":{job_json},"previous":{{}}}}'
     numbered = {"sequence": organisation.event_sequence, "id": new_id("evt")}
-    return Event(**_of(key), **numbered, type="job.created", created_at=job.created_at, actor=actor, data=data)
+    return Event(
+        **_tenant_columns(key), **numbered, type="job.created", created_at=job.created_at, actor=actor, data=data
+    )
 
 
-async def _is_heard(session: AsyncSession, key: ApiKey) -> bool:
+async def _has_webhook(session: AsyncSession, key: ApiKey) -> bool:
     hearing = (Webhook.organisation_id == key.organisation_id, Webhook.status != "disabled")
     return bool(await session.scalar(select(exists().where(*hearing))))
 
 
-async def _write_down(session: AsyncSession, key: ApiKey, event: Event, job: Job, given: NewJob) -> None:
+async def _write_audit(session: AsyncSession, key: ApiKey, event: Event, job: Job, given: NewJob) -> None:
     """The act, chained to the one before."""
     last = await session.scalar(
         select(Audit).where(Audit.organisation_id == key.organisation_id).order_by(Audit.sequence.desc()).limit(1)
     )
     sequence, previous = (last.sequence + 1, last.hash) if last else (1, "0" * 64)
-    told = given.model_dump_json(by_alias=True, exclude_unset=True)
+    given_json = given.model_dump_json(by_alias=True, exclude_unset=True)
     act = {"at": event.created_at, "actor": event.actor, "request_id": new_id("req"), "operation": "create_job"}
-    touched = {"given": told, "events": json.dumps([event.id]), "records": json.dumps([job.id])}
+    touched = {"given": given_json, "events": json.dumps([event.id]), "records": json.dumps([job.id])}
     link = hashlib.sha256(json.dumps([previous, sequence, *act.values(), *touched.values()]).encode()).hexdigest()
     doer = {"person_id": key.person_id, "client_id": key.id, "acted_by": "key"}
-    session.add(Audit(**_of(key), sequence=sequence, **act, **touched, hash=link, **doer))
-    session.add(AuditRecord(**_of(key), record_id=job.id, sequence=sequence))
+    session.add(Audit(**_tenant_columns(key), sequence=sequence, **act, **touched, hash=link, **doer))
+    session.add(AuditRecord(**_tenant_columns(key), record_id=job.id, sequence=sequence))

@@ -15,17 +15,19 @@ from pathlib import Path
 
 import uvloop
 
-from mainstay.backing.guard import Guard
-from mainstay.backing.web import Web
+from mainstay.infrastructure.address_guard import AddressGuard
+from mainstay.infrastructure.webhook_client import WebhookClient
 
 
 def main() -> None:
     urls, bodies, tasks, seconds, core = sys.argv[1:]
     os.sched_setaffinity(0, {int(core)})
-    uvloop.run(post(Path(urls).read_text().split(), Path(bodies).read_bytes().splitlines(), int(tasks), float(seconds)))
+    uvloop.run(
+        post_for(Path(urls).read_text().split(), Path(bodies).read_bytes().splitlines(), int(tasks), float(seconds))
+    )
 
 
-async def post(urls: Sequence[str], bodies: Sequence[bytes], tasks: int, seconds: float) -> None:
+async def post_for(urls: Sequence[str], bodies: Sequence[bytes], tasks: int, seconds: float) -> None:
     addresses, contents = cycle(urls), cycle(bodies)
     headers = {
         "content-type": "application/json",
@@ -36,7 +38,7 @@ async def post(urls: Sequence[str], bodies: Sequence[bytes], tasks: int, seconds
     count = 0
     end = 0.0
 
-    async with Web(Guard(allow_private=True)) as web:
+    async with WebhookClient(AddressGuard(allow_private=True)) as web:
 
         async def keep_posting() -> None:
             nonlocal count

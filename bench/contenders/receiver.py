@@ -19,10 +19,10 @@ _ANSWERS = {
     b"/50": b"HTTP/1.1 500 Internal Server Error\r\ncontent-length: 2\r\n\r\nno",
     b"/ha": b"",
 }
-_LENGTH = b"content-length: "
+_LENGTH_HEADER = b"content-length: "
 
 
-class Receiver(asyncio.Protocol):
+class ReceiverConnection(asyncio.Protocol):
     """One connection."""
 
     counts: ClassVar[Counter[bytes]] = Counter()
@@ -39,8 +39,8 @@ class Receiver(asyncio.Protocol):
         """Answer each request that is whole."""
         pending = self._pending + data
         while (head := pending.find(b"\r\n\r\n")) >= 0:
-            at = pending.lower().find(_LENGTH, 0, head)
-            length = int(pending[at + len(_LENGTH) : pending.find(b"\r", at)]) if at >= 0 else 0
+            at = pending.lower().find(_LENGTH_HEADER, 0, head)
+            length = int(pending[at + len(_LENGTH_HEADER) : pending.find(b"\r", at)]) if at >= 0 else 0
             end = head + 4 + length
             if len(pending) < end:
                 break
@@ -62,7 +62,7 @@ class Receiver(asyncio.Protocol):
 async def main() -> None:
     port, core = map(int, sys.argv[1:])
     os.sched_setaffinity(0, {core})
-    server = await asyncio.get_running_loop().create_server(Receiver, "127.0.0.1", port, backlog=1024)
+    server = await asyncio.get_running_loop().create_server(ReceiverConnection, "127.0.0.1", port, backlog=1024)
     await server.serve_forever()
 
 

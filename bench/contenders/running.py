@@ -21,11 +21,11 @@ _END_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ServerPlan:
     """How to start a contender: a module and its words, to which the port is added."""
 
     name: str
-    words: tuple[str, ...]
+    arguments: tuple[str, ...]
     workers: int = 1
     environment: Mapping[str, str] = field(default_factory=dict)
     python: str = sys.executable
@@ -55,20 +55,20 @@ class Contender:
         return body
 
 
-def mainstay(data: Path, workers: int) -> Plan:
+def plan_mainstay(data: Path, workers: int) -> ServerPlan:
     """The product itself; whatever is not about this machine is left at its default."""
-    return Plan(
+    return ServerPlan(
         f"mainstay-{workers}", ("mainstay", "serve", "--workers", str(workers), "--data", str(data), "--port"), workers
     )
 
 
-def other(name: str, environment: Mapping[str, str]) -> Plan:
+def plan_reference(name: str, environment: Mapping[str, str]) -> ServerPlan:
     """A contender out of this folder, on the server that Mainstay uses."""
-    return Plan(name, ("bench.contenders.server", f"bench.contenders.{name}"), environment=environment)
+    return ServerPlan(name, ("bench.contenders.server", f"bench.contenders.{name}"), environment=environment)
 
 
 @contextmanager
-def running(plan: Plan, logs: Path) -> Iterator[Contender]:
+def run_contender(plan: ServerPlan, logs: Path) -> Iterator[Contender]:
     """Run a contender until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = int(probe.getsockname()[1])
@@ -77,7 +77,7 @@ def running(plan: Plan, logs: Path) -> Iterator[Contender]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [plan.python, "-m", *plan.words, str(port)],
+            [plan.python, "-m", *plan.arguments, str(port)],
             cwd=ROOT,
             env={**environment, **plan.environment},
             stdout=output,
@@ -88,7 +88,7 @@ def running(plan: Plan, logs: Path) -> Iterator[Contender]:
         _wait_until_it_listens(process, port, log)
         yield Contender(plan.name, plan.workers, port, process.pid, log)
     finally:
-        _end(process)
+        _end_process(process)
 
 
 def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -100,7 +100,7 @@ def _wait_until_it_listens(process: subprocess.Popen[bytes], port: int, log: Pat
     raise RuntimeError(f"{log.stem} did not start:\n{log.read_text()}")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end_process(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(_END_SECONDS)

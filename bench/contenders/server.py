@@ -8,14 +8,14 @@ import sys
 
 from granian.constants import Interfaces
 
-from mainstay.serving import new_server
+from mainstay.serve_command import make_server
 
 
 def main() -> None:
     contender, port = sys.argv[1:]
     # A worker of Mainstay keeps all its threads on one core. The others gain from it too, the reference by a fifth.
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    new_server(f"{contender}:app", interface=Interfaces.ASGI, address="127.0.0.1", port=int(port)).serve()
+    make_server(f"{contender}:app", interface=Interfaces.ASGI, address="127.0.0.1", port=int(port)).serve()
 
 
 if __name__ == "__main__":

@@ -15,21 +15,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.contenders.running import ROOT, Contender, Plan
+from bench.contenders.running import ROOT, Contender, ServerPlan
 
-_PLACE = Path(os.environ.get("BENCH_TRYTON") or ROOT / ".venv" / "contenders" / "tryton")
-_PYTHON = _PLACE / "bin" / "python"
+_TRYTON_FOLDER = Path(os.environ.get("BENCH_TRYTON") or ROOT / ".venv" / "contenders" / "tryton")
+_PYTHON = _TRYTON_FOLDER / "bin" / "python"
 # As `tryton_books` fills it.
 _DATABASE = "books"
 _PASSWORD = "a password for the bench"
-_TOLD = "told.json"
+_IDS_FILE = "told.json"
 # Of what someone prefers: what goes with every request.
-_ONLY_CONTEXT = True
-_PATIENCE = 60.0
+_CONTEXT_ONLY = True
+_TIMEOUT_SECONDS = 60.0
 # What is printed of an invoice is left for later, as Mainstay leaves it; here for good, which spares it that work.
 _SETTINGS = "[database]\nuri = sqlite://\npath = {folder}\n[queue]\nworker = True\n"
 # What a list of Mainstay tells too.
-_FIELDS = (
+_LIST_FIELDS = (
     "type",
     "number",
     "state",
@@ -44,36 +44,36 @@ _FIELDS = (
 
 
 def is_installed() -> bool:
-    """Whether there is one to measure."""
+    """Whether Tryton is installed."""
     return _PYTHON.exists()
 
 
-def make_books(invoices: int, folder: Path) -> Plan:
+def plan_tryton(invoices: int, folder: Path) -> ServerPlan:
     """Tryton with so many posted invoices in this new folder; they are made where they are not kept from before."""
     # Its books are those of a year.
-    kept = _PLACE / f"books-{datetime.now(UTC).year}-{invoices}"
-    if not kept.exists():
-        with TemporaryDirectory(dir=_PLACE) as making:
-            _fill(Path(making), invoices)
-            shutil.copytree(making, kept)
-    shutil.copytree(kept, folder)
+    stored_books = _TRYTON_FOLDER / f"books-{datetime.now(UTC).year}-{invoices}"
+    if not stored_books.exists():
+        with TemporaryDirectory(dir=_TRYTON_FOLDER) as temporary:
+            _fill_books(Path(temporary), invoices)
+            shutil.copytree(temporary, stored_books)
+    shutil.copytree(stored_books, folder)
     words = ("bench.contenders.tryton_server",)
-    return Plan("tryton", words, environment=_environment(folder), python=str(_PYTHON))
+    return ServerPlan("tryton", words, environment=_write_environment(folder), python=str(_PYTHON))
 
 
-def _fill(folder: Path, invoices: int) -> None:
-    environment = {**os.environ, **_environment(folder)}
+def _fill_books(folder: Path, invoices: int) -> None:
+    environment = {**os.environ, **_write_environment(folder)}
     (folder / f"{_DATABASE}.sqlite").touch()
-    admin = [str(_PLACE / "bin" / "trytond-admin"), "-c", environment["TRYTOND_CONFIG"], "-d", _DATABASE]
+    admin = [str(_TRYTON_FOLDER / "bin" / "trytond-admin"), "-c", environment["TRYTOND_CONFIG"], "-d", _DATABASE]
     making = [*admin, "-u", "account_invoice", "--activate-dependencies", "--email", "ruth@hartley.example"]
     subprocess.run(making, env=environment, check=True)
     filling = [str(_PYTHON), "-m", "bench.contenders.tryton_books", str(invoices)]
-    told = subprocess.run(filling, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
-    (folder / _TOLD).write_bytes(told.stdout)
+    ids = subprocess.run(filling, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
+    (folder / _IDS_FILE).write_bytes(ids.stdout)
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """Where its settings and its password are, which are written there."""
+def _write_environment(folder: Path) -> dict[str, str]:
+    """Write Tryton's settings and password, and return the environment that names them."""
     settings, password = folder / "trytond.conf", folder / "password"
     settings.write_text(_SETTINGS.format(folder=folder))
     password.write_text(_PASSWORD)
@@ -81,36 +81,36 @@ def _environment(folder: Path) -> dict[str, str]:
     return {name: str(value) for name, value in named.items()} | {"PYTHONPATH": ""}
 
 
-class Tryton:
+class TrytonClient:
     """One connection of someone who has signed in."""
 
     def __init__(self, contender: Contender, folder: Path) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", contender.port, timeout=_PATIENCE)
+        self._connection = http.client.HTTPConnection("127.0.0.1", contender.port, timeout=_TIMEOUT_SECONDS)
         self._headers = {"Content-Type": "application/json"}
         user, token, *_ = self._call("common.db.login", "admin", {"password": _PASSWORD}, "en")
         session = base64.b64encode(f"admin:{user}:{token}".encode()).decode()
         self._headers["Authorization"] = f"Session {session}"
-        self._context = self._call("model.res.user.get_preferences", _ONLY_CONTEXT, {})
-        self._told: Mapping[str, int] = json.loads((folder / _TOLD).read_bytes())
+        self._context = self._call("model.res.user.get_preferences", _CONTEXT_ONLY, {})
+        self._ids: Mapping[str, int] = json.loads((folder / _IDS_FILE).read_bytes())
 
-    def begin(self) -> None:
-        """Open a connection anew: one that was idle may be closed."""
+    def reconnect(self) -> None:
+        """Reconnect: an idle connection may have been closed."""
         self._connection.close()
 
     def draft(self, lines: Sequence[Mapping[str, str]]) -> int:
         """A new draft; its id."""
-        told = self._told
+        ids = self._ids
         document = {
             "type": "out",
-            "company": told["company"],
-            "party": told["customer"],
-            "invoice_address": told["address"],
-            "currency": told["currency"],
-            "journal": told["journal"],
-            "account": told["receivable"],
-            "payment_term": told["term"],
+            "company": ids["company"],
+            "party": ids["customer"],
+            "invoice_address": ids["address"],
+            "currency": ids["currency"],
+            "journal": ids["journal"],
+            "account": ids["receivable"],
+            "payment_term": ids["term"],
             "description": "Replace the boiler",
-            "lines": [["create", [self._line(line) for line in lines]]],
+            "lines": [["create", [self._make_line(line) for line in lines]]],
         }
         (invoice,) = self._call("model.account.invoice.create", [document], self._context)
         return int(invoice)
@@ -121,25 +121,25 @@ class Tryton:
 
     def list(self) -> int:
         """Twenty-five invoices; how many there were."""
-        asked = ([["type", "=", "out"]], 0, 25, None, _FIELDS, self._context)
-        return len(self._call("model.account.invoice.search_read", *asked))
+        arguments = ([["type", "=", "out"]], 0, 25, None, _LIST_FIELDS, self._context)
+        return len(self._call("model.account.invoice.search_read", *arguments))
 
     def status(self, invoice: int) -> tuple[str, str]:
         """The state of an invoice, and what it comes to."""
         (found,) = self._call("model.account.invoice.read", [invoice], ["state", "total_amount"], self._context)
         return found["state"], found["total_amount"]["decimal"]
 
-    def _line(self, line: Mapping[str, str]) -> dict[str, Any]:
-        told = self._told
+    def _make_line(self, line: Mapping[str, str]) -> dict[str, Any]:
+        ids = self._ids
         return {
             "type": "line",
-            "company": told["company"],
-            "currency": told["currency"],
+            "company": ids["company"],
+            "currency": ids["currency"],
             "description": line["description"],
             "quantity": 1,
             "unit_price": {"__class__": "Decimal", "decimal": line["unitPrice"]},
-            "account": told["revenue"],
-            "taxes": [["add", [told["tax"]]]],
+            "account": ids["revenue"],
+            "taxes": [["add", [ids["tax"]]]],
         }
 
     def _call(self, method: str, *params: object) -> Any:

@@ -19,10 +19,10 @@ from trytond.pool import Pool
 from trytond.transaction import Transaction, TransactionError
 
 DATABASE = "books"
-_POSTED = 50
+_POSTED_COUNT = 50
 _LINES = 3
 # Of each table that an invoice is kept in: what moves on with each copy, by how it names what is copied too.
-_COPIED: Mapping[str, Mapping[str, str]] = {
+_COPIED_TABLES: Mapping[str, Mapping[str, str]] = {
     "account_move": {
         "id": "id + :move",
         "number": "number || '-' || :copy",
@@ -34,7 +34,7 @@ _COPIED: Mapping[str, Mapping[str, str]] = {
     "account_invoice_line-account_tax": {"id": "id + :line_tax", "line": "line + :invoice_line"},
     "account_invoice_tax": {"id": "id + :tax", "invoice": "invoice + :invoice"},
 }
-_STEPS = {
+_ID_TABLES = {
     "move": "account_move",
     "line": "account_move_line",
     "invoice": "account_invoice",
@@ -48,29 +48,29 @@ def main() -> None:
     wanted = int(sys.argv[1])
     Pool.start()
     Pool(DATABASE).init()
-    told: dict[str, int] | None = None
+    ids: dict[str, int] | None = None
     locked: dict[str, Any] = {}
-    while told is None:
+    while ids is None:
         with Transaction().start(DATABASE, 1, context={}, **locked) as transaction:
             try:
-                told = _fill(transaction, wanted // _POSTED)
+                ids = _fill_books(transaction, wanted // _POSTED_COUNT)
             except TransactionError as error:
                 # It says which tables it is to begin with.
                 transaction.rollback()
                 error.fix(locked)
-    print(json.dumps(told))
+    print(json.dumps(ids))
 
 
-def _fill(transaction: Any, times: int) -> dict[str, int]:
+def _fill_books(transaction: Any, times: int) -> dict[str, int]:
     company = create_company(name="Hartley & Daughters Ltd")
     with set_company(company):
-        told = _books(company)
-        _post(told)
-    _copy(transaction.connection.cursor(), times)
-    return told
+        ids = _make_books(company)
+        _post_invoices(ids)
+    _copy_tables(transaction.connection.cursor(), times)
+    return ids
 
 
-def _books(company: Any) -> dict[str, int]:
+def _make_books(company: Any) -> dict[str, int]:
     """Accounts, a year and a tax, a customer, and the one who may ask for all of it."""
     pool = Pool()
     create_chart(company, tax=True)
@@ -105,45 +105,45 @@ def _books(company: Any) -> dict[str, int]:
     }
 
 
-def _post(told: Mapping[str, int]) -> None:
+def _post_invoices(ids: Mapping[str, int]) -> None:
     invoice = Pool().get("account.invoice")
     line = {
         "type": "line",
-        "company": told["company"],
-        "currency": told["currency"],
+        "company": ids["company"],
+        "currency": ids["currency"],
         "description": "Work of the day",
         "quantity": 1,
         "unit_price": Decimal(100),
-        "account": told["revenue"],
-        "taxes": [("add", [told["tax"]])],
+        "account": ids["revenue"],
+        "taxes": [("add", [ids["tax"]])],
     }
-    drafted = {
+    draft = {
         "type": "out",
-        "company": told["company"],
-        "party": told["customer"],
-        "invoice_address": told["address"],
-        "currency": told["currency"],
-        "journal": told["journal"],
-        "account": told["receivable"],
-        "payment_term": told["term"],
+        "company": ids["company"],
+        "party": ids["customer"],
+        "invoice_address": ids["address"],
+        "currency": ids["currency"],
+        "journal": ids["journal"],
+        "account": ids["receivable"],
+        "payment_term": ids["term"],
         "invoice_date": datetime.now(UTC).date(),
         "description": "Replace the boiler",
         "lines": [("create", [line] * _LINES)],
     }
-    invoice.post(invoice.create([drafted] * _POSTED))
+    invoice.post(invoice.create([draft] * _POSTED_COUNT))
 
 
-def _copy(cursor: Any, times: int) -> None:
+def _copy_tables(cursor: Any, times: int) -> None:
     """Every table as often as this in the end."""
     steps = {}
-    for name, table in _STEPS.items():
+    for name, table in _ID_TABLES.items():
         cursor.execute(f'SELECT max(id) FROM "{table}"')
         steps[name] = cursor.fetchone()[0]
-    for name, table in _STEPS.items():
+    for name, table in _ID_TABLES.items():
         cursor.execute(f'PRAGMA table_info("{table}")')
         columns = [row[1] for row in cursor.fetchall()]
         written = ", ".join(f'"{column}"' for column in columns)
-        read = ", ".join(_COPIED[table].get(column, f'"{column}"') for column in columns)
+        read = ", ".join(_COPIED_TABLES[table].get(column, f'"{column}"') for column in columns)
         for copy in range(1, times):
             shifts = {step: size * copy for step, size in steps.items()} | {"copy": copy}
             cursor.execute(

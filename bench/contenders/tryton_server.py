@@ -10,7 +10,7 @@ from trytond.application import app
 from werkzeug.serving import WSGIRequestHandler, run_simple
 
 
-class _Kept(WSGIRequestHandler):
+class _KeepAliveHandler(WSGIRequestHandler):
     """Keeps a connection open, as Mainstay does, and writes no line for each request."""
 
     protocol_version = "HTTP/1.1"
@@ -21,7 +21,7 @@ class _Kept(WSGIRequestHandler):
 
 def main() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    run_simple("127.0.0.1", int(sys.argv[1]), app, threaded=True, request_handler=_Kept)
+    run_simple("127.0.0.1", int(sys.argv[1]), app, threaded=True, request_handler=_KeepAliveHandler)
 
 
 if __name__ == "__main__":

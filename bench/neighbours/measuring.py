@@ -13,38 +13,38 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from bench.contenders.running import Contender, running
+from bench.contenders.running import Contender, run_contender
 from bench.neighbours import hostile_files
-from bench.neighbours.firms import ENGINES, Engine, prepared_engine
-from bench.neighbours.loads import SITUATIONS, Situation, running_load
-from bench.neighbours.memory import Growth, find_processes, has_ended, measure_memory
-from bench.neighbours.office import Site
-from bench.neighbours.probes import REQUESTS, WRITE, Probes, Reading
-from bench.neighbours.receivers import Arrivals, MailServer, running_mail_server, running_webhook_receiver
-from bench.processes import family
+from bench.neighbours.firms import ENGINES, PreparedEngine, prepare_engine
+from bench.neighbours.loads import SITUATIONS, Situation, run_load
+from bench.neighbours.memory import MemoryGrowth, find_processes, has_ended, measure_memory
+from bench.neighbours.office import LoadedSite
+from bench.neighbours.probes import REQUESTS, WRITE, NeighbourProbes, RequestTimes
+from bench.neighbours.receivers import MailServerReports, ReceiverReports, run_mail_server, run_webhook_receiver
+from bench.processes import process_tree
 
 # What a process of the server may use before it is refused more, as in a container of a small machine. Without it, a
 # hostile file would take the memory of everything else on this machine.
-_MOST_ADDRESSES = 3 * 1024**3
+_MAX_ADDRESS_SPACE = 3 * 1024**3
 # A quiet time below this counts as this: what takes less nobody notices.
 _FLOOR_MILLISECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Scale:
+class MeasuringScale:
     """How much is measured."""
 
     requests: int
     # How long the requests of one situation may take together.
     seconds: float
     # How long each of them may take.
-    patience: float
+    timeout_seconds: float
     documents: int
     document_seconds: float
 
 
-FULL = Scale(requests=200, seconds=15, patience=8, documents=200, document_seconds=300)
-QUICK = Scale(requests=30, seconds=3, patience=2, documents=40, document_seconds=10)
+FULL = MeasuringScale(requests=200, seconds=15, timeout_seconds=8, documents=200, document_seconds=300)
+QUICK = MeasuringScale(requests=30, seconds=3, timeout_seconds=2, documents=40, document_seconds=10)
 
 
 @dataclass(frozen=True)
@@ -73,34 +73,34 @@ class Slowdown:
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class NeighbourResults:
     """Everything that was measured."""
 
     slowdowns: list[Slowdown] = field(default_factory=list)
     # By engine and situation, what busy firms were answered: it shows that they were busy.
     answers: dict[str, dict[str, int]] = field(default_factory=dict)
-    growth: list[Growth] = field(default_factory=list)
+    growth: list[MemoryGrowth] = field(default_factory=list)
 
 
 def measure_neighbours(
-    scale: Scale,
+    scale: MeasuringScale,
     engines: Sequence[str] = ENGINES,
     situations: Sequence[int] = tuple(SITUATIONS),
     *,
     memory: bool = True,
-) -> Neighbours:
+) -> NeighbourResults:
     """Measure these situations on these engines, and the memory of the processes on the first of them."""
-    found = Neighbours()
+    found = NeighbourResults()
     if {1, 2} & {*situations}:
         hostile_files.make_all()
     with (
         TemporaryDirectory(prefix="mainstay-neighbours-") as folder,
-        running_mail_server() as mail,
-        running_webhook_receiver() as webhooks,
+        run_mail_server() as mail,
+        run_webhook_receiver() as webhooks,
     ):
         for name in engines:
-            with prepared_engine(name, Path(folder) / name, webhooks) as engine:
-                bench = _Bench(engine, mail, webhooks, scale)
+            with prepare_engine(name, Path(folder) / name, webhooks) as engine:
+                bench = _EngineBench(engine, mail, webhooks, scale)
                 if situations:
                     bench.measure(situations, found)
                 if memory and name == engines[0]:
@@ -109,14 +109,14 @@ def measure_neighbours(
 
 
 @dataclass
-class _Bench:
-    engine: Engine
-    mail: MailServer
-    webhooks: Arrivals
-    scale: Scale
+class _EngineBench:
+    engine: PreparedEngine
+    mail: MailServerReports
+    webhooks: ReceiverReports
+    scale: MeasuringScale
     _servers: int = 0
 
-    def measure(self, situations: Sequence[int], found: Neighbours) -> None:
+    def measure(self, situations: Sequence[int], found: NeighbourResults) -> None:
         """Measure a quiet server, one in each situation, and a quiet one again."""
         before = self._measure_quiet()
         loaded = {number: self._measure_loaded(SITUATIONS[number], found) for number in situations}
@@ -137,28 +137,28 @@ class _Bench:
                     )
                 )
 
-    def measure_memory(self) -> list[Growth]:
+    def measure_memory(self) -> list[MemoryGrowth]:
         """Measure what heavy documents leave behind in the memory of server and worker."""
-        _say(f"{self.engine.name}: memory over heavy documents")
-        with self._serving() as (server, site):
-            self._probes(server)
+        _print_progress(f"{self.engine.name}: memory over heavy documents")
+        with self._run_server() as (server, site):
+            self._warm_up_probes(server)
             _limit_memory(server.pid)
             self.mail.slow_seconds.value = 0
             return measure_memory(server.pid, site, self.scale.documents, self.scale.document_seconds)
 
-    def _measure_quiet(self) -> dict[str, Reading]:
-        _say(f"{self.engine.name}: quiet")
-        with self._serving() as (server, _):
-            return self._probes(server).run(self.scale.requests, monotonic() + self.scale.seconds)
+    def _measure_quiet(self) -> dict[str, RequestTimes]:
+        _print_progress(f"{self.engine.name}: quiet")
+        with self._run_server() as (server, _):
+            return self._warm_up_probes(server).run(self.scale.requests, monotonic() + self.scale.seconds)
 
-    def _measure_loaded(self, situation: Situation, found: Neighbours) -> dict[str, Reading]:
-        _say(f"{self.engine.name}: {situation.name}")
+    def _measure_loaded(self, situation: Situation, found: NeighbourResults) -> dict[str, RequestTimes]:
+        _print_progress(f"{self.engine.name}: {situation.name}")
         answers: Counter[str] = Counter()
-        with self._serving() as (server, site):
-            probes = self._probes(server)
+        with self._run_server() as (server, site):
+            probes = self._warm_up_probes(server)
             processes = find_processes(server.pid)
             _limit_memory(server.pid)
-            with running_load(situation, site, answers):
+            with run_load(situation, site, answers):
                 readings = probes.run(self.scale.requests, monotonic() + self.scale.seconds)
             if died := len([*filter(has_ended, processes)]):
                 for reading in readings.values():
@@ -167,21 +167,21 @@ class _Bench:
         found.answers[f"{self.engine.name}, {situation.name}"] = dict(answers)
         return readings
 
-    def _probes(self, server: Contender) -> Probes:
+    def _warm_up_probes(self, server: Contender) -> NeighbourProbes:
         """Wait until all of the server works."""
-        probes = Probes(server.port, self.engine.stock, self.mail, self.webhooks, self.scale.patience)
+        probes = NeighbourProbes(server.port, self.engine.stock, self.mail, self.webhooks, self.scale.timeout_seconds)
         probes.warm_up()
         return probes
 
     @contextmanager
-    def _serving(self) -> Iterator[tuple[Contender, Site]]:
+    def _run_server(self) -> Iterator[tuple[Contender, LoadedSite]]:
         """Serve a fresh copy of the stock until the block ends."""
         self._servers += 1
         plan = self.engine.plan_server(f"server-{self._servers}", self.mail)
-        with running(plan, self.engine.folder) as server:
+        with run_contender(plan, self.engine.folder) as server:
             address = self.engine.operator_address(plan)
             try:
-                yield server, Site(f"http://127.0.0.1:{server.port}", self.engine.stock, self.mail, address)
+                yield server, LoadedSite(f"http://127.0.0.1:{server.port}", self.engine.stock, self.mail, address)
             finally:
                 # What it still has to do is of no use to anybody.
                 with suppress(ProcessLookupError):
@@ -190,10 +190,10 @@ class _Bench:
 
 def _limit_memory(pid: int) -> None:
     """Limit a server and the processes it starts from now on."""
-    for process in family(pid):
+    for process in process_tree(pid):
         _, hard = resource.prlimit(process, resource.RLIMIT_AS)
-        resource.prlimit(process, resource.RLIMIT_AS, (_MOST_ADDRESSES, hard))
+        resource.prlimit(process, resource.RLIMIT_AS, (_MAX_ADDRESS_SPACE, hard))
 
 
-def _say(text: str) -> None:
+def _print_progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)

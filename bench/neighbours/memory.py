@@ -11,18 +11,18 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import httpx2
-from bench.neighbours.office import Office, Site, open_draft, revise_quote, send_quote
+from bench.neighbours.office import LoadedSite, OfficeClient, open_draft, revise_quote, send_quote
 
-from mainstay.backing.processes import WORKER
+from mainstay.infrastructure.processes import WORKER_NAME
 
 _CLIENTS = 4
 _WARM_UP = 8
-_LOOK_SECONDS = 0.1
-_PATIENCE_SECONDS = 10.0
+_POLL_SECONDS = 0.1
+_TIMEOUT_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Growth:
+class MemoryGrowth:
     """The memory of one process before and after so many documents, in millions of bytes; None if it died."""
 
     process: str
@@ -42,23 +42,23 @@ def has_ended(pid: int) -> bool:
     return _read_resident(pid) is None
 
 
-def measure_memory(pid: int, site: Site, documents: int, seconds: float) -> list[Growth]:
+def measure_memory(pid: int, site: LoadedSite, documents: int, seconds: float) -> list[MemoryGrowth]:
     """Print so many heavy documents, or as many as possible in this time: half sent by email, half opened as drafts."""
-    clients = [_Client(site, number) for number in range(_CLIENTS)]
+    clients = [_PrintingClient(site, number) for number in range(_CLIENTS)]
     # The first documents load fonts and templates.
     _print_documents(clients, _WARM_UP, monotonic() + seconds / 2)
     before = {process: _read_resident(process) or 0.0 for process in find_processes(pid)}
     names = {process: f"{_read_name(process)} {process}" for process in before}
     done = _print_documents(clients, documents, monotonic() + seconds)
-    return [Growth(names[one], done, size, _read_resident(one)) for one, size in before.items()]
+    return [MemoryGrowth(names[one], done, size, _read_resident(one)) for one, size in before.items()]
 
 
-class _Client:
+class _PrintingClient:
     """Prints documents one after the other, by turns as an email and as a draft."""
 
-    def __init__(self, site: Site, number: int) -> None:
+    def __init__(self, site: LoadedSite, number: int) -> None:
         self.mail = site.mail
-        self._office = Office(site, site.stock.busy[0], number, patience=_PATIENCE_SECONDS)
+        self._office = OfficeClient(site, site.stock.busy[0], number, timeout_seconds=_TIMEOUT_SECONDS)
         self._sent, self._draft = site.stock.heavy_quotes[number], site.stock.heavy_quotes[number + _CLIENTS]
         self._numbers = count()
 
@@ -85,7 +85,7 @@ class _Client:
         return sent
 
 
-def _print_documents(clients: Sequence[_Client], documents: int, until: float) -> int:
+def _print_documents(clients: Sequence[_PrintingClient], documents: int, until: float) -> int:
     """Print so many by all clients together; return how many were opened or have arrived."""
     mail = clients[0].mail
     before = mail.slow_count.value
@@ -94,7 +94,7 @@ def _print_documents(clients: Sequence[_Client], documents: int, until: float) -
         counts = threads.map(lambda client: client.print_documents(each, until), clients)
         done = sum(counts, Counter[str]())
     while mail.slow_count.value < before + done["sent"] and monotonic() < until:
-        sleep(_LOOK_SECONDS)
+        sleep(_POLL_SECONDS)
     return int(done["opened"] + mail.slow_count.value - before)
 
 
@@ -110,4 +110,4 @@ def _read_resident(pid: int) -> float | None:
 
 
 def _read_name(pid: int) -> str:
-    return "worker" if Path(f"/proc/{pid}/comm").read_text().strip() == WORKER else "server process"
+    return "worker" if Path(f"/proc/{pid}/comm").read_text().strip() == WORKER_NAME else "server process"

@@ -5,35 +5,40 @@ from dataclasses import dataclass
 from itertools import cycle
 
 import httpx2
-from bench.neighbours.firms import BUSY_KEYS, Firm, Stock
-from bench.neighbours.receivers import MailServer
+from bench.neighbours.firms import BUSY_KEYS, LoadedFirm, NeighbourStock
+from bench.neighbours.receivers import MailServerReports
 
 # A page with a form: the token in it is good for every form of the sign-in.
-_ANY_FORM = "/settings/import"
+_FORM_PATH = "/settings/import"
 
 
 @dataclass(frozen=True)
-class Site:
+class LoadedSite:
     """A server, and what is in it."""
 
     url: str
-    stock: Stock
-    mail: MailServer
+    stock: NeighbourStock
+    mail: MailServerReports
     # For the operator of PostgreSQL.
     database: str | None
 
 
-class Office:
+class OfficeClient:
     """Someone of a firm who is signed in, or a program with a key of it."""
 
     def __init__(
-        self, site: Site, firm: Firm, first_key: int = 0, key_step: int = BUSY_KEYS, patience: float = 60.0
+        self,
+        site: LoadedSite,
+        firm: LoadedFirm,
+        first_key: int = 0,
+        key_step: int = BUSY_KEYS,
+        timeout_seconds: float = 60.0,
     ) -> None:
         self.firm = firm
         self._client = httpx2.Client(
             base_url=site.url,
             headers={"Origin": site.url, "Accept": "text/html", "Cookie": f"mainstay={firm.cookie}"},
-            timeout=patience,
+            timeout=timeout_seconds,
             trust_env=False,
             # Without the certificates of the world, which take long to load and which nothing here has.
             verify=False,
@@ -49,7 +54,7 @@ class Office:
     def send(self, path: str, fields: dict[str, str], **files: bytes) -> httpx2.Response:
         """Send a form, perhaps with files."""
         if not self._token:
-            found = re.search(r'name="csrf" value="([^"]*)"', self.get(_ANY_FORM).text)
+            found = re.search(r'name="csrf" value="([^"]*)"', self.get(_FORM_PATH).text)
             self._token = found[1] if found else ""
         sent = {name: ("upload", content) for name, content in files.items()}
         return self._client.post(path, data=fields | {"csrf": self._token}, files=sent or None)
@@ -60,17 +65,17 @@ class Office:
         return self._client.request(method, f"/api/v1{path}", json=given, headers=headers)
 
 
-def send_quote(office: Office, quote: str) -> httpx2.Response:
+def send_quote(office: OfficeClient, quote: str) -> httpx2.Response:
     """Send a quote by email."""
     return office.call("POST", f"/quotes/{quote}/send", {"deliver": "email", "confirmed": True})
 
 
-def revise_quote(office: Office, quote: str) -> str:
+def revise_quote(office: OfficeClient, quote: str) -> str:
     """Draft the same quote again; return the id of the draft."""
     return str(office.call("POST", f"/quotes/{quote}/revise", {}).json()["id"])
 
 
-def open_draft(office: Office, quote: str, title: str) -> httpx2.Response:
+def open_draft(office: OfficeClient, quote: str, title: str) -> httpx2.Response:
     """Change the title of a draft, so that it must be printed again, and open its PDF."""
     office.call("PATCH", f"/quotes/{quote}", {"title": title})
     return office.get(f"/quotes/{quote}/draft.pdf")

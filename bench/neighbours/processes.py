@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 
-from mainstay.backing.processes import end_with_parent
+from mainstay.infrastructure.processes import end_with_parent
 
 # Forked, because a fresh interpreter would take the processor for a second each time.
 CONTEXT = get_context("fork")
@@ -15,9 +15,9 @@ _JOIN_SECONDS = 2.0
 
 
 @contextmanager
-def running_process(function: Callable[..., None], *given: object) -> Iterator[BaseProcess]:
+def run_child_process(function: Callable[..., None], *given: object) -> Iterator[BaseProcess]:
     """Run a function in a process of its own; end the process with the block."""
-    process = CONTEXT.Process(target=_run, args=(os.getpid(), function, *given), daemon=True)
+    process = CONTEXT.Process(target=_run_function, args=(os.getpid(), function, *given), daemon=True)
     process.start()
     try:
         yield process
@@ -29,7 +29,7 @@ def running_process(function: Callable[..., None], *given: object) -> Iterator[B
         process.join()
 
 
-def _run(parent: int, function: Callable[..., None], *given: object) -> None:
+def _run_function(parent: int, function: Callable[..., None], *given: object) -> None:
     # The bench ends what it started when it is interrupted itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -14,13 +14,13 @@ from time import monotonic
 from types import SimpleNamespace
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
-from bench.neighbours.processes import CONTEXT, running_process
+from bench.neighbours.processes import CONTEXT, run_child_process
 
 # Customers of busy firms have their mailboxes here, and only their mail server is slow.
 SLOW_DOMAIN = "slow.example"
 
 
-class Arrivals:
+class ReceiverReports:
     """What a receiver has received, and when."""
 
     def __init__(self, port: int, reports: Connection) -> None:
@@ -30,7 +30,7 @@ class Arrivals:
         self._changed = Condition()
         Thread(target=self._listen, daemon=True).start()
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Drop what has arrived so far."""
         with self._changed:
             self._received.clear()
@@ -54,7 +54,7 @@ class Arrivals:
                     self._changed.notify_all()
 
 
-class MailServer(Arrivals):
+class MailServerReports(ReceiverReports):
     """The mail server; mails to the slow domain are only counted."""
 
     def __init__(
@@ -65,29 +65,29 @@ class MailServer(Arrivals):
 
 
 @contextmanager
-def running_mail_server() -> Iterator[MailServer]:
+def run_mail_server() -> Iterator[MailServerReports]:
     """Run the mail server until the block ends."""
     mine, theirs = CONTEXT.Pipe(duplex=False)
     slow_seconds, slow_count = CONTEXT.Value("d", 0.0, lock=False), CONTEXT.Value("i", 0, lock=False)
     with (
         socket.create_server(("127.0.0.1", 0)) as listening,
-        running_process(_receive_mails, listening, theirs, slow_seconds, slow_count),
+        run_child_process(_receive_mails, listening, theirs, slow_seconds, slow_count),
     ):
         # Only the process that sends reports has that end now, so that it ends with the process.
         theirs.close()
-        yield MailServer(int(listening.getsockname()[1]), mine, slow_seconds, slow_count)
+        yield MailServerReports(int(listening.getsockname()[1]), mine, slow_seconds, slow_count)
 
 
 @contextmanager
-def running_webhook_receiver() -> Iterator[Arrivals]:
+def run_webhook_receiver() -> Iterator[ReceiverReports]:
     """Run the receiver of webhooks until the block ends."""
     mine, theirs = CONTEXT.Pipe(duplex=False)
     with (
         ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server,
-        running_process(_receive_webhooks, server, theirs),
+        run_child_process(_receive_webhooks, server, theirs),
     ):
         theirs.close()
-        yield Arrivals(server.server_port, mine)
+        yield ReceiverReports(server.server_port, mine)
 
 
 class _Mailbox:

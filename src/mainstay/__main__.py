@@ -1,4 +1,4 @@
-"""`python -m mainstay`, and the command `mainstay`."""
+"""The command `mainstay`, also as `python -m mainstay`."""
 
 import gc
 import os
@@ -7,72 +7,72 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from mainstay.backing.processes import begin_worker
-from mainstay.doors.cli.line import House, run
-from mainstay.late import late
+from mainstay.doors.cli.command_line import CommandLineSetup, run_command_line
+from mainstay.infrastructure.processes import prepare_worker_process
+from mainstay.lazy_import import import_lazily
 from mainstay.settings import Settings
 
 
 def main() -> None:
-    """Do what the command line says."""
-    # Nothing of what is imported and made now goes away again, and looking for it takes a tenth of a command's time.
-    # What goes on for longer begins to look once it stands.
+    """Run the command line."""
+    # What a command imports and creates stays until its end, and garbage collection would take a tenth of its time.
+    # The server and the worker enable it again after their start.
     gc.disable()
-    # Nobody's plugin looks at what is checked here, and none is looked for in everything that is installed.
+    # Mainstay uses no Pydantic plugins, and looking for them in all installed packages takes time.
     os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
-    sys.exit(run(HOUSE, sys.argv[1:]))
+    sys.exit(run_command_line(COMMANDS, sys.argv[1:]))
 
 
-def _serve(settings: Settings, _words: Namespace) -> None:
-    late("mainstay.serving").serve(settings)
+def _serve(settings: Settings, _arguments: Namespace) -> None:
+    import_lazily("mainstay.serve_command").serve(settings)
 
 
-def _worker(settings: Settings, words: Namespace) -> None:
-    begin_worker(words.end_with_parent)
-    working = late("mainstay.working")
+def _worker(settings: Settings, arguments: Namespace) -> None:
+    prepare_worker_process(arguments.end_with_parent)
+    worker_command = import_lazily("mainstay.worker_command")
     gc.enable()
-    working.work(settings)
+    worker_command.work(settings)
 
 
-def _migrate(settings: Settings, _words: Namespace) -> dict[str, Any]:
-    database = late("mainstay.staging").connect(settings)
+def _migrate(settings: Settings, _arguments: Namespace) -> dict[str, Any]:
+    database = import_lazily("mainstay.composition").connect(settings)
     try:
-        return {"applied": late("mainstay.backing.migrations.apply").migrate(database)}
+        return {"applied": import_lazily("mainstay.infrastructure.migrations.apply").migrate(database)}
     finally:
         database.close()
 
 
-def _openapi(settings: Settings, _words: Namespace) -> None:
-    catalogue = late("mainstay.catalogue").CATALOGUE
-    described: bytes = late("mainstay.doors.api.openapi").describe(catalogue, settings.base_url)
-    sys.stdout.write(described.decode() + "\n")
+def _openapi(settings: Settings, _arguments: Namespace) -> None:
+    catalogue = import_lazily("mainstay.catalogue").CATALOGUE
+    description: bytes = import_lazily("mainstay.doors.api.openapi").build_openapi(catalogue, settings.base_url)
+    sys.stdout.write(description.decode() + "\n")
 
 
-def _version(_settings: Settings, _words: Namespace) -> dict[str, Any]:
-    return {"version": late("importlib.metadata").version("mainstay")}
+def _version(_settings: Settings, _arguments: Namespace) -> dict[str, Any]:
+    return {"version": import_lazily("importlib.metadata").version("mainstay")}
 
 
-def _of(module: str, command: str) -> Callable[[Settings, Namespace], dict[str, Any]]:
-    """A command that is in a module of its own, which is imported when it is given."""
+def _lazy_command(module: str, command: str) -> Callable[[Settings, Namespace], dict[str, Any]]:
+    """Return a command that imports its module when it is run."""
 
-    def run_it(settings: Settings, words: Namespace) -> dict[str, Any]:
-        outcome: dict[str, Any] = getattr(late(f"mainstay.doors.cli.{module}"), command)(settings, words)
+    def run_command(settings: Settings, arguments: Namespace) -> dict[str, Any]:
+        outcome: dict[str, Any] = getattr(import_lazily(f"mainstay.doors.cli.{module}"), command)(settings, arguments)
         return outcome
 
-    return run_it
+    return run_command
 
 
-HOUSE = House(
-    "mainstay.staging",
+COMMANDS = CommandLineSetup(
+    "mainstay.composition",
     {
         "serve": _serve,
         "worker": _worker,
         "migrate": _migrate,
         "openapi": _openapi,
         "version": _version,
-        **{command: _of("safekeeping", command) for command in ("check", "backup", "restore", "move")},
-        "mail_test": _of("mail", "mail_test"),
-        "doctor": _of("doctor", "doctor"),
+        **{command: _lazy_command("backups", command) for command in ("check", "backup", "restore", "move")},
+        "mail_test": _lazy_command("mail", "mail_test"),
+        "doctor": _lazy_command("doctor", "doctor"),
     },
 )
 

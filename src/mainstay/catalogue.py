@@ -1,67 +1,84 @@
 """Everything the product can do, in the order in which doors show it."""
 
-from mainstay.backing import soundness
 from mainstay.business.costing import operations as costing
 from mainstay.business.costing import unbilled
-from mainstay.business.customers import duplicates, merging, places
+from mainstay.business.customers import duplicates, merging, sites_and_contacts
+from mainstay.business.customers import invariants as customer_invariants
 from mainstay.business.customers import operations as customers
-from mainstay.business.customers import proofs as customer_proofs
-from mainstay.business.customers.store import REWORD
+from mainstay.business.customers.store import REFRESH_CUSTOMER_SEARCH
+from mainstay.business.hours import approval, timers
+from mainstay.business.hours import invariants as hours_invariants
 from mainstay.business.hours import operations as hours
-from mainstay.business.hours import proofs as hours_proofs
-from mainstay.business.hours import review, timers
+from mainstay.business.hours import reactions as hours_reactions
 from mainstay.business.importing import store as imports
-from mainstay.business.importing.undoing import UNDO_IMPORT
-from mainstay.business.invoices import crediting, overdue, papers, paying, reminding, rewording, statement
+from mainstay.business.importing.undo import UNDO_IMPORT
 from mainstay.business.invoices import events as invoice_events
-from mainstay.business.invoices import moved as invoices_moved
-from mainstay.business.invoices import operations as invoices
-from mainstay.business.invoices import proofs as invoice_proofs
-from mainstay.business.invoices import public as invoice_public
+from mainstay.business.invoices import invariants as invoice_invariants
 from mainstay.business.invoices import reactions as invoice_reactions
-from mainstay.business.invoices import sending as invoice_sending
+from mainstay.business.invoices.drafting import operations as invoices
+from mainstay.business.invoices.issuing import crediting, document_files, overdue, reminders
+from mainstay.business.invoices.issuing import public as invoice_public
+from mainstay.business.invoices.issuing import sending as issuing
+from mainstay.business.invoices.payments import bank_statement
+from mainstay.business.invoices.payments import recording as payments
 from mainstay.business.jobs import events as job_events
-from mainstay.business.jobs import moved as jobs_moved
+from mainstay.business.jobs import invariants as job_invariants
 from mainstay.business.jobs import operations as jobs
-from mainstay.business.jobs import proofs as job_proofs
-from mainstay.business.jobs.store import RETITLED
-from mainstay.business.organisation import logo, messages, settings, work
+from mainstay.business.jobs import reactions as job_reactions
+from mainstay.business.jobs.store import REFRESH_JOB_SEARCH
+from mainstay.business.organisation import failed_work, logo, sent_emails, settings
 from mainstay.business.organisation import operations as organisation
-from mainstay.business.organisation.store import bring_days_forward
+from mainstay.business.organisation.store import reset_early_days
 from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
-from mainstay.business.people import joining, reactions, standing
+from mainstay.business.people import invariants as people_invariants
+from mainstay.business.people import invitations, reactions, roles
 from mainstay.business.people import operations as people
-from mainstay.business.people import proofs as people_proofs
+from mainstay.business.pricelist import invariants as price_invariants
 from mainstay.business.pricelist import operations as items
-from mainstay.business.pricelist import proofs as price_proofs
 from mainstay.business.pricelist import suppliers, taxes
-from mainstay.business.pricelist.store import RENAMED
-from mainstay.business.purchasing import bills, ending, receiving, repricing
+from mainstay.business.pricelist.store import REFRESH_SUPPLIER_SEARCH
+from mainstay.business.purchasing import bills, closing, receiving
+from mainstay.business.purchasing import invariants as purchase_invariants
 from mainstay.business.purchasing import operations as orders
-from mainstay.business.purchasing import proofs as purchase_proofs
-from mainstay.business.purchasing import rewording as purchase_rewording
-from mainstay.business.purchasing import sending as ordering
-from mainstay.business.quotes import deciding, expiring, public, sending
+from mainstay.business.purchasing import reactions as purchase_reactions
+from mainstay.business.purchasing import sending as order_sending
+from mainstay.business.quotes import decisions, expiry, public, sending
 from mainstay.business.quotes import events as quote_events
-from mainstay.business.quotes import moved as quotes_moved
+from mainstay.business.quotes import invariants as quote_invariants
 from mainstay.business.quotes import operations as quotes
-from mainstay.business.quotes import proofs as quote_proofs
 from mainstay.business.quotes import reactions as quote_reactions
-from mainstay.business.records import activity, documents, history, notes, search
-from mainstay.business.records import rewording as record_rewording
-from mainstay.business.records.proofs import FILES, PAPERS, STORAGE, copies_agree, found_by_words, still_there
+from mainstay.business.records import activity, attachments, history, notes, search
+from mainstay.business.records.invariants import (
+    FILES,
+    SHARED_FILES,
+    STORAGE,
+    make_copies_invariant,
+    make_existence_invariant,
+    make_search_words_invariant,
+)
 from mainstay.business.reporting import balance, journal, statement_sending
 from mainstay.business.reporting import operations as reporting
-from mainstay.business.schedule import board, calendar, cancelling, free_time, leave, planning
+from mainstay.business.schedule import board, calendar, free_time, job_cancellation, leave, planning
+from mainstay.business.schedule import emails as schedule_emails
+from mainstay.business.schedule import invariants as schedule_invariants
 from mainstay.business.schedule import operations as visits
-from mainstay.business.schedule import proofs as schedule_proofs
 from mainstay.business.schedule import reactions as schedule_reactions
-from mainstay.business.schedule import telling as schedule_telling
-from mainstay.identity import clients, connections, devices, entering, keys, links, sessions, tickets, tokens
+from mainstay.changes import idempotency, outbox
+from mainstay.changes import invariants as ledger_invariants
+from mainstay.identity import (
+    clients,
+    connections,
+    devices,
+    keys,
+    links,
+    person_sign_in,
+    return_tickets,
+    sessions,
+    tokens,
+)
+from mainstay.infrastructure import database_checks
 from mainstay.kernel.catalogue import Catalogue
-from mainstay.ledger import outbox, replay
-from mainstay.ledger import proofs as ledger_proofs
 from mainstay.webhooks import deliveries, endpoints, feed, retention
 from mainstay.webhooks.disabling import disable_webhook
 
@@ -70,17 +87,17 @@ CATALOGUE = Catalogue(
         *organisation.OPERATIONS,
         *settings.OPERATIONS,
         *logo.OPERATIONS,
-        *messages.OPERATIONS,
-        *work.OPERATIONS,
+        *sent_emails.OPERATIONS,
+        *failed_work.OPERATIONS,
         *people.OPERATIONS,
-        *standing.OPERATIONS,
-        *joining.OPERATIONS,
+        *roles.OPERATIONS,
+        *invitations.OPERATIONS,
         *customers.OPERATIONS,
-        *places.OPERATIONS,
+        *sites_and_contacts.OPERATIONS,
         *merging.OPERATIONS,
         *duplicates.OPERATIONS,
         *jobs.OPERATIONS,
-        *cancelling.OPERATIONS,
+        *job_cancellation.OPERATIONS,
         *visits.OPERATIONS,
         *planning.OPERATIONS,
         *free_time.OPERATIONS,
@@ -89,26 +106,26 @@ CATALOGUE = Catalogue(
         *calendar.OPERATIONS,
         *hours.OPERATIONS,
         *timers.OPERATIONS,
-        *review.OPERATIONS,
+        *approval.OPERATIONS,
         *items.OPERATIONS,
         *taxes.OPERATIONS,
         *suppliers.OPERATIONS,
         *quotes.OPERATIONS,
         *sending.OPERATIONS,
-        *deciding.OPERATIONS,
+        *decisions.OPERATIONS,
         *public.OPERATIONS,
         *orders.OPERATIONS,
-        *ordering.OPERATIONS,
+        *order_sending.OPERATIONS,
         *receiving.OPERATIONS,
-        *ending.OPERATIONS,
+        *closing.OPERATIONS,
         *bills.OPERATIONS,
         *invoices.OPERATIONS,
-        *invoice_sending.OPERATIONS,
-        *reminding.OPERATIONS,
+        *issuing.OPERATIONS,
+        *reminders.OPERATIONS,
         *crediting.OPERATIONS,
-        *paying.OPERATIONS,
-        *statement.OPERATIONS,
-        *papers.OPERATIONS,
+        *payments.OPERATIONS,
+        *bank_statement.OPERATIONS,
+        *document_files.OPERATIONS,
         *invoice_public.OPERATIONS,
         *costing.OPERATIONS,
         *unbilled.OPERATIONS,
@@ -119,13 +136,13 @@ CATALOGUE = Catalogue(
         *overview.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,
-        *documents.OPERATIONS,
+        *attachments.OPERATIONS,
         *history.OPERATIONS,
         *activity.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,
-        *entering.OPERATIONS,
+        *person_sign_in.OPERATIONS,
         *endpoints.OPERATIONS,
         *deliveries.OPERATIONS,
         disable_webhook,
@@ -137,55 +154,59 @@ CATALOGUE = Catalogue(
         *invoice_reactions.REACTIONS,
         *quote_reactions.REACTIONS,
     ),
-    consequences=invoice_reactions.CONSEQUENCES,
-    timers=(*retention.TIMERS, *expiring.TIMERS, *overdue.TIMERS),
-    chores=(
-        *rewording.CHORES,
-        *record_rewording.CHORES,
-        *purchase_rewording.CHORES,
-        *repricing.CHORES,
-        *jobs_moved.CHORES,
-        *quotes_moved.CHORES,
-        *invoices_moved.CHORES,
-        *overdue.CHORES,
-        *schedule_telling.CHORES,
-        *invoice_reactions.CHORES,
+    immediate_reactions=(
+        *hours_reactions.IMMEDIATE_REACTIONS,
+        *schedule_reactions.IMMEDIATE_REACTIONS,
+        *invoice_reactions.IMMEDIATE_REACTIONS,
+    ),
+    timers=(*retention.TIMERS, *expiry.TIMERS, *overdue.TIMERS),
+    task_kinds=(
+        *purchase_reactions.TASK_KINDS,
+        *job_reactions.TASK_KINDS,
+        *quote_reactions.TASK_KINDS,
+        *overdue.TASK_KINDS,
+        *schedule_emails.TASK_KINDS,
+        *invoice_reactions.TASK_KINDS,
     ),
 )
 
-# What is removed now and then in the whole installation, because it opens nothing any more.
+# Functions that the worker runs now and then for the whole installation: they delete old data and correct wrong times.
 UPKEEP = (
-    replay.forget_old,
+    idempotency.forget_old,
     tokens.forget_expired,
-    clients.forget_never_approved,
+    clients.forget_unapproved,
     sessions.forget_old,
     devices.forget_old,
     links.forget_old,
-    tickets.forget_old,
+    return_tickets.forget_old,
     imports.forget_old,
     outbox.bring_forward,
-    retention.bring_forward,
-    bring_days_forward,
+    retention.bring_deliveries_forward,
+    reset_early_days,
 )
 
-# What must hold of all that is kept; the first ones say whether the others can be looked at.
-PROOFS = (
-    *soundness.PROOFS,
-    *ledger_proofs.PROOFS,
+# The invariants of all stored data. The first ones check whether the others can be checked at all.
+INVARIANTS = (
+    *database_checks.INVARIANTS,
+    *ledger_invariants.INVARIANTS,
     FILES,
-    PAPERS,
+    SHARED_FILES,
     STORAGE,
-    # What is done and gone, and what people can remove, is told of by the trail alone.
-    still_there(CATALOGUE.listings, {"out", "entry", "document", "webhook", "delivery", "invoice"}, UNDO_IMPORT),
-    found_by_words(CATALOGUE.listings, renewing=(REWORD, RENAMED, RETITLED, record_rewording.REWORD_RECORD)),
-    copies_agree(CATALOGUE.listings),
-    *people_proofs.PROOFS,
-    *customer_proofs.PROOFS,
-    *job_proofs.PROOFS,
-    *schedule_proofs.PROOFS,
-    *hours_proofs.PROOFS,
-    *price_proofs.PROOFS,
-    *quote_proofs.PROOFS,
-    *purchase_proofs.PROOFS,
-    *invoice_proofs.PROOFS,
+    # Only the audit trail remembers records of these kinds that are finished or that people deleted.
+    make_existence_invariant(
+        CATALOGUE.record_stores, {"out", "entry", "document", "webhook", "delivery", "invoice"}, UNDO_IMPORT
+    ),
+    make_search_words_invariant(
+        CATALOGUE.record_stores, refresh_kinds=(REFRESH_CUSTOMER_SEARCH, REFRESH_SUPPLIER_SEARCH, REFRESH_JOB_SEARCH)
+    ),
+    make_copies_invariant(CATALOGUE.record_stores),
+    *people_invariants.INVARIANTS,
+    *customer_invariants.INVARIANTS,
+    *job_invariants.INVARIANTS,
+    *schedule_invariants.INVARIANTS,
+    *hours_invariants.INVARIANTS,
+    *price_invariants.INVARIANTS,
+    *quote_invariants.INVARIANTS,
+    *purchase_invariants.INVARIANTS,
+    *invoice_invariants.INVARIANTS,
 )

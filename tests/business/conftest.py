@@ -1,15 +1,15 @@
-"""What is tried here is what operations do, and nothing that follows it."""
+"""Tests of operations alone: no worker follows up what they do."""
 
 import pytest
 
-from mainstay.ledger import words
-from quiet import settings, stage
+from mainstay.changes import search_words
+from support.quiet_installation import performer, settings
 
-__all__ = ["settings", "stage"]
+__all__ = ["performer", "settings"]
 
 
 @pytest.fixture(params=["fresh", "settled"])
-def found_alike(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that find records: these are found alike, whether their words are fresh or settled."""
+def fresh_or_indexed_words(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test of searching twice: with words that are fresh, and with words that are indexed."""
     if request.param == "settled":
-        monkeypatch.setattr(words, "MOST_FRESH", 1)
+        monkeypatch.setattr(search_words, "MOST_FRESH", 1)

@@ -1,14 +1,14 @@
-"""What the document for operators leads to."""
+"""An installation made by following the document for operators."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from deployed import Deployed, deploy, install
+from support.deployed import DeployedInstallation, deploy, install_home
 
 
 @pytest.fixture(scope="session")
-def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DeployedInstallation]:
     """An installation that is served."""
-    with deploy(install(tmp_path_factory.mktemp("home"))) as deployed:
-        yield deployed
+    with deploy(install_home(tmp_path_factory.mktemp("home"))) as installation:
+        yield installation

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import orjson
 import pytest
 
-from cast import Cast
-from inside import open_inside
-from mainstay.doors.addresses import Addresses, neighbourhood
+from mainstay.doors.server_names import ServerNames, network_of
 from mainstay.settings import read_settings
-from running import RunningServer
-from talking import ORGANISATION, refused
+from support.cast import Cast
+from support.in_process import run_in_process
+from support.raw_http import ORGANISATION, check_refusal
+from support.servers import RunningServer
 
 FOREIGN = [
     "elsewhere.example",
@@ -24,7 +24,7 @@ LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "localhost:1", "127.0.0.1:65535",
 
 
 @pytest.fixture(scope="module")
-def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def public_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A server behind a proxy, with a name of its own. No database matters here, so it is the embedded one."""
     settings = read_settings(
         {
@@ -33,17 +33,17 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             "MAINSTAY_TRUSTED_PROXIES": "127.0.0.1, 10.0.0.0/8,2001:db8::/32",
         }
     )
-    with open_inside(settings) as inside:
+    with run_in_process(settings) as inside:
         yield inside
 
 
 def test_a_host_that_is_not_ours_is_misdirected(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
 
     for host in FOREIGN:
         for path in (ORGANISATION, "/api/v1/nowhere", "/", "/readyz"):
             answer = server.request("GET", path, key, headers={"Host": host})
-            assert refused(answer, 421) == "This server does not answer under that name."
+            assert check_refusal(answer, 421) == "This server does not answer under that name."
     for host in LOOPBACK:
         assert server.request("GET", ORGANISATION, key, headers={"Host": host}).status_code == 200
 
@@ -62,24 +62,24 @@ def test_a_host_that_is_not_ours_is_misdirected(server: RunningServer, cast: Cas
     ],
 )
 def test_on_a_loopback_base_a_page_of_another_site_may_not_call(server: RunningServer, cast: Cast, origin: str) -> None:
-    for key in (cast.key(), None):
+    for key in (cast.make_key(), None):
         answer = server.request("GET", ORGANISATION, key, headers={"Origin": origin})
 
-        assert refused(answer, 403) == "A page of another site may not call this server."
+        assert check_refusal(answer, 403) == "A page of another site may not call this server."
 
 
 @pytest.mark.parametrize(
     "origin", ["http://localhost", "http://127.0.0.1:3000", "https://localhost:8443", "http://[::1]"]
 )
 def test_on_a_loopback_base_a_page_of_the_loopback_may_call(server: RunningServer, cast: Cast, origin: str) -> None:
-    assert server.request("GET", ORGANISATION, cast.key(), headers={"Origin": origin}).status_code == 200
+    assert server.request("GET", ORGANISATION, cast.make_key(), headers={"Origin": origin}).status_code == 200
 
 
-def test_a_public_server_answers_to_its_name_and_to_the_loopback(public: RunningServer) -> None:
+def test_a_public_server_answers_to_its_name_and_to_the_loopback(public_server: RunningServer) -> None:
     for host in ("office.example", "OFFICE.example", "office.example:443", *LOOPBACK):
-        refused(public.request("GET", ORGANISATION, headers={"Host": host}), 401)
+        check_refusal(public_server.request("GET", ORGANISATION, headers={"Host": host}), 401)
     for host in ("office.example.elsewhere.example", "example", "office.example:8000", *FOREIGN):
-        refused(public.request("GET", ORGANISATION, headers={"Host": host}), 421)
+        check_refusal(public_server.request("GET", ORGANISATION, headers={"Host": host}), 421)
 
 
 @pytest.mark.parametrize(
@@ -87,23 +87,23 @@ def test_a_public_server_answers_to_its_name_and_to_the_loopback(public: Running
     [("https://office.example:443", ":443"), ("http://office.example", ":80"), ("http://office.example:8080", "")],
 )
 def test_the_usual_port_may_be_left_out(base_url: str, usual: str) -> None:
-    addresses = Addresses(base_url, ())
-    assert addresses.is_ours("office.example") is bool(usual)
-    assert addresses.is_ours(f"office.example{usual or ':8080'}")
-    assert not addresses.is_ours("office.example:81")
+    addresses = ServerNames(base_url, ())
+    assert addresses.is_own_host("office.example") is bool(usual)
+    assert addresses.is_own_host(f"office.example{usual or ':8080'}")
+    assert not addresses.is_own_host("office.example:81")
 
 
 def test_an_address_of_ipv4_is_the_same_on_a_socket_for_both_kinds() -> None:
-    trusting = Addresses("http://localhost", (ipaddress.ip_network("127.0.0.1"),))
+    trusting = ServerNames("http://localhost", (ipaddress.ip_network("127.0.0.1"),))
     forwarded = {"x-forwarded-for": "203.0.113.9"}
-    assert trusting.of_client("[::ffff:127.0.0.1]:5000", forwarded) == "203.0.113.9"
-    assert trusting.of_client("[::ffff:198.51.100.1]:5000", forwarded) == "198.51.100.1"
-    assert neighbourhood("::ffff:198.51.100.1") == "198.51.100.1"
-    assert neighbourhood("2001:db8::1") == neighbourhood("2001:db8::2") == "2001:db8::/64"
+    assert trusting.client_address("[::ffff:127.0.0.1]:5000", forwarded) == "203.0.113.9"
+    assert trusting.client_address("[::ffff:198.51.100.1]:5000", forwarded) == "198.51.100.1"
+    assert network_of("::ffff:198.51.100.1") == "198.51.100.1"
+    assert network_of("2001:db8::1") == network_of("2001:db8::2") == "2001:db8::/64"
 
 
-def test_a_public_server_is_called_by_pages_of_any_site_and_asks_them_for_a_key(public: RunningServer) -> None:
-    refused(public.request("GET", ORGANISATION, headers={"Origin": "https://elsewhere.example"}), 401)
+def test_a_public_server_is_called_by_pages_of_any_site_and_asks_them_for_a_key(public_server: RunningServer) -> None:
+    check_refusal(public_server.request("GET", ORGANISATION, headers={"Origin": "https://elsewhere.example"}), 401)
 
 
 @pytest.mark.parametrize(
@@ -124,15 +124,15 @@ def test_a_public_server_is_called_by_pages_of_any_site_and_asks_them_for_a_key(
     ],
 )
 def test_a_trusted_proxy_is_believed_about_whom_it_speaks_for(
-    public: RunningServer, capsys: pytest.CaptureFixture[str], forwarded: str | None, address: str
+    public_server: RunningServer, capsys: pytest.CaptureFixture[str], forwarded: str | None, address: str
 ) -> None:
-    assert _logged_address(public, capsys, forwarded) == address
+    assert _logged_address(public_server, capsys, forwarded) == address
 
 
 def test_without_trusted_proxies_nobody_is_believed() -> None:
-    nobody = Addresses("https://office.example", ())
-    assert nobody.of_client("127.0.0.1:5000", {"x-forwarded-for": "203.0.113.9"}) == "127.0.0.1"
-    assert nobody.of_client("[::1]:5000", {"x-forwarded-for": "203.0.113.9"}) == "::1"
+    nobody = ServerNames("https://office.example", ())
+    assert nobody.client_address("127.0.0.1:5000", {"x-forwarded-for": "203.0.113.9"}) == "127.0.0.1"
+    assert nobody.client_address("[::1]:5000", {"x-forwarded-for": "203.0.113.9"}) == "::1"
 
 
 def test_a_trusted_proxy_is_believed(server: RunningServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,19 +149,19 @@ def _logged_address(server: RunningServer, capsys: pytest.CaptureFixture[str], f
 
 
 def test_a_header_given_by_many_proxies_is_read_from_its_end() -> None:
-    addresses = Addresses("https://office.example", (ipaddress.ip_network("10.0.0.0/8"),))
+    addresses = ServerNames("https://office.example", (ipaddress.ip_network("10.0.0.0/8"),))
     many = ", ".join(f"10.{number}.0.1" for number in range(200))
 
-    assert addresses.of_client("10.0.0.1:1", {"x-forwarded-for": "203.0.113.9, " + many}) == "203.0.113.9"
-    assert addresses.of_client("203.0.113.5:1", {"x-forwarded-for": "203.0.113.9"}) == "203.0.113.5"
-    assert addresses.of_client("", {"x-forwarded-for": "203.0.113.9"}) == ""
+    assert addresses.client_address("10.0.0.1:1", {"x-forwarded-for": "203.0.113.9, " + many}) == "203.0.113.9"
+    assert addresses.client_address("203.0.113.5:1", {"x-forwarded-for": "203.0.113.9"}) == "203.0.113.5"
+    assert addresses.client_address("", {"x-forwarded-for": "203.0.113.9"}) == ""
 
 
 def test_connections_count_for_an_address_or_its_network_and_those_of_a_proxy_for_nobody() -> None:
-    addresses = Addresses("http://localhost", (ipaddress.ip_network("10.0.0.0/8"),))
+    addresses = ServerNames("http://localhost", (ipaddress.ip_network("10.0.0.0/8"),))
 
-    assert addresses.holder("192.0.2.1") == "192.0.2.1"
-    assert addresses.holder("::ffff:192.0.2.1") == "192.0.2.1"
-    assert addresses.holder("2001:db8::1") == addresses.holder("2001:db8::2") == "2001:db8::/64"
-    assert addresses.holder("10.1.2.3") is None
-    assert addresses.holder("::ffff:10.1.2.3") is None
+    assert addresses.limited_network("192.0.2.1") == "192.0.2.1"
+    assert addresses.limited_network("::ffff:192.0.2.1") == "192.0.2.1"
+    assert addresses.limited_network("2001:db8::1") == addresses.limited_network("2001:db8::2") == "2001:db8::/64"
+    assert addresses.limited_network("10.1.2.3") is None
+    assert addresses.limited_network("::ffff:10.1.2.3") is None

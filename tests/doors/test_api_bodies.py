@@ -6,15 +6,15 @@ import httpx2
 import orjson
 import pytest
 
-from cast import Cast
-from mainstay.terms.rights import Role
-from running import RunningServer
-from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE, refused, without_known
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.raw_http import JSON, NEW_PERSON, ORGANISATION, PEOPLE, check_refusal, remove_known_names
+from support.servers import RunningServer
 
 LIMIT = 16_384
 
 
-def posted(server: RunningServer, key: str, body: bytes, **headers: str) -> httpx2.Response:
+def post_body(server: RunningServer, key: str, body: bytes, **headers: str) -> httpx2.Response:
     return server.request("POST", PEOPLE, key, headers=JSON | headers, content=body)
 
 
@@ -38,13 +38,13 @@ def posted(server: RunningServer, key: str, body: bytes, **headers: str) -> http
 def test_a_write_that_is_not_json_by_its_header_is_refused(
     server: RunningServer, cast: Cast, content_type: str | None
 ) -> None:
-    key = cast.key()
+    key = cast.make_key()
     headers = {} if content_type is None else {"Content-Type": content_type}
 
-    refused(server.request("POST", PEOPLE, key, headers=headers, content=orjson.dumps(NEWCOMER)), 415)
+    check_refusal(server.request("POST", PEOPLE, key, headers=headers, content=orjson.dumps(NEW_PERSON)), 415)
     # With or without a body.
-    refused(server.request("PATCH", ORGANISATION, key, headers=headers), 415)
-    refused(
+    check_refusal(server.request("PATCH", ORGANISATION, key, headers=headers), 415)
+    check_refusal(
         server.request("POST", f"{PEOPLE}/{cast.people[Role.MEMBER]}/remove", key, headers=headers, content=b""), 415
     )
 
@@ -62,23 +62,23 @@ def test_a_write_that_is_not_json_by_its_header_is_refused(
 )
 def test_json_may_be_spelled_in_every_usual_way(server: RunningServer, cast: Cast, content_type: str) -> None:
     answer = server.request(
-        "POST", PEOPLE, cast.key(), headers={"Content-Type": content_type}, content=orjson.dumps(NEWCOMER)
+        "POST", PEOPLE, cast.make_key(), headers={"Content-Type": content_type}, content=orjson.dumps(NEW_PERSON)
     )
 
     assert answer.status_code == 201
 
 
 def test_16_384_bytes_pass_and_one_more_does_not(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    body = orjson.dumps(NEWCOMER)
+    key = cast.make_key()
+    body = orjson.dumps(NEW_PERSON)
 
-    assert refused(posted(server, key, body.ljust(LIMIT + 1)), 413) == "The body is larger than 16384 bytes."
-    assert posted(server, key, body.ljust(LIMIT)).status_code == 201
+    assert check_refusal(post_body(server, key, body.ljust(LIMIT + 1)), 413) == "The body is larger than 16384 bytes."
+    assert post_body(server, key, body.ljust(LIMIT)).status_code == 201
 
 
 def test_the_bytes_are_counted_when_nobody_says_how_many_there_are(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    body = orjson.dumps(NEWCOMER)
+    key = cast.make_key()
+    body = orjson.dumps(NEW_PERSON)
 
     def in_pieces(size: int) -> Iterator[bytes]:
         whole = body.ljust(size)
@@ -92,11 +92,11 @@ def test_the_bytes_are_counted_when_nobody_says_how_many_there_are(server: Runni
 
 
 def test_an_empty_body_is_not_json(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
 
-    assert refused(posted(server, key, b""), 400) == "The body is empty. Send a JSON object, {} at least."
-    refused(server.request("PATCH", ORGANISATION, key, headers=JSON), 400)
-    refused(posted(server, key, b"   "), 400)
+    assert check_refusal(post_body(server, key, b""), 400) == "The body is empty. Send a JSON object, {} at least."
+    check_refusal(server.request("PATCH", ORGANISATION, key, headers=JSON), 400)
+    check_refusal(post_body(server, key, b"   "), 400)
 
 
 @pytest.mark.parametrize(
@@ -144,20 +144,22 @@ def test_an_empty_body_is_not_json(server: RunningServer, cast: Cast) -> None:
     ids=lambda body: repr(body[:24]),
 )
 def test_malformed_json_is_refused_on_both_engines_alike(server: RunningServer, cast: Cast, body: bytes) -> None:
-    assert refused(posted(server, cast.key(), body), 400).startswith("The body is not valid JSON: ")
+    assert check_refusal(post_body(server, cast.make_key(), body), 400).startswith("The body is not valid JSON: ")
 
 
 @pytest.mark.parametrize("body", [b"[]", b'"text"', b"5", b"null", b"true", b"[" * 32 + b"]" * 32])
 def test_json_that_is_not_an_object_is_invalid(server: RunningServer, cast: Cast, body: bytes) -> None:
-    assert refused(posted(server, cast.key(), body), 422) == "body: is not an object"
+    assert check_refusal(post_body(server, cast.make_key(), body), 422) == "body: is not an object"
 
 
 def test_all_wrong_fields_are_named_at_once_with_semicolons_between(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
 
-    told = without_known(refused(posted(server, key, b'{"name":5,"role":"king","colour":"red","nonsense":1}'), 422))
+    message = remove_known_names(
+        check_refusal(post_body(server, key, b'{"name":5,"role":"king","colour":"red","nonsense":1}'), 422)
+    )
 
-    faults = dict(fault.split(": ", 1) for fault in told.split("; "))
+    faults = dict(fault.split(": ", 1) for fault in message.split("; "))
     assert faults == {
         "name": "is not text",
         "email": "is required",
@@ -165,20 +167,22 @@ def test_all_wrong_fields_are_named_at_once_with_semicolons_between(server: Runn
         "colour": "is not a colour such as #3366cc",
         "nonsense": "is not known here",
     }
-    assert refused(posted(server, key, b"{}"), 422) == "name: is required; email: is required; role: is required"
+    assert (
+        check_refusal(post_body(server, key, b"{}"), 422) == "name: is required; email: is required; role: is required"
+    )
 
 
 def test_what_is_wrong_in_address_headers_and_body_is_told_together(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     member = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
 
     listed = server.request("GET", f"{PEOPLE}?limit=1&limit=2&role=king&x=1", key)
-    assert {fault.split(":")[0] for fault in refused(listed, 422).split("; ")} == {"limit", "role", "x"}
+    assert {fault.split(":")[0] for fault in check_refusal(listed, 422).split("; ")} == {"limit", "role", "x"}
     changed = server.request(
         "PATCH", f"{member}?x=1", key, headers={"Idempotency-Key": ""}, json={"name": 5, "y": 1, "personId": "z"}
     )
-    told = {fault.split(":")[0] for fault in refused(changed, 422).split("; ")}
-    assert told == {"x", "Idempotency-Key", "name", "y", "personId"}
+    places = {fault.split(":")[0] for fault in check_refusal(changed, 422).split("; ")}
+    assert places == {"x", "Idempotency-Key", "name", "y", "personId"}
 
 
 @pytest.mark.parametrize(
@@ -188,41 +192,43 @@ def test_a_price_is_a_plain_decimal(server: RunningServer, cast: Cast, number: s
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
     # With a blank behind the colon and without: two parsers look at them.
     for body in (f'{{"costRate":{number}}}', f'{{"costRate": {number}}}'):
-        answer = server.request("PATCH", path, cast.key(), headers=JSON, content=body.encode())
-        assert refused(answer, 422).startswith("costRate: is not a decimal")
+        answer = server.request("PATCH", path, cast.make_key(), headers=JSON, content=body.encode())
+        assert check_refusal(answer, 422).startswith("costRate: is not a decimal")
     for field, problem in (("name", "is not text"), ("skills", "is not a list")):
         body = f'{{"{field}":{number}}}'
-        answer = server.request("PATCH", path, cast.key(), headers=JSON, content=body.encode())
-        assert refused(answer, 422) == f"{field}: {problem}"
+        answer = server.request("PATCH", path, cast.make_key(), headers=JSON, content=body.encode())
+        assert check_refusal(answer, 422) == f"{field}: {problem}"
 
 
-def test_what_is_decided_elsewhere_cannot_be_written(server: RunningServer, cast: Cast, stranger: Cast) -> None:
-    key = cast.key()
+def test_what_is_decided_elsewhere_cannot_be_written(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
+    key = cast.make_key()
     for field in ("id", "organisationId", "organisation_id", "status", "version", "createdAt", "createdBy", "object"):
-        answer = posted(server, key, orjson.dumps({**NEWCOMER, field: stranger.organisation}))
-        assert without_known(refused(answer, 422)) == f"{field}: is not known here"
+        answer = post_body(server, key, orjson.dumps({**NEW_PERSON, field: other_cast.organisation}))
+        assert remove_known_names(check_refusal(answer, 422)) == f"{field}: is not known here"
 
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
     for field in ("personId", "person_id", "role"):
-        told = refused(server.request("PATCH", path, key, json={field: "x"}), 422)
-        assert without_known(told) == f"{field}: is not known here"
+        message = check_refusal(server.request("PATCH", path, key, json={field: "x"}), 422)
+        assert remove_known_names(message) == f"{field}: is not known here"
 
 
 @pytest.mark.parametrize("confirmed", ["true", "yes", 1, 1.0, [True], None, "True"])
 def test_a_boolean_is_a_json_boolean_and_nothing_else(server: RunningServer, cast: Cast, confirmed: object) -> None:
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
 
-    told = refused(server.request("POST", f"{path}/remove", cast.key(), json={"confirmed": confirmed}), 422)
+    message = check_refusal(
+        server.request("POST", f"{path}/remove", cast.make_key(), json={"confirmed": confirmed}), 422
+    )
 
-    assert told == "confirmed: is not true or false (send the JSON boolean true, not text)"
-    assert server.request("GET", path, cast.key()).json()["status"] == "active"
+    assert message == "confirmed: is not true or false (send the JSON boolean true, not text)"
+    assert server.request("GET", path, cast.make_key()).json()["status"] == "active"
 
 
 def test_a_foreign_id_and_an_unknown_id_are_told_apart_by_nothing(
-    server: RunningServer, cast: Cast, stranger: Cast
+    server: RunningServer, cast: Cast, other_cast: Cast
 ) -> None:
-    key = cast.key()
-    foreign = stranger.people[Role.MEMBER]
+    key = cast.make_key()
+    foreign = other_cast.people[Role.MEMBER]
     unknown = foreign[:-1] + ("0" if foreign[-1] != "0" else "1")
 
     for method, tail, body in (
@@ -232,13 +238,13 @@ def test_a_foreign_id_and_an_unknown_id_are_told_apart_by_nothing(
         ("POST", "/remove", {"confirmed": True}),
     ):
         first, second, third = (
-            server.request(method, f"{PEOPLE}/{identity}{tail}", key, json=body)
-            for identity in (foreign, unknown, "nonsense")
+            server.request(method, f"{PEOPLE}/{record_id}{tail}", key, json=body)
+            for record_id in (foreign, unknown, "nonsense")
         )
-        assert refused(first, 404) == "There is no person with that identifier."
+        assert check_refusal(first, 404) == "There is no person with that identifier."
         assert first.content == second.content == third.content
         for answer in (first, second):
             for name in ("X-Request-Id", "RateLimit-Remaining", "Date"):
                 answer.headers.pop(name, None)
         assert sorted(first.headers.items()) == sorted(second.headers.items())
-    assert server.request("GET", f"{PEOPLE}/{foreign}", stranger.key()).json()["status"] == "active"
+    assert server.request("GET", f"{PEOPLE}/{foreign}", other_cast.make_key()).json()["status"] == "active"

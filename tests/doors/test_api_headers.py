@@ -2,17 +2,17 @@
 
 import re
 
-from cast import Cast
-from mainstay.terms.rights import Access, Role
-from running import RunningServer
-from talking import JSON, NEWCOMER, ORGANISATION, PEOPLE
+from mainstay.vocabulary.permissions import Access, Role
+from support.cast import Cast
+from support.raw_http import JSON, NEW_PERSON, ORGANISATION, PEOPLE
+from support.servers import RunningServer
 
 
 def test_every_answer_has_an_id_of_its_own_and_is_kept_by_nobody(server: RunningServer, cast: Cast) -> None:
-    key, reading = cast.key(), cast.key(Access.READ)
+    key, reading = cast.make_key(), cast.make_key(Access.READ)
     answers = [
         server.request("GET", ORGANISATION, key),
-        server.request("POST", PEOPLE, key, json=NEWCOMER),
+        server.request("POST", PEOPLE, key, json=NEW_PERSON),
         server.request("GET", ORGANISATION),
         server.request("GET", "/api/v1/nowhere", key),
         server.request("PUT", PEOPLE, key),
@@ -39,13 +39,13 @@ def test_every_answer_has_an_id_of_its_own_and_is_kept_by_nobody(server: Running
 
 
 def test_a_request_cannot_choose_its_id(server: RunningServer, cast: Cast) -> None:
-    answer = server.request("GET", ORGANISATION, cast.key(), headers={"X-Request-Id": "req_" + "0" * 20})
+    answer = server.request("GET", ORGANISATION, cast.make_key(), headers={"X-Request-Id": "req_" + "0" * 20})
 
     assert answer.headers["X-Request-Id"] != "req_" + "0" * 20
 
 
 def test_every_answer_to_a_key_tells_its_limit_and_what_is_left(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     requests = [
         ("GET", ORGANISATION, None),
         ("GET", "/api/v1/nowhere", None),
@@ -72,7 +72,7 @@ def test_without_a_valid_key_there_is_no_limit_to_tell(server: RunningServer) ->
 
 
 def test_head_has_the_headers_of_get_and_no_body(server: RunningServer, cast: Cast) -> None:
-    key = cast.key(Access.READ)
+    key = cast.make_key(Access.READ)
 
     for path in (ORGANISATION, PEOPLE, f"{PEOPLE}/{cast.people[Role.OWNER]}", "/api/v1/openapi.json", "/healthz"):
         shown = server.request("GET", path, key)
@@ -86,7 +86,7 @@ def test_head_has_the_headers_of_get_and_no_body(server: RunningServer, cast: Ca
 
 
 def test_there_is_no_cross_origin_door_to_the_api(server: RunningServer, cast: Cast) -> None:
-    answer = server.request("GET", ORGANISATION, cast.key(), headers={"Origin": "http://localhost:3000"})
+    answer = server.request("GET", ORGANISATION, cast.make_key(), headers={"Origin": "http://localhost:3000"})
 
     assert answer.status_code == 200
     assert not [name for name in answer.headers if name.lower().startswith("access-control-")]

@@ -1,15 +1,15 @@
 """What cannot be undone is shown first, and done only when it is confirmed."""
 
-from cast import Cast
-from mainstay.terms.rights import Role
-from running import RunningServer
-from talking import ORGANISATION, PEOPLE, refused
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.raw_http import ORGANISATION, PEOPLE, check_refusal
+from support.servers import RunningServer
 
 FIELDS = ["object", "operation", "summary", "effects", "warnings", "blockers"]
 
 
 def test_without_confirmation_there_is_a_preview_and_nothing_happens(server: RunningServer, cast: Cast) -> None:
-    key, of_admin = cast.key(), cast.key(role=Role.ADMIN)
+    key, of_admin = cast.make_key(), cast.make_key(role=Role.ADMIN)
     path = f"{PEOPLE}/{cast.people[Role.ADMIN]}"
     before = server.request("GET", path, key).content
 
@@ -31,7 +31,7 @@ def test_without_confirmation_there_is_a_preview_and_nothing_happens(server: Run
 
 
 def test_confirmed_it_happens(server: RunningServer, cast: Cast) -> None:
-    key, of_admin = cast.key(), cast.key(role=Role.ADMIN)
+    key, of_admin = cast.make_key(), cast.make_key(role=Role.ADMIN)
     path = f"{PEOPLE}/{cast.people[Role.ADMIN]}"
 
     answer = server.request("POST", f"{path}/remove", key, json={"confirmed": True})
@@ -40,11 +40,11 @@ def test_confirmed_it_happens(server: RunningServer, cast: Cast) -> None:
     assert answer.json()["status"] == "left"
     assert answer.headers["ETag"] == '"2"'
     assert server.request("GET", path, key).json() == answer.json()
-    refused(server.request("GET", ORGANISATION, of_admin), 401)
+    check_refusal(server.request("GET", ORGANISATION, of_admin), 401)
 
 
 def test_a_preview_tells_every_reason_why_it_cannot_be_done(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     path = f"{PEOPLE}/{cast.people[Role.OWNER]}/remove"
 
     preview = server.request("POST", path, key, json={}).json()
@@ -53,14 +53,14 @@ def test_a_preview_tells_every_reason_why_it_cannot_be_done(server: RunningServe
     assert preview["blockers"] == [
         "Olivia Owner is the only owner. Name another owner first, in the office under People."
     ]
-    assert refused(confirmed, 409) == preview["blockers"][0]
+    assert check_refusal(confirmed, 409) == preview["blockers"][0]
     assert server.request("GET", "/api/v1/me", key).json()["role"] == "owner"
 
 
 def test_a_preview_warns_who_would_remove_themselves(server: RunningServer, cast: Cast) -> None:
     path = f"{PEOPLE}/{cast.people[Role.ADMIN]}/remove"
 
-    preview = server.request("POST", path, cast.key(role=Role.ADMIN), json={}).json()
+    preview = server.request("POST", path, cast.make_key(role=Role.ADMIN), json={}).json()
 
     assert preview["warnings"] == ["This is you: your own access ends too."]
 
@@ -69,20 +69,20 @@ def test_a_preview_needs_what_the_act_needs(server: RunningServer, cast: Cast) -
     owner = f"{PEOPLE}/{cast.people[Role.OWNER]}/remove"
     member = f"{PEOPLE}/{cast.people[Role.MEMBER]}/remove"
 
-    refused(server.request("POST", owner, cast.key(role=Role.ADMIN), json={}), 403)
-    refused(server.request("POST", member, cast.key(), headers={"If-Match": '"9"'}, json={}), 412)
-    refused(server.request("POST", f"{PEOPLE}/nobody/remove", cast.key(), json={}), 404)
-    key = cast.key()
+    check_refusal(server.request("POST", owner, cast.make_key(role=Role.ADMIN), json={}), 403)
+    check_refusal(server.request("POST", member, cast.make_key(), headers={"If-Match": '"9"'}, json={}), 412)
+    check_refusal(server.request("POST", f"{PEOPLE}/nobody/remove", cast.make_key(), json={}), 404)
+    key = cast.make_key()
     cast.lapse()
-    refused(server.request("POST", member, key, json={}), 402)
+    check_refusal(server.request("POST", member, key, json={}), 402)
 
 
 def test_who_has_left_cannot_be_removed_again(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}/remove"
     server.request("POST", path, key, json={"confirmed": True})
 
     assert server.request("POST", path, key, json={}).json()["blockers"] == [
         "Mia Member has already left the organisation."
     ]
-    refused(server.request("POST", path, key, json={"confirmed": True}), 409)
+    check_refusal(server.request("POST", path, key, json={"confirmed": True}), 409)

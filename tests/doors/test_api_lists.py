@@ -2,22 +2,22 @@
 
 import pytest
 
-from cast import Cast
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import invite_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.roles import remove_person
 from mainstay.business.quotes.operations import revise_quote
-from mainstay.terms.rights import Role
-from quoting import sent
-from running import RunningServer
-from talking import JSON, ORGANISATION, PEOPLE, refused, without_known
-from trade import a_customer, a_job
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.customers import make_customer, make_job
+from support.quotes import issue_quote
+from support.raw_http import JSON, ORGANISATION, PEOPLE, check_refusal, remove_known_names
+from support.servers import RunningServer
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 
-def invite(cast: Cast, count: int) -> list[str]:
+def invite_people(cast: Cast, count: int) -> list[str]:
     return [
         cast.perform(invite_person, name=f"Person {number}", email=f"p{number}@list.example", role="member")["id"]
         for number in range(count)
@@ -25,7 +25,7 @@ def invite(cast: Cast, count: int) -> list[str]:
 
 
 def test_a_list_has_the_envelope_and_full_records(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
 
     answer = server.request("GET", PEOPLE, key)
 
@@ -39,14 +39,14 @@ def test_a_list_has_the_envelope_and_full_records(server: RunningServer, cast: C
 
 
 def test_an_empty_list_is_a_list(server: RunningServer, cast: Cast) -> None:
-    answer = server.request("GET", f"{PEOPLE}?status=left", cast.key())
+    answer = server.request("GET", f"{PEOPLE}?status=left", cast.make_key())
 
     assert answer.content == b'{"object":"list","data":[],"hasMore":false}'
 
 
 def test_pages_follow_each_other_from_the_newest_without_gap_or_repeat(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    expected = [*cast.people.values(), *invite(cast, 25)][::-1]
+    key = cast.make_key()
+    expected = [*cast.people.values(), *invite_people(cast, 25)][::-1]
     assert expected == sorted(expected, reverse=True)
 
     for limit in (1, 7, 25, 29, 30, 100):
@@ -62,16 +62,16 @@ def test_pages_follow_each_other_from_the_newest_without_gap_or_repeat(server: R
 
 
 def test_without_a_limit_a_page_has_25(server: RunningServer, cast: Cast) -> None:
-    invite(cast, 21)
+    invite_people(cast, 21)
 
-    page = server.request("GET", PEOPLE, cast.key()).json()
+    page = server.request("GET", PEOPLE, cast.make_key()).json()
 
     assert (len(page["data"]), page["hasMore"]) == (25, True)
 
 
 def test_a_filter_narrows_the_list(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    [invited] = invite(cast, 1)
+    key = cast.make_key()
+    [invited] = invite_people(cast, 1)
     gone = cast.people[Role.SUBCONTRACTOR]
     cast.perform(remove_person, personId=gone, confirmed=True)
 
@@ -85,12 +85,12 @@ def test_a_filter_narrows_the_list(server: RunningServer, cast: Cast) -> None:
     assert gone not in found("")
 
 
-def test_a_list_shows_nobody_of_another_organisation(server: RunningServer, cast: Cast, stranger: Cast) -> None:
-    listed = server.request("GET", f"{PEOPLE}?limit=100", cast.key()).json()["data"]
+def test_a_list_shows_nobody_of_another_organisation(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
+    listed = server.request("GET", f"{PEOPLE}?limit=100", cast.make_key()).json()["data"]
     assert {person["id"] for person in listed} == set(cast.people.values())
 
     # Another organisation's record is no place to start from either: nothing is told by it.
-    behind = server.request("GET", f"{PEOPLE}?startingAfter={stranger.people[Role.OWNER]}", cast.key())
+    behind = server.request("GET", f"{PEOPLE}?startingAfter={other_cast.people[Role.OWNER]}", cast.make_key())
     assert {person["id"] for person in behind.json()["data"]} <= set(cast.people.values())
 
 
@@ -99,7 +99,9 @@ def test_a_list_shows_nobody_of_another_organisation(server: RunningServer, cast
     ["0", "-1", "101", "1" + 21 * "0", "x", "", "1.0", "1.5", "1e1", "1_0", "05", "+5", "0x5", "%205", "%D9%A5"],
 )
 def test_a_malformed_limit_is_refused(server: RunningServer, cast: Cast, limit: str) -> None:
-    assert refused(server.request("GET", f"{PEOPLE}?limit={limit}", cast.key()), 422).startswith("limit: is ")
+    assert check_refusal(server.request("GET", f"{PEOPLE}?limit={limit}", cast.make_key()), 422).startswith(
+        "limit: is "
+    )
 
 
 @pytest.mark.parametrize(
@@ -129,14 +131,14 @@ def test_a_malformed_limit_is_refused(server: RunningServer, cast: Cast, limit: 
     ],
 )
 def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: str, told: str) -> None:
-    assert without_known(refused(server.request("GET", f"{PEOPLE}?{query}", cast.key()), 422)) == told
+    assert remove_known_names(check_refusal(server.request("GET", f"{PEOPLE}?{query}", cast.make_key()), 422)) == told
 
 
 def test_an_unknown_parameter_is_refused_on_every_path(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     member = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
 
-    for query, told in (
+    for query, message in (
         ("x=1", "x: is not known here"),
         ("x=1&x=2", "x: is given twice"),
         ("x=1&y=2", "x: is not known here; y: is not known here"),
@@ -148,33 +150,35 @@ def test_an_unknown_parameter_is_refused_on_every_path(server: RunningServer, ca
             for method in ("GET", "HEAD"):
                 answer = server.request(method, f"{path}?{query}", key)
                 assert answer.status_code == 422
-            assert without_known(refused(server.request("GET", f"{path}?{query}", key), 422)) == told
+            assert remove_known_names(check_refusal(server.request("GET", f"{path}?{query}", key), 422)) == message
         for method, path in (("PATCH", ORGANISATION), ("PATCH", member), ("POST", f"{member}/remove")):
-            assert refused(server.request(method, f"{path}?{query}", key, json={}), 422) == told
+            assert check_refusal(server.request(method, f"{path}?{query}", key, json={}), 422) == message
     # A parameter of the list is none of the record, and what belongs into a body does not count in the query.
-    assert refused(server.request("GET", f"{member}?limit=5", key), 422) == "limit: is not known here"
-    assert refused(server.request("POST", f"{member}/remove?confirmed=true", key, headers=JSON, content=b"{}"), 422)
+    assert check_refusal(server.request("GET", f"{member}?limit=5", key), 422) == "limit: is not known here"
+    assert check_refusal(
+        server.request("POST", f"{member}/remove?confirmed=true", key, headers=JSON, content=b"{}"), 422
+    )
     assert server.request("GET", member, key).json()["status"] == "active"
 
 
 def test_a_path_takes_a_hyphen_for_a_slash_in_a_number(server: RunningServer, cast: Cast) -> None:
     cast.perform(update_settings, jobNumbers={"prefix": "26/"})
-    job, quote, key = a_job(cast, a_customer(cast)), sent(cast, deliver="none"), cast.key()
+    job, quote, key = make_job(cast, make_customer(cast)), issue_quote(cast, deliver="none"), cast.make_key()
     assert job["number"] == "26/0001"
     assert server.request("GET", "/api/v1/jobs/26-0001", key).json()["id"] == job["id"]
     cast.perform(revise_quote, quoteId=quote["id"])
     path = f"/api/v1/quotes/{quote['number']}"
     assert server.request("GET", f"{path}-1", key).json()["id"] == quote["id"]
-    refused(server.request("GET", f"{path}/1", key), 404)
+    check_refusal(server.request("GET", f"{path}/1", key), 404)
 
 
 @pytest.mark.parametrize("word", ["1", "True", "yes", "on", ""])
 def test_what_is_true_or_false_is_asked_in_these_words_alone(server: RunningServer, cast: Cast, word: str) -> None:
-    key = cast.key()
+    key = cast.make_key()
     for plain in ("true", "false"):
         assert server.request("GET", f"/api/v1/visits?unassigned={plain}", key).status_code == 200
-    told = refused(server.request("GET", f"/api/v1/visits?unassigned={word}", key), 422)
-    assert told == "unassigned: is not true or false"
+    message = check_refusal(server.request("GET", f"/api/v1/visits?unassigned={word}", key), 422)
+    assert message == "unassigned: is not true or false"
 
 
 @pytest.mark.parametrize(
@@ -184,4 +188,4 @@ def test_what_is_true_or_false_is_asked_in_these_words_alone(server: RunningServ
 def test_an_empty_word_narrows_to_nothing_that_there_is(
     server: RunningServer, cast: Cast, path: str, status: int
 ) -> None:
-    refused(server.request("GET", f"/api/v1/{path}", cast.key()), status)
+    check_refusal(server.request("GET", f"/api/v1/{path}", cast.make_key()), status)

@@ -6,11 +6,11 @@ from itertools import combinations
 
 import pytest
 
-from cast import Cast
-from mainstay.business.people.standing import remove_person
-from mainstay.terms.rights import Access, Role
-from running import RunningServer
-from talking import PEOPLE, refused
+from mainstay.business.people.roles import remove_person
+from mainstay.vocabulary.permissions import Access, Role
+from support.cast import Cast
+from support.raw_http import PEOPLE, check_refusal
+from support.servers import RunningServer
 
 
 @dataclass
@@ -96,9 +96,9 @@ PAIRS = [
 ]
 
 
-def attempt_of(cast: Cast) -> Attempt:
+def make_attempt(cast: Cast) -> Attempt:
     member = cast.people[Role.MEMBER]
-    return Attempt(cast, cast.key(), cast.key(Access.READ), f"{PEOPLE}/{member}", member)
+    return Attempt(cast, cast.make_key(), cast.make_key(Access.READ), f"{PEOPLE}/{member}", member)
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
@@ -108,15 +108,15 @@ def test_of_two_faults_the_earlier_one_is_told(
     first: tuple[Callable[[Attempt], None], int],
     second: tuple[Callable[[Attempt], None], int],
 ) -> None:
-    attempt = attempt_of(cast)
+    attempt = make_attempt(cast)
     for fault, _ in (second, first):
         fault(attempt)
 
     answer = server.request(attempt.method, attempt.path, attempt.key, headers=attempt.headers, content=attempt.body)
 
-    told = refused(answer, first[1])
+    message = check_refusal(answer, first[1])
     if first[0] is no_such_route:
-        assert told.startswith("There is nothing at this address.")
+        assert message.startswith("There is nothing at this address.")
     if first[0] is wrong_method:
         assert answer.headers["Allow"] == "GET, HEAD, PATCH"
 
@@ -125,16 +125,16 @@ def test_of_two_faults_the_earlier_one_is_told(
 def test_each_fault_alone_has_its_status(
     server: RunningServer, cast: Cast, fault: Callable[[Attempt], None], status: int
 ) -> None:
-    attempt = attempt_of(cast)
+    attempt = make_attempt(cast)
     fault(attempt)
 
     answer = server.request(attempt.method, attempt.path, attempt.key, headers=attempt.headers, content=attempt.body)
 
-    refused(answer, status)
+    check_refusal(answer, status)
 
 
 def test_without_a_fault_the_attempt_succeeds(server: RunningServer, cast: Cast) -> None:
-    attempt = attempt_of(cast)
+    attempt = make_attempt(cast)
 
     answer = server.request(attempt.method, attempt.path, attempt.key, headers=attempt.headers, content=attempt.body)
 
@@ -142,7 +142,7 @@ def test_without_a_fault_the_attempt_succeeds(server: RunningServer, cast: Cast)
 
 
 def test_a_wrong_method_is_told_which_methods_there_are(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     member = cast.people[Role.MEMBER]
     allowed = {
         "/api/v1/organisation": "GET, HEAD, PATCH",
@@ -157,7 +157,7 @@ def test_a_wrong_method_is_told_which_methods_there_are(server: RunningServer, c
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
             if method not in methods.split(", "):
                 answer = server.request(method, path, key)
-                refused(answer, 405)
+                check_refusal(answer, 405)
                 assert answer.headers["Allow"] == methods
 
 
@@ -165,12 +165,12 @@ def test_a_wrong_method_is_told_which_methods_there_are(server: RunningServer, c
     "path", ["", "/", "/nowhere", "/organisation/", "/organisation/x", "/people/", "/PEOPLE", "/people/x/y/z", "//me"]
 )
 def test_an_unknown_route_is_not_found_for_every_method(server: RunningServer, cast: Cast, path: str) -> None:
-    key = cast.key(Access.READ)
+    key = cast.make_key(Access.READ)
 
     for method in ("GET", "POST", "DELETE"):
-        refused(server.request(method, f"/api/v1{path}", key), 404)
+        check_refusal(server.request(method, f"/api/v1{path}", key), 404)
 
 
 @pytest.mark.parametrize("segment", ["{}", "{personId}", "{person_id}", "%7B%7D", "%2F"])
 def test_what_looks_like_a_parameter_is_an_id_like_any_other(server: RunningServer, cast: Cast, segment: str) -> None:
-    refused(server.request("GET", f"/api/v1/people/{segment}", cast.key()), 404)
+    check_refusal(server.request("GET", f"/api/v1/people/{segment}", cast.make_key()), 404)

@@ -4,24 +4,24 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from ordering import PIPE, VALVE, a_bill, an_order, bought_for, ordered
-from running import RunningServer
-from talking import refused
-from wares import a_supplier
+from support.cast import Cast
+from support.prices import make_supplier
+from support.purchases import PIPE, VALVE, make_bill, make_order, make_purchase_job, place_order
+from support.raw_http import check_refusal
+from support.servers import RunningServer
 
 ORDERS, BILLS = "/api/v1/purchase-orders", "/api/v1/bills"
 
 
 def test_a_purchase_goes_from_its_order_to_what_is_to_be_billed(server: RunningServer, cast: Cast) -> None:
-    key, job = cast.key(), bought_for(cast)
+    key, job = cast.make_key(), make_purchase_job(cast)
 
     def ask(method: str, path: str, **body: Any) -> dict[str, Any]:
         answer = server.request(method, path, key, json=body or None)
         assert answer.status_code in {200, 201}, answer.text
         return dict(answer.json())
 
-    made = ask("POST", ORDERS, supplierId=a_supplier(cast), jobId=job["number"], lines=[PIPE])
+    made = ask("POST", ORDERS, supplierId=make_supplier(cast), jobId=job["number"], lines=[PIPE])
     order = f"{ORDERS}/{made['number']}"
     ask("PATCH", order, edits=[{"edit": "add", **VALVE}], notes="Noon.")
     assert ask("POST", f"{order}/send", deliver="none")["object"] == "preview"
@@ -48,8 +48,8 @@ AMOUNTS = ["0", "0.005", "1000000000000", "-1", "9999999999999", "NaN", "1e9", "
 
 @pytest.mark.parametrize("amount", AMOUNTS)
 def test_no_amount_breaks_an_order_a_bill_or_what_comes(server: RunningServer, cast: Cast, amount: str) -> None:
-    key, job, supplier = cast.key(), bought_for(cast)["id"], a_supplier(cast)
-    order = ordered(cast, jobId=job)
+    key, job, supplier = cast.make_key(), make_purchase_job(cast)["id"], make_supplier(cast)
+    order = place_order(cast, jobId=job)
     line = order["goods"][0]["lineId"]
     bill = {"supplierId": supplier, "jobId": job, "supplierNumber": "1", "on": "2026-02-02", "total": amount}
     bodies: list[tuple[str, dict[str, Any]]] = [
@@ -63,14 +63,14 @@ def test_no_amount_breaks_an_order_a_bill_or_what_comes(server: RunningServer, c
         assert server.request("POST", path, key, json=body).status_code in {200, 201, 409, 422}
 
 
-def test_what_cannot_be_is_told_in_words(server: RunningServer, cast: Cast, stranger: Cast) -> None:
-    key, draft, bill = cast.key(), an_order(cast), a_bill(cast)
-    told = refused(server.request("GET", f"{ORDERS}/{draft['id']}/pdf", key), 409)
-    assert told == "PO-0001 was never sent, and has no file until it is."
-    refused(server.request("GET", f"{ORDERS}/{draft['id']}", stranger.key()), 404)
-    refused(server.request("GET", f"{BILLS}/{bill['id']}", stranger.key()), 404)
-    refused(server.request("GET", f"{BILLS}?status=late", key), 422)
+def test_what_cannot_be_is_told_in_words(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
+    key, draft, bill = cast.make_key(), make_order(cast), make_bill(cast)
+    message = check_refusal(server.request("GET", f"{ORDERS}/{draft['id']}/pdf", key), 409)
+    assert message == "PO-0001 was never sent, and has no file until it is."
+    check_refusal(server.request("GET", f"{ORDERS}/{draft['id']}", other_cast.make_key()), 404)
+    check_refusal(server.request("GET", f"{BILLS}/{bill['id']}", other_cast.make_key()), 404)
+    check_refusal(server.request("GET", f"{BILLS}?status=late", key), 422)
     given = {"supplierId": bill["supplierId"], "supplierNumber": "4711", "on": "2026-02-02", "total": "6"}
     line = {"description": "x", "unitPrice": "6"}
-    told = refused(server.request("POST", BILLS, key, json={**given, "lines": [line]}), 409)
-    assert told.startswith("Pennine Supplies 4711 of 2026-02-02 over 60.00 GBP is recorded already")
+    message = check_refusal(server.request("POST", BILLS, key, json={**given, "lines": [line]}), 409)
+    assert message.startswith("Pennine Supplies 4711 of 2026-02-02 over 60.00 GBP is recorded already")

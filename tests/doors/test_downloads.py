@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from inside import Inside
-from mainstay.doors.downloads import disposition, download, picture
-from mainstay.doors.http import FromFile, Request, Response
-from running import RunningServer
-from waiting import wait_until
+from mainstay.doors.downloads import build_disposition, respond_with_picture, respond_with_temporary_file
+from mainstay.doors.http import FileBody, Request, Response
+from support.in_process import InProcessServer
+from support.servers import RunningServer
+from support.waiting import wait_until
 
 SAFE = {
     "x-content-type-options": "nosniff",
@@ -31,25 +31,25 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(server: RunningServer, file: Path) -> Inside:
+def file_doors(server: RunningServer, file: Path) -> InProcessServer:
     """The doors, with one more for each way to answer from the file, which goes as soon as it is sent."""
-    inside = typed("Inside", server)
+    inside = typed("InProcessServer", server)
 
     async def passing(_: Request) -> Response:
-        return download(file, "Überblick.csv", "text/csv")
+        return respond_with_temporary_file(file, "Überblick.csv", "text/csv")
 
     async def kept(_: Request) -> Response:
-        return picture(file, "logo", "image/png")
+        return respond_with_picture(file, "logo", "image/png")
 
     async def lost(_: Request) -> Response:
-        return replace(picture(file, "logo", "image/png"), body=FromFile(file.with_name("lost"), 25))
+        return replace(respond_with_picture(file, "logo", "image/png"), body=FileBody(file.with_name("lost"), 25))
 
     doors = {"/passing": passing, "/kept": kept, "/lost": lost}
-    return replace(inside, front=replace(inside.front, doors={**inside.front.doors, **doors}, passing_seconds=0.0))
+    return replace(inside, app=replace(inside.app, doors={**inside.app.doors, **doors}, temporary_file_seconds=0.0))
 
 
-def test_a_file_is_answered_with_headers_that_let_nobody_take_it_for_a_page(opened: Inside) -> None:
-    answer = opened.request("GET", "/passing")
+def test_a_file_is_answered_with_headers_that_let_nobody_take_it_for_a_page(file_doors: InProcessServer) -> None:
+    answer = file_doors.request("GET", "/passing")
     assert (answer.status_code, answer.content) == (200, b"<script>alert(1)</script>")
     assert answer.headers.items() >= SAFE.items()
     assert answer.headers["content-type"] == "text/csv"
@@ -60,33 +60,33 @@ def test_a_file_is_answered_with_headers_that_let_nobody_take_it_for_a_page(open
     assert answer.headers["x-request-id"]
 
 
-def test_a_picture_is_shown_and_remembered_by_its_viewer_alone(opened: Inside) -> None:
-    answer = opened.request("GET", "/kept")
+def test_a_picture_is_shown_and_remembered_by_its_viewer_alone(file_doors: InProcessServer) -> None:
+    answer = file_doors.request("GET", "/kept")
     assert answer.headers.items() >= SAFE.items()
     assert answer.headers["content-disposition"].startswith("inline; ")
     assert answer.headers["cache-control"] == "private, max-age=31536000, immutable"
 
 
-def test_who_asks_for_the_head_hears_how_long_it_would_be(opened: Inside) -> None:
-    whole, head = opened.request("GET", "/kept"), opened.request("HEAD", "/kept")
+def test_who_asks_for_the_head_hears_how_long_it_would_be(file_doors: InProcessServer) -> None:
+    whole, head = file_doors.request("GET", "/kept"), file_doors.request("HEAD", "/kept")
     assert head.content == b""
     assert {**head.headers, "x-request-id": ""} == {**whole.headers, "x-request-id": ""}
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_a_file_for_one_answer_is_gone_after_it(opened: Inside, file: Path, method: str) -> None:
-    assert opened.request(method, "/passing").status_code == 200
+def test_a_file_for_one_answer_is_gone_after_it(file_doors: InProcessServer, file: Path, method: str) -> None:
+    assert file_doors.request(method, "/passing").status_code == 200
     wait_until(lambda: not file.exists())
 
 
-def test_a_file_that_is_kept_stays(opened: Inside, file: Path) -> None:
-    opened.request("GET", "/kept")
-    assert opened.request("GET", "/kept").status_code == 200
+def test_a_file_that_is_kept_stays(file_doors: InProcessServer, file: Path) -> None:
+    file_doors.request("GET", "/kept")
+    assert file_doors.request("GET", "/kept").status_code == 200
     assert file.exists()
 
 
-def test_a_file_that_went_meanwhile_is_not_found(opened: Inside) -> None:
-    assert opened.request("GET", "/lost").status_code == 404
+def test_a_file_that_went_meanwhile_is_not_found(file_doors: InProcessServer) -> None:
+    assert file_doors.request("GET", "/lost").status_code == 404
 
 
 @given(some.text())
@@ -95,7 +95,7 @@ def test_whatever_a_file_is_called_makes_one_header_that_names_it(called: str) -
         called.encode()
     except UnicodeEncodeError:
         return
-    name, value = disposition("attachment", called)
+    name, value = build_disposition("attachment", called)
     assert name == "content-disposition"
     assert value.isascii()
     assert value.isprintable()

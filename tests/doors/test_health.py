@@ -2,8 +2,8 @@
 
 import pytest
 
-from running import RunningServer
-from talking import refused
+from support.raw_http import check_refusal
+from support.servers import RunningServer
 
 
 def test_the_server_says_that_it_lives_and_that_it_can_work(server: RunningServer) -> None:
@@ -18,7 +18,7 @@ def test_the_server_says_that_it_lives_and_that_it_can_work(server: RunningServe
     "path", ["/nowhere", "/api", "/api/", "/api/v2/organisation", "/api/v1organisation", "/metrics"]
 )
 def test_there_is_nothing_where_there_is_no_door(server: RunningServer, path: str) -> None:
-    assert refused(server.request("GET", path), 404).startswith("There is nothing at this address.")
+    assert check_refusal(server.request("GET", path), 404).startswith("There is nothing at this address.")
 
 
 @pytest.mark.parametrize(

@@ -6,28 +6,28 @@ import orjson
 import pytest
 from pydantic.alias_generators import to_camel
 
-from agents import call_tool
-from cast import EMAILS, Cast, passing
-from house.examples_any import example
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import get_me, update_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.roles import remove_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools
-from mainstay.kernel.context import Envelope
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Forbidden, NotFound
-from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
-from running import RunningServer
-from talking import ORGANISATION, PEOPLE, refused
-from trade import a_customer
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Access, Role
+from mainstay.vocabulary.refusal import Forbidden, NotFound
+from rules.examples_any import make_example_input
+from support.cast import EMAILS, Cast, temporary_cast
+from support.customers import make_customer
+from support.mcp_client import call_tool
+from support.raw_http import ORGANISATION, PEOPLE, check_refusal
+from support.servers import RunningServer
 
-LISTED = "limit, startingAfter, status, role, text, order"
+LIST_FIELDS = "limit, startingAfter, status, role, text, order"
 
 
-def said(server: RunningServer, key: str, tool: str, /, **arguments: Any) -> str:
+def read_refusal(server: RunningServer, key: str, tool: str, /, **arguments: Any) -> str:
     result = call_tool(server, key, tool, **arguments)
     assert result["isError"] is True
     text: str = result["content"][0]["text"]
@@ -35,19 +35,19 @@ def said(server: RunningServer, key: str, tool: str, /, **arguments: Any) -> str
 
 
 def test_an_unknown_argument_is_told_the_known_ones_once(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    told = said(server, key, "list_people", page=2, sort="name")
-    assert told.startswith(f"page: is not known here (known: {LISTED}")
-    assert told.endswith("); sort: is not known here")
-    assert said(server, key, "get_me", x=1) == "x: is not known here"
-    assert said(server, key, "get_person", personId="x", id="y") == "id: is not known here (known: personId)"
+    key = cast.make_key()
+    message = read_refusal(server, key, "list_people", page=2, sort="name")
+    assert message.startswith(f"page: is not known here (known: {LIST_FIELDS}")
+    assert message.endswith("); sort: is not known here")
+    assert read_refusal(server, key, "get_me", x=1) == "x: is not known here"
+    assert read_refusal(server, key, "get_person", personId="x", id="y") == "id: is not known here (known: personId)"
 
 
 def test_a_statement_asks_for_the_customer_at_every_door(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    told = "customerId: is required for this report"
-    assert said(server, key, "get_report", name="statement") == told
-    assert refused(server.request("GET", "/api/v1/reports/statement", key), 422) == told
+    key = cast.make_key()
+    message = "customerId: is required for this report"
+    assert read_refusal(server, key, "get_report", name="statement") == message
+    assert check_refusal(server.request("GET", "/api/v1/reports/statement", key), 422) == message
 
 
 @pytest.mark.parametrize(
@@ -65,34 +65,38 @@ def test_a_statement_asks_for_the_customer_at_every_door(server: RunningServer, 
 def test_what_was_meant_is_named(
     server: RunningServer, cast: Cast, tool: str, given: dict[str, Any], told: str
 ) -> None:
-    assert said(server, cast.key(), tool, **given).startswith(told)
+    assert read_refusal(server, cast.make_key(), tool, **given).startswith(told)
 
 
 def test_the_http_api_names_what_belongs_into_the_query_or_the_body(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
-    assert refused(server.request("GET", f"{PEOPLE}?sort=name", key), 422).startswith(
-        f"sort: is not known here (known: {LISTED}"
+    assert check_refusal(server.request("GET", f"{PEOPLE}?sort=name", key), 422).startswith(
+        f"sort: is not known here (known: {LIST_FIELDS}"
     )
     # Twice wrong, and still named.
-    told = refused(server.request("GET", f"{PEOPLE}?limit=1&limit=2&sort=name", key), 422)
-    assert told.startswith(f"limit: is given twice; sort: is not known here (known: {LISTED}")
+    message = check_refusal(server.request("GET", f"{PEOPLE}?limit=1&limit=2&sort=name", key), 422)
+    assert message.startswith(f"limit: is given twice; sort: is not known here (known: {LIST_FIELDS}")
     # What stands in the path is no field of the body, and a write takes nothing in its query.
-    changed = refused(server.request("PATCH", path, key, json={"personId": "x"}), 422)
+    changed = check_refusal(server.request("PATCH", path, key, json={"personId": "x"}), 422)
     assert changed.startswith("personId: is not known here (known: name, email, phone, ")
     assert "personId," not in changed
-    assert refused(server.request("PATCH", f"{path}?name=x", key, json={}), 422) == "name: is not known here"
-    assert refused(server.request("GET", f"{path}?x=1", key), 422) == "x: is not known here"
+    assert check_refusal(server.request("PATCH", f"{path}?name=x", key, json={}), 422) == "name: is not known here"
+    assert check_refusal(server.request("GET", f"{path}?x=1", key), 422) == "x: is not known here"
 
 
 def test_what_is_not_known_within_a_field_is_told_what_is_known_there(server: RunningServer, cast: Cast) -> None:
-    told = refused(server.request("PATCH", ORGANISATION, cast.key(), json={"address": {"town": "Halifax"}}), 422)
-    assert told == "address.town: is not known here (known: line1, line2, city, region, postalCode, country)"
+    message = check_refusal(
+        server.request("PATCH", ORGANISATION, cast.make_key(), json={"address": {"town": "Halifax"}}), 422
+    )
+    assert message == "address.town: is not known here (known: line1, line2, city, region, postalCode, country)"
 
 
 def test_a_boolean_as_text_is_told_how_it_is_sent(server: RunningServer, cast: Cast) -> None:
-    told = said(server, cast.key(), "remove_person", personId=cast.people[Role.MEMBER], confirmed="true")
-    assert told == "confirmed: is not true or false (send the JSON boolean true, not text)"
+    message = read_refusal(
+        server, cast.make_key(), "remove_person", personId=cast.people[Role.MEMBER], confirmed="true"
+    )
+    assert message == "confirmed: is not true or false (send the JSON boolean true, not text)"
 
 
 @pytest.mark.parametrize(
@@ -109,30 +113,33 @@ def test_a_read_only_credential_is_told_whether_another_would_help(
 ) -> None:
     given = {"personId": cast.people[role]} if operation is update_person else {}
     with pytest.raises(Forbidden, match=r"^This credential is read only") as refusal:
-        cast.stage.perform(
-            operation, cast.actor(role, Access.READ, Door.AGENT), orjson.dumps(given | {"phone": "1"}), Envelope("r")
+        cast.performer.perform(
+            operation,
+            cast.actor(role, Access.READ, Door.AGENT),
+            orjson.dumps(given | {"phone": "1"}),
+            RequestDetails("r"),
         )
     assert told in refusal.value.text
 
 
 def test_who_may_not_is_told_where_to_see_what_they_may(server: RunningServer, cast: Cast) -> None:
-    told = said(server, cast.key(Access.READ), "update_organisation", name="Changed")
-    assert told.endswith(" get_me shows what you may do.")
+    message = read_refusal(server, cast.make_key(Access.READ), "update_organisation", name="Changed")
+    assert message.endswith(" get_me shows what you may do.")
 
 
 def test_the_last_owner_is_told_where_another_is_named(server: RunningServer, cast: Cast) -> None:
-    told = call_tool(server, cast.key(), "remove_person", personId=cast.people[Role.OWNER])
-    blockers = told["structuredContent"]["preview"]["blockers"]
+    result = call_tool(server, cast.make_key(), "remove_person", personId=cast.people[Role.OWNER])
+    blockers = result["structuredContent"]["preview"]["blockers"]
     assert blockers == ["Olivia Owner is the only owner. Name another owner first, in the office under People."]
 
 
 def test_a_state_that_is_in_the_way_names_the_tool_that_clears_it(server: RunningServer, cast: Cast) -> None:
-    key, member = cast.key(), cast.people[Role.MEMBER]
+    key, member = cast.make_key(), cast.people[Role.MEMBER]
     cast.perform(remove_person, personId=member, confirmed=True)
-    assert said(server, key, "update_person", personId=member, phone="1").endswith(" Call invite_person first.")
+    assert read_refusal(server, key, "update_person", personId=member, phone="1").endswith(" Call invite_person first.")
     # Where nothing clears it, there is something to look at.
-    assert said(server, key, "invite_again", personId=member).endswith(" get_person shows it as it is now.")
-    taken = said(server, key, "invite_person", name="A", email=EMAILS[Role.ADMIN], role="member")
+    assert read_refusal(server, key, "invite_again", personId=member).endswith(" get_person shows it as it is now.")
+    taken = read_refusal(server, key, "invite_person", name="A", email=EMAILS[Role.ADMIN], role="member")
     assert taken.endswith(" list_people shows those there are.")
 
 
@@ -141,9 +148,9 @@ def test_nobody_is_sent_to_a_tool_that_they_may_not_call(cast: Cast) -> None:
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
         actor = cast.actor(role, door=Door.AGENT)
         with pytest.raises(NotFound) as refusal:
-            cast.stage.perform(update_person, actor, b'{"personId":"nobody","phone":"1"}', Envelope("req_1"))
-        told = tools.way_out(update_person, refusal.value, actor)
-        assert told == (" list_people shows those there are." if role is Role.MEMBER else "")
+            cast.performer.perform(update_person, actor, b'{"personId":"nobody","phone":"1"}', RequestDetails("req_1"))
+        hint = tools.hint_after(update_person, refusal.value, actor)
+        assert hint == (" list_people shows those there are." if role is Role.MEMBER else "")
 
 
 def test_one_who_asks_who_they_are_is_told_what_they_can_do_now(cast: Cast) -> None:
@@ -177,30 +184,32 @@ LISTS = {
 
 
 def test_every_tool_tells_a_way_on_where_a_record_is_not_found(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    tools = [one for one in CATALOGUE.operations if Door.AGENT in one.offered and one.on and one.on.id_field]
+    key = cast.make_key()
+    tools = [one for one in CATALOGUE.operations if Door.AGENT in one.doors and one.on and one.on.id_field]
     assert len(tools) >= 15
     for tool in tools:
         assert tool.on
         assert tool.on.id_field
-        with passing(cast.stage) as alone:
-            given = {"role": "member"} if tool.name == "change_role" else example(alone, tool)
+        with temporary_cast(cast.performer) as alone:
+            given = {"role": "member"} if tool.name == "change_role" else make_example_input(alone, tool)
         unknown = {to_camel(tool.on.id_field): new_id(tool.on.prefix)}
-        told = said(server, key, tool.name, **given | unknown)
-        assert told.endswith(f" {LISTS[tool.on.prefix]} shows those there are."), told
+        message = read_refusal(server, key, tool.name, **given | unknown)
+        assert message.endswith(f" {LISTS[tool.on.prefix]} shows those there are."), message
 
 
 def test_the_way_on_is_to_what_there_is_none_of(server: RunningServer, cast: Cast) -> None:
-    key, customer = cast.key(), a_customer(cast)
+    key, customer = cast.make_key(), make_customer(cast)
     nobody = {"customerId": new_id("customer"), "title": "x"}
-    assert said(server, key, "create_job", **nobody).endswith(" list_customers shows those there are.")
+    assert read_refusal(server, key, "create_job", **nobody).endswith(" list_customers shows those there are.")
     nowhere = {"customerId": customer, "title": "x", "siteId": new_id("site")}
-    assert said(server, key, "create_job", **nowhere).endswith(" list_sites shows those there are.")
-    nothing = said(server, key, "add_note", recordId=new_id("job"), text="x")
+    assert read_refusal(server, key, "create_job", **nowhere).endswith(" list_sites shows those there are.")
+    nothing = read_refusal(server, key, "add_note", recordId=new_id("job"), text="x")
     assert nothing == "There is no record with that identifier. search finds those there are."
 
 
 def test_a_refusal_of_a_lapsed_organisation_stays_what_it_is(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     cast.lapse()
-    assert said(server, key, "invite_person", name="A", email="a@x.example", role="member").endswith("it is renewed.")
+    assert read_refusal(server, key, "invite_person", name="A", email="a@x.example", role="member").endswith(
+        "it is renewed."
+    )

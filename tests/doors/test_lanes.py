@@ -15,260 +15,275 @@ from pathlib import Path
 
 import pytest
 
-from billing import an_invoice, issued
-from cast import Cast, assemble
-from dispatching import Clock
-from installations import Installations
-from mailroom import open_mailroom
-from mainstay.backing.database import EVERY, Unreachable
-from mainstay.backing.folder import DataFolder
-from mainstay.backing.wakeups import Wakeups
-from mainstay.business.invoices.sending import send_reminder
-from mainstay.business.issuing.printed import PRINT
-from mainstay.business.organisation.work import list_failed_work, retry_work
+from mainstay.business.invoices.issuing.sending import send_reminder
+from mainstay.business.issuing.document_files import PRINT
+from mainstay.business.organisation.failed_work import list_failed_work, retry_work
 from mainstay.business.people.operations import update_person
-from mainstay.identity.mails import mail
-from mainstay.kernel.perform import Stage
-from mainstay.ledger import outbox
-from mainstay.ledger.outbox import Lane, Letter
-from mainstay.ledger.outbox_queue import LEASE, MOST_LOST_LEASES, Work
-from mainstay.settings import Settings, environment_of
-from mainstay.staging import open_stage
-from mainstay.terms.rights import Role
+from mainstay.changes import outbox
+from mainstay.changes.outbox import Lane, OutboxTask
+from mainstay.changes.outbox_queue import LEASE, MAX_LOST_LEASES, LeasedTask
+from mainstay.composition import open_performer
+from mainstay.identity.emails import build_email_task
+from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
+from mainstay.infrastructure.worker_wakeups import WakeupListener
+from mainstay.kernel.perform import Performer
+from mainstay.settings import Settings, to_environment
 from mainstay.values.moments import moment_text, system_clock
+from mainstay.vocabulary.permissions import Role
 from mainstay.worker import worker as working
-from mainstay.worker.tasks import Doing
+from mainstay.worker.tasks import TaskFunction
 from mainstay.worker.worker import Worker
-from mainstay.working import open_worker
-from queueing import empty_outbox
-from telling import deliveries, make_webhook
-from waiting import wait_until
+from mainstay.worker_command import open_worker
+from support.cast import Cast, make_cast
+from support.dispatchers import ManualClock
+from support.installations import Installations
+from support.invoices import issue_invoice, make_invoice
+from support.mail_server import run_mail_server
+from support.outbox_tasks import empty_outbox
+from support.waiting import wait_until
+from support.webhooks import list_stored_deliveries, make_webhook
 
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
-_PATIENCE_SECONDS = 60.0
+_TIMEOUT_SECONDS = 60.0
 
 
 @dataclass
-class Office:
+class ClockedInstallation:
     """An installation with two organisations, nothing to do, and a clock that is set by hand."""
 
     settings: Settings
-    clock: Clock
-    stage: Stage
+    clock: ManualClock
+    performer: Performer
     cast: Cast
     other: Cast
 
-    def put(self, letter: Letter, cast: Cast | None = None) -> None:
-        with self.stage.database.changing((cast or self.cast).organisation) as rows:
-            outbox.put(rows, letter, moment_text(self.clock()))
+    def put_task(self, task: OutboxTask, cast: Cast | None = None) -> None:
+        with self.performer.database.write_transaction((cast or self.cast).organisation) as db:
+            outbox.add_task(db, task, moment_text(self.clock()))
 
-    def waiting(self) -> list[tuple[str, str]]:
+    def list_tasks(self) -> list[tuple[str, str]]:
         """The kind and the lane of what is left."""
-        with self.stage.database.reading(EVERY) as rows:
-            return [(str(kind), str(lane)) for kind, lane in rows.all("SELECT kind, lane FROM outbox ORDER BY id")]
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            return [(str(kind), str(lane)) for kind, lane in db.all("SELECT kind, lane FROM outbox ORDER BY id")]
 
-    def leases(self) -> list[tuple[str, int]]:
+    def list_leases(self) -> list[tuple[str, int]]:
         """When each task is due, and how many leases it lost."""
-        with self.stage.database.reading(EVERY) as rows:
-            return [(str(due), int(lost or 0)) for due, lost in rows.all("SELECT due_at, lost_leases FROM outbox")]
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            return [(str(due), int(lost or 0)) for due, lost in db.all("SELECT due_at, lost_leases FROM outbox")]
 
     @contextmanager
-    def working(self, smtp: str | None = None, **kinds: Doing) -> Iterator[Worker]:
+    def run_worker(self, smtp: str | None = None, **kinds: TaskFunction) -> Iterator[Worker]:
         """A worker that runs as in its own process, with some kinds of tasks done otherwise."""
-        worker = open_worker(replace(self.settings, smtp=smtp), self.stage)
-        worker = Worker(self.stage, {**worker.kinds, **kinds}, ())
+        worker = open_worker(replace(self.settings, smtp=smtp), self.performer)
+        worker = Worker(self.performer, {**worker.task_functions, **kinds}, ())
         stopping = threading.Event()
-        with ThreadPoolExecutor(1) as thread, Wakeups.listen(DataFolder(self.settings.data).bell) as bell:
+        with (
+            ThreadPoolExecutor(1) as thread,
+            WakeupListener.listen(DataFolder(self.settings.data).worker_socket) as bell,
+        ):
             running = thread.submit(worker.run, bell, stopping, lambda: None)
             try:
                 yield worker
             finally:
                 stopping.set()
-                self.stage.ring()
-                running.result(_PATIENCE_SECONDS)
+                self.performer.wake_worker()
+                running.result(_TIMEOUT_SECONDS)
 
 
 @pytest.fixture
-def office(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Office]:
-    settings = installations.furnished(engine, tmp_path)
-    clock = Clock(system_clock())
-    stage = open_stage(settings, clock)
-    cast, other = assemble(stage), assemble(stage)
+def installation(engine: str, installations: Installations, tmp_path: Path) -> Iterator[ClockedInstallation]:
+    settings = installations.make_with_accounts(engine, tmp_path)
+    clock = ManualClock(system_clock())
+    performer = open_performer(settings, clock)
+    cast, other = make_cast(performer), make_cast(performer)
     empty_outbox(cast)
-    yield Office(settings, clock, stage, cast, other)
-    stage.database.close()
+    yield ClockedInstallation(settings, clock, performer, cast, other)
+    performer.database.close()
 
 
-def a_mail(to: str = "kim@new.example") -> Letter:
-    return mail(to, "Hello", "Hello Kim")
+def make_mail_task(to: str = "kim@new.example") -> OutboxTask:
+    return build_email_task(to, "Hello", "Hello Kim")
 
 
-class Slow:
+class SlowTask:
     """A task that is in progress until it may end."""
 
     def __init__(self) -> None:
         self.begun = threading.Semaphore(0)
         self.may_end = threading.Event()
 
-    def __call__(self, _work: Work) -> None:
+    def __call__(self, _work: LeasedTask) -> None:
         self.begun.release()
-        assert self.may_end.wait(_PATIENCE_SECONDS)
+        assert self.may_end.wait(_TIMEOUT_SECONDS)
 
 
-def test_a_silent_mail_server_delays_no_webhook_and_no_print(office: Office) -> None:
-    webhook, printed = make_webhook(office.other), threading.Event()
+def test_a_silent_mail_server_delays_no_webhook_and_no_print(installation: ClockedInstallation) -> None:
+    webhook, printed = make_webhook(installation.other), threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        silent.settimeout(_PATIENCE_SECONDS)
+        silent.settimeout(_TIMEOUT_SECONDS)
         smtp = f"smtp://127.0.0.1:{silent.getsockname()[1]}"
-        with office.working(smtp, **{PRINT: lambda _work: printed.set()}):
-            office.put(a_mail())
+        with installation.run_worker(smtp, **{PRINT: lambda _work: printed.set()}):
+            installation.put_task(make_mail_task())
             line, _ = silent.accept()
-            office.other.perform(update_person, personId=office.other.people[Role.MEMBER], phone="1")
-            office.put(Letter(PRINT, {"record": "x"}, lane=Lane.PRINTS), office.other)
-            office.stage.ring()
-            assert printed.wait(_PATIENCE_SECONDS)
-            wait_until(lambda: deliveries(office.other, webhook))
-            assert ("mail", "emails") in office.waiting()
+            installation.other.perform(update_person, personId=installation.other.people[Role.MEMBER], phone="1")
+            installation.put_task(OutboxTask(PRINT, {"record": "x"}, lane=Lane.PDFS), installation.other)
+            installation.performer.wake_worker()
+            assert printed.wait(_TIMEOUT_SECONDS)
+            wait_until(lambda: list_stored_deliveries(installation.other, webhook))
+            assert ("mail", "emails") in installation.list_tasks()
             line.close()
 
 
-def test_prints_that_are_slow_delay_no_email(office: Office) -> None:
-    slow = Slow()
-    with open_mailroom() as room, office.working(f"smtp://127.0.0.1:{room.port}", **{PRINT: slow}):
-        for cast in (office.cast, office.cast, office.other, office.other):
-            office.put(Letter(PRINT, {"record": "x"}, lane=Lane.PRINTS), cast)
-        office.stage.ring()
+def test_prints_that_are_slow_delay_no_email(installation: ClockedInstallation) -> None:
+    slow = SlowTask()
+    with (
+        run_mail_server() as mail_server,
+        installation.run_worker(f"smtp://127.0.0.1:{mail_server.port}", **{PRINT: slow}),
+    ):
+        for cast in (installation.cast, installation.cast, installation.other, installation.other):
+            installation.put_task(OutboxTask(PRINT, {"record": "x"}, lane=Lane.PDFS), cast)
+        installation.performer.wake_worker()
         for _ in range(2):
-            assert slow.begun.acquire(timeout=_PATIENCE_SECONDS)
-        office.put(a_mail(), office.other)
-        office.stage.ring()
-        wait_until(lambda: room.mails)
-        wait_until(lambda: {lane for _, lane in office.waiting()} == {"prints"})
+            assert slow.begun.acquire(timeout=_TIMEOUT_SECONDS)
+        installation.put_task(make_mail_task(), installation.other)
+        installation.performer.wake_worker()
+        wait_until(lambda: mail_server.emails)
+        wait_until(lambda: {lane for _, lane in installation.list_tasks()} == {"prints"})
         slow.may_end.set()
-        wait_until(lambda: not office.waiting())
+        wait_until(lambda: not installation.list_tasks())
 
 
-def test_an_email_without_a_document_does_not_wait_for_one_with_a_document(office: Office) -> None:
-    issued(office.cast, an_invoice(office.cast), deliver="email", to=["ann@calder.example"])
-    assert [lane for kind, lane in office.waiting() if kind == "mail"] == ["prints"]
-    office.put(a_mail())
-    worker = open_worker(office.settings, office.stage)
+def test_an_email_without_a_document_does_not_wait_for_one_with_a_document(installation: ClockedInstallation) -> None:
+    issue_invoice(installation.cast, make_invoice(installation.cast), deliver="email", to=["ann@calder.example"])
+    assert [lane for kind, lane in installation.list_tasks() if kind == "mail"] == ["prints"]
+    installation.put_task(make_mail_task())
+    worker = open_worker(installation.settings, installation.performer)
     # In one round, the lane of the emails has sent the one that needs no PDF.
-    assert worker.step()
-    assert _sent(office) == {"kim@new.example"}
-    work_off(worker)
-    assert _sent(office) == {"kim@new.example", "ann@calder.example"}
+    assert worker.run_next_tasks()
+    assert _list_recipients(installation) == {"kim@new.example"}
+    run_all_tasks(worker)
+    assert _list_recipients(installation) == {"kim@new.example", "ann@calder.example"}
 
 
-def test_an_email_whose_pdf_is_made_already_does_not_wait_for_prints(office: Office) -> None:
-    invoice = issued(office.cast, an_invoice(office.cast), deliver="email", to=["ann@calder.example"])
-    work_off(open_worker(office.settings, office.stage))
-    office.clock.now += timedelta(days=60)
-    office.cast.perform(send_reminder, invoiceId=invoice["id"], to=["ben@calder.example"], confirmed=True)
-    assert [lane for kind, lane in office.waiting() if kind == "mail"] == ["emails"]
+def test_an_email_whose_pdf_is_made_already_does_not_wait_for_prints(installation: ClockedInstallation) -> None:
+    invoice = issue_invoice(
+        installation.cast, make_invoice(installation.cast), deliver="email", to=["ann@calder.example"]
+    )
+    run_all_tasks(open_worker(installation.settings, installation.performer))
+    installation.clock.now += timedelta(days=60)
+    installation.cast.perform(send_reminder, invoiceId=invoice["id"], to=["ben@calder.example"], confirmed=True)
+    assert [lane for kind, lane in installation.list_tasks() if kind == "mail"] == ["emails"]
 
 
-def test_an_email_among_the_emails_whose_pdf_is_not_made_goes_to_the_prints_first(office: Office) -> None:
-    issued(office.cast, an_invoice(office.cast), deliver="email", to=["ann@calder.example"])
-    with office.stage.database.changing(EVERY) as rows:
-        rows.run("DELETE FROM outbox WHERE kind <> 'mail'")
-        rows.run("UPDATE outbox SET lane = 'emails'")
-    worker = open_worker(office.settings, office.stage)
+def test_an_email_among_the_emails_whose_pdf_is_not_made_goes_to_the_prints_first(
+    installation: ClockedInstallation,
+) -> None:
+    issue_invoice(installation.cast, make_invoice(installation.cast), deliver="email", to=["ann@calder.example"])
+    with installation.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+        db.run("DELETE FROM outbox WHERE kind <> 'mail'")
+        db.run("UPDATE outbox SET lane = 'emails'")
+    worker = open_worker(installation.settings, installation.performer)
     lanes = []
-    while office.waiting():
-        worker._step(Lane(office.waiting()[0][1]))
-        lanes.append(office.waiting())
+    while installation.list_tasks():
+        worker._run_next_in_lane(Lane(installation.list_tasks()[0][1]))
+        lanes.append(installation.list_tasks())
     assert lanes == [[("mail", "prints")], [("mail", "emails")], []]
-    assert _sent(office) == {"ann@calder.example"}
+    assert _list_recipients(installation) == {"ann@calder.example"}
 
 
-def work_off(worker: Worker) -> None:
-    while worker.step():
+def run_all_tasks(worker: Worker) -> None:
+    while worker.run_next_tasks():
         pass
 
 
-def _sent(office: Office) -> set[str]:
-    texts = [file.read_text() for file in DataFolder(office.settings.data).mails.glob("*.eml")]
+def _list_recipients(office: ClockedInstallation) -> set[str]:
+    texts = [file.read_text() for file in DataFolder(office.settings.data).emails.glob("*.eml")]
     return {line.removeprefix("To: ") for text in texts for line in text.splitlines() if line.startswith("To: ")}
 
 
-def test_a_task_that_takes_long_keeps_its_lease(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_takes_long_keeps_its_lease(
+    installation: ClockedInstallation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(working, "RENEW_SECONDS", 0.0)
-    slow = Slow()
-    with office.working(slow=slow):
-        office.put(Letter("slow", {}))
-        office.stage.ring()
-        assert slow.begun.acquire(timeout=_PATIENCE_SECONDS)
+    slow = SlowTask()
+    with installation.run_worker(slow=slow):
+        installation.put_task(OutboxTask("slow", {}))
+        installation.performer.wake_worker()
+        assert slow.begun.acquire(timeout=_TIMEOUT_SECONDS)
         for _ in range(2):
-            office.clock.now += LEASE * 0.9
-            wait_until(lambda: office.leases() == [(moment_text(office.clock.now + LEASE), 0)])
+            installation.clock.now += LEASE * 0.9
+            wait_until(lambda: installation.list_leases() == [(moment_text(installation.clock.now + LEASE), 0)])
         slow.may_end.set()
-        wait_until(lambda: not office.waiting())
+        wait_until(lambda: not installation.list_tasks())
     assert not slow.begun.acquire(blocking=False)
 
 
 def test_a_task_that_was_dropped_because_the_database_was_away_is_done_without_waiting_for_its_lease(
-    office: Office,
+    installation: ClockedInstallation,
 ) -> None:
     away, done = threading.Event(), threading.Event()
 
-    def do(_work: Work) -> None:
+    def do(_work: LeasedTask) -> None:
         if not away.is_set():
             away.set()
-            raise Unreachable("The database cannot be reached.")
+            raise DatabaseUnavailable("The database cannot be reached.")
         done.set()
 
-    with office.working(flaky=do):
-        office.put(Letter("flaky", {}))
-        office.stage.ring()
+    with installation.run_worker(flaky=do):
+        installation.put_task(OutboxTask("flaky", {}))
+        installation.performer.wake_worker()
         # The clock stands still, so no lease runs out.
-        assert done.wait(_PATIENCE_SECONDS)
-        wait_until(lambda: not office.waiting())
+        assert done.wait(_TIMEOUT_SECONDS)
+        wait_until(lambda: not installation.list_tasks())
 
 
-def test_a_thread_that_dies_ends_the_worker(office: Office) -> None:
+def test_a_thread_that_dies_ends_the_worker(installation: ClockedInstallation) -> None:
     class Bug(BaseException):
         """What no task is expected to raise."""
 
-    def fail(_work: Work) -> None:
+    def fail(_work: LeasedTask) -> None:
         raise Bug
 
     ended = pytest.raises(Bug)
-    with ended, office.working(faulty=fail):
-        office.put(Letter("faulty", {}))
-        office.stage.ring()
-        wait_until(lambda: office.leases() and office.leases()[0][0] > moment_text(office.clock()))
+    with ended, installation.run_worker(faulty=fail):
+        installation.put_task(OutboxTask("faulty", {}))
+        installation.performer.wake_worker()
+        wait_until(
+            lambda: installation.list_leases() and installation.list_leases()[0][0] > moment_text(installation.clock())
+        )
 
 
-def _start_killed_worker(office: Office, at: datetime) -> None:
+def _start_killed_worker(office: ClockedInstallation, at: datetime) -> None:
     """Run a worker process whose clock begins at a moment, and which is killed by its own task."""
-    script = Path(__file__).parents[1] / "killed_worker.py"
+    script = Path(__file__).parents[1] / "support" / "killed_worker.py"
     ahead = str((at - system_clock()).total_seconds())
-    environment = {**os.environ, **environment_of(office.settings)}
-    ended = subprocess.run([sys.executable, script, ahead], env=environment, check=False, timeout=_PATIENCE_SECONDS)
+    environment = {**os.environ, **to_environment(office.settings)}
+    ended = subprocess.run([sys.executable, script, ahead], env=environment, check=False, timeout=_TIMEOUT_SECONDS)
     assert ended.returncode == -signal.SIGKILL
 
 
 def test_a_task_that_kills_the_worker_process_is_parked_after_three_deaths_and_holds_up_no_other(
-    office: Office,
+    installation: ClockedInstallation,
 ) -> None:
-    office.put(Letter("kill", {}, "A task that kills"))
-    for death in range(MOST_LOST_LEASES):
-        assert office.cast.perform(list_failed_work)["data"] == []
-        office.put(a_mail(f"kim{death}@new.example"), office.other)
-        office.clock.now = system_clock() + (LEASE + timedelta(seconds=60)) * death
-        _start_killed_worker(office, office.clock.now)
-        assert office.waiting() == [("kill", "events")]
-        assert f"kim{death}@new.example" in _sent(office)
+    installation.put_task(OutboxTask("kill", {}, "A task that kills"))
+    for death in range(MAX_LOST_LEASES):
+        assert installation.cast.perform(list_failed_work)["data"] == []
+        installation.put_task(make_mail_task(f"kim{death}@new.example"), installation.other)
+        installation.clock.now = system_clock() + (LEASE + timedelta(seconds=60)) * death
+        _start_killed_worker(installation, installation.clock.now)
+        # At some hours of the day, the clock of the next worker has passed midnight somewhere: a day begins.
+        assert [task for task in installation.list_tasks() if task[1] != "days"] == [("kill", "events")]
+        assert f"kim{death}@new.example" in _list_recipients(installation)
 
-    office.clock.now += LEASE * 2
-    worker = open_worker(office.settings, office.stage)
-    work_off(worker)
-    [failed] = office.cast.perform(list_failed_work)["data"]
+    installation.clock.now += LEASE * 2
+    worker = open_worker(installation.settings, installation.performer)
+    run_all_tasks(worker)
+    [failed] = installation.cast.perform(list_failed_work)["data"]
     assert (failed["about"], failed["status"]) == ("A task that kills", "failed")
     assert failed["problem"].startswith("The worker stopped 3 times while doing this.")
 
-    office.cast.perform(retry_work, workId=failed["id"])
-    [(due, lost)] = office.leases()
-    assert (due, lost) == (moment_text(office.clock.now), 0)
+    installation.cast.perform(retry_work, workId=failed["id"])
+    [(due, lost)] = installation.list_leases()
+    assert (due, lost) == (moment_text(installation.clock.now), 0)

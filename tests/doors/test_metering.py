@@ -1,26 +1,26 @@
 from pathlib import Path
 
-from inside import Inside
-from mainstay.backing.database import Pool
-from mainstay.doors.metering import METERED, SINGLE
-from mainstay.doors.oauth.metadata import well_known
+from mainstay.doors.metric_labels import METRIC_LABELS, SINGLE_PATHS
+from mainstay.doors.oauth.metadata import build_well_known
 from mainstay.doors.pages.door import PagesDoor
-from mainstay.working import _served_text
+from mainstay.infrastructure.database import PoolUsage
+from mainstay.worker_command import _server_metrics_text
+from support.in_process import InProcessServer
 
 
-def test_every_door_and_page_is_counted_by_its_own_route(server: Inside) -> None:
+def test_every_door_and_page_is_counted_by_its_own_route(server: InProcessServer) -> None:
     agents = {"/mcp", "/mcp/"}
-    assert {*server.front.doors} - agents | {*well_known("").documents} == {*SINGLE}
-    pages = server.front.nowhere
+    assert {*server.app.doors} - agents | {*build_well_known("").documents} == {*SINGLE_PATHS}
+    pages = server.app.default_door
     assert isinstance(pages, PagesDoor)
-    assert METERED[-len(pages.routes) :] == tuple(route.name for route in pages.routes)
+    assert METRIC_LABELS[-len(pages.routes) :] == tuple(route.name for route in pages.routes)
 
 
 def test_the_routes_are_few_enough_to_be_looked_at() -> None:
-    assert len(METERED) < 600
+    assert len(METRIC_LABELS) < 600
 
 
 def test_a_worker_that_is_alone_on_its_machine_tells_of_itself(tmp_path: Path) -> None:
     nowhere = tmp_path / "tallies"
-    assert _served_text(nowhere, None) == ""
-    assert 'mainstay_pool_size{process="worker"} 2\n' in _served_text(nowhere, Pool(2, 1, 0, 0, 0.0, 0))
+    assert _server_metrics_text(nowhere, None) == ""
+    assert 'mainstay_pool_size{process="worker"} 2\n' in _server_metrics_text(nowhere, PoolUsage(2, 1, 0, 0, 0.0, 0))

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import httpx2
 import pytest
 
-from cast import Cast
-from mainstay.terms.rights import Access
-from running import RunningServer
+from mainstay.vocabulary.permissions import Access
+from support.cast import Cast
+from support.servers import RunningServer
 
 WAITING = 40
 ORGANISATION = "/api/v1/organisation"
@@ -16,16 +16,16 @@ ORGANISATION = "/api/v1/organisation"
 
 @pytest.mark.engines("postgresql")
 def test_forty_changes_that_wait_for_one_organisation_stop_nobody_else(
-    server: RunningServer, cast: Cast, stranger: Cast
+    server: RunningServer, cast: Cast, other_cast: Cast
 ) -> None:
-    ours, theirs = cast.key(Access.WRITE), stranger.key(Access.WRITE)
+    ours, theirs = cast.make_key(Access.WRITE), other_cast.make_key(Access.WRITE)
 
     def change(number: int) -> httpx2.Response:
         return server.request("PATCH", ORGANISATION, ours, json={"phone": f"+44 7700 9000{number:02}"})
 
     with ThreadPoolExecutor(WAITING) as clients, ExitStack() as lock:
         # Whoever changes the organisation waits until this change is over.
-        lock.enter_context(cast.stage.database.changing(cast.organisation))
+        lock.enter_context(cast.performer.database.write_transaction(cast.organisation))
         waiting: list[Future[httpx2.Response]] = [clients.submit(change, number) for number in range(WAITING)]
         assert server.request("GET", ORGANISATION, theirs).status_code == 200
         assert server.request("PATCH", ORGANISATION, theirs, json={"phone": "+44 7700 900999"}).status_code == 200

@@ -10,25 +10,25 @@ import pytest
 import schemathesis
 from schemathesis.core.result import Ok
 
-from cast import Cast
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.api.openapi import describe
+from mainstay.doors.api.openapi import build_openapi
 from mainstay.kernel.operation import Effect
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Access, Role
-from running import RunningServer
-from talking import refused
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Access, Role
+from support.cast import Cast
+from support.raw_http import check_refusal
+from support.servers import RunningServer
 
-DOCUMENT = orjson.loads(describe(CATALOGUE, "https://office.example"))
+DOCUMENT = orjson.loads(build_openapi(CATALOGUE, "https://office.example"))
 DESCRIBED = {
     operation["operationId"]: (method, path, operation)
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
 SCHEMAS = DOCUMENT["components"]["schemas"]
-OFFERED = [operation for operation in CATALOGUE.operations if operation.rest and Door.API in operation.offered]
+API_OPERATIONS = [operation for operation in CATALOGUE.operations if operation.api_path and Door.API in operation.doors]
 # What makes a record or changes one has a route for each, and there a name of its own.
-BY_ID = {operation.name: f"{operation.name}_by_id" for operation in OFFERED if operation.makes}
+BY_ID = {operation.name: f"{operation.name}_by_id" for operation in API_OPERATIONS if operation.creates_without_id}
 
 
 def test_it_is_valid_openapi_3_1() -> None:
@@ -41,18 +41,18 @@ def test_it_is_valid_openapi_3_1() -> None:
 
 
 def test_every_operation_of_the_catalogue_is_in_it_and_nothing_else() -> None:
-    assert set(DESCRIBED) == {operation.name for operation in OFFERED} | {*BY_ID.values()}
+    assert set(DESCRIBED) == {operation.name for operation in API_OPERATIONS} | {*BY_ID.values()}
     assert {*BY_ID} == {"save_site", "save_contact", "save_price_item", "save_tax_rate", "save_supplier"}
-    for operation in OFFERED:
+    for operation in API_OPERATIONS:
         method, path, _ = DESCRIBED[operation.name]
-        declared_method, _, declared_path = str(operation.rest).partition(" ")
+        declared_method, _, declared_path = str(operation.api_path).partition(" ")
         assert method == declared_method.lower()
         assert path.count("{") == declared_path.count("{")
         assert (method == "get") == (operation.effect is Effect.READ)
 
 
 def test_every_operation_has_words_and_every_field_of_it_a_place() -> None:
-    for operation in OFFERED:
+    for operation in API_OPERATIONS:
         _, _, described = DESCRIBED[operation.name]
         assert described["summary"] == operation.title
         in_body = SCHEMAS[operation.input.__name__] if operation.changes else {}
@@ -80,16 +80,16 @@ def test_what_makes_or_changes_has_a_route_for_each() -> None:
 
 
 def test_what_answers_with_one_record_may_tell_where_it_is_seen_and_what_can_be_done_to_it() -> None:
-    told = {"url", "availableActions"}
-    for operation in [one for one in OFFERED if not one.gives]:
+    extra_fields = {"url", "availableActions"}
+    for operation in [one for one in API_OPERATIONS if not one.returns_file]:
         record = SCHEMAS[operation.output.__name__.removesuffix("Out")]
-        telling = any(other.tells_actions for other in OFFERED if other.output is operation.output)
-        seen = {"url"} if operation.output.place else set()
+        telling = any(other.shows_actions for other in API_OPERATIONS if other.output is operation.output)
+        seen = {"url"} if operation.output.office_path else set()
         # What hits of a search and other answers say of their own has no actions.
         assert ("availableActions" in record["properties"]) == telling
-        assert (told & record["properties"].keys()) == ({"availableActions"} | seen if telling else set())
+        assert (extra_fields & record["properties"].keys()) == ({"availableActions"} | seen if telling else set())
         # Lists and events leave them out.
-        assert not told & {*record["required"]}
+        assert not extra_fields & {*record["required"]}
 
 
 def test_it_says_that_the_api_is_in_beta_and_where_the_key_goes() -> None:
@@ -128,42 +128,45 @@ def test_every_operation_tells_its_refusals(status: str) -> None:
     assert error["additionalProperties"] is False
 
 
-def called(by: object, found: set[FunctionType]) -> set[FunctionType]:
+def find_called_functions(by: object, found: set[FunctionType]) -> set[FunctionType]:
     """A function of the product, and those that it and they call by their names."""
     if isinstance(by, FunctionType) and by.__module__.startswith("mainstay.") and by not in found:
         found.add(by)
         for name in by.__code__.co_names:
-            called(by.__globals__.get(name), found)
+            find_called_functions(by.__globals__.get(name), found)
     return found
 
 
 def test_a_reading_that_the_state_of_things_may_refuse_says_so_and_no_other_does() -> None:
-    readings = [operation for operation in OFFERED if not operation.changes]
+    readings = [operation for operation in API_OPERATIONS if not operation.changes]
     refusing = {
         operation.name
         for operation in readings
-        if any({"Conflict", "refuse"} & {*one.__code__.co_names} for one in called(operation.function, set()))
+        if any(
+            {"Conflict", "refuse"} & {*one.__code__.co_names}
+            for one in find_called_functions(operation.function, set())
+        )
     }
     assert {"get_invoice_pdf", "get_invoice_ubl", "get_quote_pdf"} <= refusing
     assert {one.name for one in readings if "409" in DESCRIBED[one.name][2]["responses"]} == refusing
 
 
 def test_it_is_served_to_a_key_like_every_path(server: RunningServer, cast: Cast) -> None:
-    refused(server.request("GET", "/api/v1/openapi.json"), 401)
+    check_refusal(server.request("GET", "/api/v1/openapi.json"), 401)
 
-    answer = server.request("GET", "/api/v1/openapi.json", cast.key(Access.READ), headers={"Host": "localhost:1"})
+    answer = server.request("GET", "/api/v1/openapi.json", cast.make_key(Access.READ), headers={"Host": "localhost:1"})
 
     assert answer.status_code == 200
     assert answer.headers["Content-Type"] == "application/json"
-    assert answer.content == describe(CATALOGUE, server.settings.base_url)
+    assert answer.content == build_openapi(CATALOGUE, server.settings.base_url)
     assert answer.json()["servers"] == [{"url": f"{server.url}/api/v1"}]
 
 
-def parts(part: Any) -> Iterator[dict[str, Any]]:
+def walk_document(part: Any) -> Iterator[dict[str, Any]]:
     if isinstance(part, dict):
         yield part
     for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
-        yield from parts(inner)
+        yield from walk_document(inner)
 
 
 def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> None:
@@ -185,15 +188,15 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "Webhooks",
     ]
     assert all(tag["description"] and "Floor" not in tag["description"] for tag in DOCUMENT["tags"])
-    for operation in OFFERED:
+    for operation in API_OPERATIONS:
         method, _, described = DESCRIBED[operation.name]
         assert described["tags"][0] in [tag["name"] for tag in DOCUMENT["tags"]]
         success = "201" if "201" in described["responses"] else "200"
-        if operation.gives:
-            assert described["responses"][success]["content"].keys() == {operation.gives}
+        if operation.returns_file:
+            assert described["responses"][success]["content"].keys() == {operation.returns_file}
             continue
         schema = described["responses"][success]["content"]["application/json"]["schema"]
-        name = operation.output.__name__.removesuffix("Out") + ("List" if operation.lists else "")
+        name = operation.output.__name__.removesuffix("Out") + ("List" if operation.returns_page else "")
         [answer, *_] = schema.get("oneOf", [schema])
         # Some answers show other records beside it.
         [record, *_] = answer.get("allOf", [answer])
@@ -206,12 +209,12 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
 
 
 def test_nothing_has_a_title_that_was_made_up() -> None:
-    titled = [part for part in parts(DOCUMENT) if isinstance(part.get("title"), str)]
+    titled = [part for part in walk_document(DOCUMENT) if isinstance(part.get("title"), str)]
     assert [part["title"] for part in titled] == ["Mainstay HTTP API (beta)"]
 
 
 def test_there_is_one_set_of_roles_and_everything_refers_to_it() -> None:
-    sets = [tuple(part["enum"]) for part in parts(DOCUMENT) if isinstance(part.get("enum"), list)]
+    sets = [tuple(part["enum"]) for part in walk_document(DOCUMENT) if isinstance(part.get("enum"), list)]
     assert sets.count(tuple(Role)) == 1
     assert len([found for found in sets if "subcontractor" in found]) == 2
     (narrowed,) = [part for part in DESCRIBED["list_people"][2]["parameters"] if part["name"] == "role"]
@@ -228,13 +231,13 @@ def test_every_kind_of_event_is_a_webhook_with_a_type_of_its_own() -> None:
         schema = SCHEMAS[event.__name__]
         assert schema["properties"]["type"]["const"] == event.name
         assert schema["properties"]["data"]["properties"]["object"]["$ref"].endswith(
-            f"/{event.about.__name__.removesuffix('Out')}"
+            f"/{event.output.__name__.removesuffix('Out')}"
         )
         assert {*schema["required"]} == {*SCHEMAS["Event"]["required"]}
 
 
 def test_what_is_answered_and_sent_is_what_is_described(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     document = server.request("GET", "/openapi.json").json()
 
     def valid(name: str, value: Any) -> None:
@@ -255,11 +258,11 @@ def test_what_is_answered_and_sent_is_what_is_described(server: RunningServer, c
 def test_it_is_public_for_programs_and_pages_that_make_clients(server: RunningServer, cast: Cast) -> None:
     public = server.request("GET", "/openapi.json", headers={"Origin": "http://localhost:9"})
     assert public.status_code == 200
-    assert public.content == server.request("GET", "/api/v1/openapi.json", cast.key(Access.READ)).content
+    assert public.content == server.request("GET", "/api/v1/openapi.json", cast.make_key(Access.READ)).content
     assert public.headers["Access-Control-Allow-Origin"] == "*"
     head = server.request("HEAD", "/openapi.json")
     assert (head.status_code, head.content) == (200, b"")
     assert server.request("OPTIONS", "/openapi.json").status_code == 204
     refusal = server.request("POST", "/openapi.json", json={})
-    assert refused(refusal, 405)
+    assert check_refusal(refusal, 405)
     assert refusal.headers["Allow"] == "GET, HEAD"

@@ -6,25 +6,25 @@ from email.policy import default
 
 import pytest
 
-from doors.test_worker import Desk, desk, mail_server, port, work_off
-from mainstay.business.issuing.press import Press
+from doors.test_worker import MailInstallation, installation, mail_server, port, run_all_tasks
+from mainstay.business.issuing.pdf_files import DocumentFiles
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.purchasing.sending import send_purchase_order
-from mainstay.staging import open_files
-from ordering import an_order
-from wares import a_supplier
+from mainstay.composition import open_files
+from support.prices import make_supplier
+from support.purchases import make_order
 
-__all__ = ["desk", "port"]
+__all__ = ["installation", "port"]
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 
-def test_one_mail_arrives_with_the_pdf_and_no_link(desk: Desk, port: int) -> None:
-    cast = desk.cast
+def test_one_mail_arrives_with_the_pdf_and_no_link(installation: MailInstallation, port: int) -> None:
+    cast = installation.cast
     cast.perform(update_organisation, name='Rohr "&" Söhne, GmbH', email="office@rohr.example")
-    order = an_order(cast, supplierId=a_supplier(cast, "Müller", email="m@mueller.example", language="de"))
+    order = make_order(cast, supplierId=make_supplier(cast, "Müller", email="m@mueller.example", language="de"))
     cast.perform(send_purchase_order, purchaseOrderId=order["id"], confirmed=True)
     with mail_server(port) as inbox:
-        work_off(desk.worker())
+        run_all_tasks(installation.make_worker())
     [mail] = inbox.mails
     read = message_from_bytes(mail.as_bytes(), policy=default)
     assert isinstance(read, EmailMessage)
@@ -38,6 +38,6 @@ def test_one_mail_arrives_with_the_pdf_and_no_link(desk: Desk, port: int) -> Non
     assert "<a " not in page.get_content()
     [attached] = read.iter_attachments()
     assert (attached.get_content_type(), attached.get_filename()) == ("application/pdf", "Bestellung PO-0001.pdf")
-    press = Press(desk.stage.database, open_files(desk.settings))
-    assert attached.get_content() == press.print(cast.organisation, order["id"])
-    assert desk.waiting() == []
+    printer = DocumentFiles(installation.performer.database, open_files(installation.settings))
+    assert attached.get_content() == printer.fetch_file(cast.organisation, order["id"])
+    assert installation.list_tasks() == []

@@ -2,12 +2,12 @@ import asyncio
 
 import pytest
 
-from mainstay.doors.patience import Patience
+from mainstay.doors.shared_timeout import SharedTimeout
 
 
 def test_who_waits_too_long_is_told_so() -> None:
     async def wait_for_nothing() -> None:
-        await Patience(0).wait(asyncio.Event().wait())
+        await SharedTimeout(0).wait(asyncio.Event().wait())
 
     with pytest.raises(TimeoutError):
         asyncio.run(wait_for_nothing())
@@ -15,7 +15,7 @@ def test_who_waits_too_long_is_told_so() -> None:
 
 def test_everyone_has_a_time_of_their_own() -> None:
     async def two() -> tuple[object, object]:
-        short, long = Patience(0), Patience(3600)
+        short, long = SharedTimeout(0), SharedTimeout(3600)
         done = asyncio.Event()
 
         async def impatient() -> None:
@@ -38,7 +38,7 @@ def test_everyone_has_a_time_of_their_own() -> None:
 def test_who_is_called_off_by_another_is_not_late() -> None:
     async def call_off() -> None:
         async def wait() -> None:
-            await Patience(3600).wait(asyncio.Event().wait())
+            await SharedTimeout(3600).wait(asyncio.Event().wait())
 
         task = asyncio.ensure_future(wait())
         await asyncio.sleep(0)
@@ -52,7 +52,7 @@ def test_who_is_called_off_by_another_is_not_late() -> None:
 def test_one_who_was_late_can_go_on() -> None:
     async def late_then_on() -> int:
         with pytest.raises(TimeoutError):
-            await Patience(0).wait(asyncio.Event().wait())
+            await SharedTimeout(0).wait(asyncio.Event().wait())
         task = asyncio.current_task()
         assert task is not None
         await asyncio.sleep(0)

@@ -7,14 +7,14 @@ import shlex
 import orjson
 import pytest
 
-from cast import Cast
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.api.reference import entry, example_body
+from mainstay.doors.api.reference import build_entry, build_example_body
 from mainstay.doors.api.routes import Endpoint, endpoints_of
-from mainstay.terms.faults import accept
 from mainstay.values.ids import is_id, new_id
-from running import RunningServer
-from visiting import visit, words
+from mainstay.vocabulary.validation import parse_input
+from support.browser_session import sign_in_new_person, visible_text
+from support.cast import Cast
+from support.servers import RunningServer
 
 ENDPOINTS = endpoints_of(CATALOGUE.operations)
 ENDPOINT = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.operation.name)
@@ -25,7 +25,7 @@ def test_it_shows_every_operation_and_every_event_to_anyone(server: RunningServe
     page = server.request("GET", "/developers")
     assert page.status_code == 200
     assert page.headers["Content-Type"] == "text/html; charset=utf-8"
-    shown = words(page.text)
+    shown = visible_text(page.text)
     for endpoint in ENDPOINTS:
         assert f'id="{endpoint.operation.name}"' in page.text
         assert endpoint.operation.title in shown
@@ -51,7 +51,7 @@ def test_every_place_on_the_page_has_a_name_of_its_own(server: RunningServer) ->
 
 @ENDPOINT
 def test_an_example_is_taken_by_its_operation(endpoint: Endpoint) -> None:
-    shown = entry(endpoint, ADDRESS)
+    shown = build_entry(endpoint, ADDRESS)
     written = shlex.split(shown.curl.replace("\\\n", ""))
     assert written[0] == "curl"
     assert "Authorization: Bearer $MAINSTAY_KEY" in written
@@ -63,8 +63,11 @@ def test_an_example_is_taken_by_its_operation(endpoint: Endpoint) -> None:
         assert sent == {}
         return
     body = orjson.loads(written[written.index("-d") + 1])
-    assert body == sent["json"] == example_body(endpoint)
-    accept(endpoint.operation.input, orjson.dumps(body | {name: new_id(kind_of(name)) for name in endpoint.parameters}))
+    assert body == sent["json"] == build_example_body(endpoint)
+    parse_input(
+        endpoint.operation.input,
+        orjson.dumps(body | {name: new_id(kind_of(name)) for name in endpoint.path_parameters}),
+    )
 
 
 def kind_of(parameter: str) -> str:
@@ -73,7 +76,7 @@ def kind_of(parameter: str) -> str:
 
 
 def test_an_example_shows_ids_of_the_right_kind_and_what_a_new_record_needs() -> None:
-    bodies = {(endpoint.method, endpoint.path): example_body(endpoint) for endpoint in ENDPOINTS}
+    bodies = {(endpoint.method, endpoint.path): build_example_body(endpoint) for endpoint in ENDPOINTS}
     assert bodies["POST", "/jobs"].keys() == {"customerId", "title"}
     assert is_id(bodies["POST", "/jobs"]["customerId"], "customer")
     assert is_id(bodies["POST", "/customers/{customerId}/merge"]["intoCustomerId"], "customer")
@@ -83,4 +86,4 @@ def test_an_example_shows_ids_of_the_right_kind_and_what_a_new_record_needs() ->
 
 
 def test_settings_lead_there(server: RunningServer, cast: Cast) -> None:
-    assert 'href="/developers"' in visit(server, cast).get("/settings/developer/keys").text
+    assert 'href="/developers"' in sign_in_new_person(server, cast).get("/settings/developer/keys").text

@@ -8,25 +8,25 @@ from time import monotonic
 
 import pytest
 
-from cast import Cast
-from mainstay.backing.database import Unreachable
-from mainstay.backing.deadline import WAIT_SECONDS, deadline, under
 from mainstay.business.people.operations import get_me
-from mainstay.doors.running import Runner
-from mainstay.kernel.context import Context, Envelope
+from mainstay.doors.runner import Runner
+from mainstay.infrastructure.database import DatabaseUnavailable
+from mainstay.infrastructure.deadline import WAIT_SECONDS, current_deadline, use_deadline
+from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Effect, Operation, operation
-from mainstay.terms.rights import Right, Role
-from mainstay.terms.shapes import Input, Shown
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.permissions import Permission, Role
+from mainstay.vocabulary.schemas import Input, Output
+from support.cast import Cast
 
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 class TellSlowly(Input):
     """Nothing."""
 
 
-class ToldOut(Shown):
+class ToldOut(Output):
     """What it waited for."""
 
     noun = "told"
@@ -34,12 +34,12 @@ class ToldOut(Shown):
     came: bool
 
 
-def waiting_for(event: Event, begun: Event) -> Operation:
-    @operation(right=Right.ME_READ, effect=Effect.READ, takes_long=True)
+def make_slow_operation(event: Event, begun: Event) -> Operation:
+    @operation(permission=Permission.ME_READ, effect=Effect.READ, is_slow=True)
     def tell_slowly(_ctx: Context, _given: TellSlowly) -> ToldOut:
         """Tell slowly."""
         begun.set()
-        return ToldOut(object=ToldOut.noun, came=event.wait(PATIENCE_SECONDS))
+        return ToldOut(object=ToldOut.noun, came=event.wait(TIMEOUT_SECONDS))
 
     return tell_slowly
 
@@ -54,30 +54,30 @@ def runner() -> Iterator[Runner]:
 
 def test_a_long_reading_leaves_the_event_loop_to_others(cast: Cast, runner: Runner) -> None:
     event, begun = Event(), Event()
-    slow = waiting_for(event, begun)
+    slow = make_slow_operation(event, begun)
 
     async def both() -> tuple[bytes, bytes]:
-        perform = _performing(runner, cast)
+        perform = _background_performer(runner, cast)
         first = perform(slow)
-        await runner.run(begun.wait, PATIENCE_SECONDS)
+        await runner.run(begun.wait, TIMEOUT_SECONDS)
         # Answered on the event loop, while the other one waits for what comes after it.
         second = await perform(get_me)
         event.set()
         return await first, second
 
-    told, me = asyncio.run(both())
-    assert told == b'{"object":"told","came":true}'
+    slow_answer, me = asyncio.run(both())
+    assert slow_answer == b'{"object":"told","came":true}'
     assert b'"object":"me"' in me
 
 
 def test_however_many_take_long_there_is_a_thread_for_the_quick(cast: Cast, runner: Runner) -> None:
     event, begun = Event(), Event()
-    slow = waiting_for(event, begun)
+    slow = make_slow_operation(event, begun)
 
     async def crowd() -> list[bytes]:
-        perform = _performing(runner, cast)
+        perform = _background_performer(runner, cast)
         waiting = [perform(slow) for _ in range(3)]
-        await runner.run(begun.wait, PATIENCE_SECONDS)
+        await runner.run(begun.wait, TIMEOUT_SECONDS)
         await runner.run(event.set)
         return await asyncio.gather(*waiting)
 
@@ -86,8 +86,8 @@ def test_however_many_take_long_there_is_a_thread_for_the_quick(cast: Cast, runn
 
 def test_how_long_it_waits_for_others_begins_with_it(runner: Runner) -> None:
     async def late() -> tuple[float, float]:
-        with under(monotonic() - 1):
-            return await runner.run(deadline), await runner.take_long("ours", deadline)
+        with use_deadline(monotonic() - 1):
+            return await runner.run(current_deadline), await runner.run_long("ours", current_deadline)
 
     before = monotonic()
     quick, slow = asyncio.run(late())
@@ -95,16 +95,16 @@ def test_how_long_it_waits_for_others_begins_with_it(runner: Runner) -> None:
     assert slow >= before + WAIT_SECONDS
 
 
-async def _hold_all(runner: Runner, owner: str, number: int) -> tuple[Event, list[asyncio.Task[bool]]]:
+async def _hold_threads(runner: Runner, owner: str, number: int) -> tuple[Event, list[asyncio.Task[bool]]]:
     """Have changes of an owner that wait for an event; the first has begun."""
     event, begun = Event(), Event()
 
     def wait() -> bool:
         begun.set()
-        return event.wait(PATIENCE_SECONDS)
+        return event.wait(TIMEOUT_SECONDS)
 
-    held = [asyncio.ensure_future(runner.change(owner, wait)) for _ in range(number)]
-    await runner.run(begun.wait, PATIENCE_SECONDS)
+    held = [asyncio.ensure_future(runner.run_change(owner, wait)) for _ in range(number)]
+    await runner.run(begun.wait, TIMEOUT_SECONDS)
     return event, held
 
 
@@ -112,14 +112,14 @@ async def _hold_all(runner: Runner, owner: str, number: int) -> tuple[Event, lis
 def test_however_many_changes_of_one_organisation_wait_another_finds_a_thread(runner: Runner, other: str) -> None:
     reader = replace(runner, reads_inline=False)
     ways: dict[str, Callable[[], Coroutine[None, None, str]]] = {
-        "a change": lambda: runner.change("theirs", str, other),
-        "a read": lambda: reader.read(str, other),
-        "a probe": lambda: runner.probe(str, other),
-        "a report": lambda: runner.take_long("theirs", str, other),
+        "a change": lambda: runner.run_change("theirs", str, other),
+        "a read": lambda: reader.run_read(str, other),
+        "a probe": lambda: runner.run_probe(str, other),
+        "a report": lambda: runner.run_long("theirs", str, other),
     }
 
     async def crowd() -> str:
-        event, held = await _hold_all(runner, "ours", 40)
+        event, held = await _hold_threads(runner, "ours", 40)
         found = await ways[other]()
         assert not any(one.done() for one in held)
         event.set()
@@ -133,9 +133,9 @@ def test_a_change_that_waits_too_long_for_its_turn_is_refused_without_being_begu
     done: list[str] = []
 
     async def crowd() -> None:
-        event, held = await _hold_all(runner, "ours", 1)
-        with under(monotonic() - 1), pytest.raises(Unreachable):
-            await runner.change("ours", done.append, "done")
+        event, held = await _hold_threads(runner, "ours", 1)
+        with use_deadline(monotonic() - 1), pytest.raises(DatabaseUnavailable):
+            await runner.run_change("ours", done.append, "done")
         event.set()
         await asyncio.gather(*held)
 
@@ -143,9 +143,9 @@ def test_a_change_that_waits_too_long_for_its_turn_is_refused_without_being_begu
     assert done == []
 
 
-def _performing(runner: Runner, cast: Cast) -> Callable[[Operation], asyncio.Future[bytes]]:
-    async def perform(doing: Operation) -> bytes:
+def _background_performer(runner: Runner, cast: Cast) -> Callable[[Operation], asyncio.Future[bytes]]:
+    async def perform(operation: Operation) -> bytes:
         actor = cast.actor(Role.OWNER)
-        return (await runner.perform(cast.stage, doing, actor, b"{}", Envelope(new_id("req")))).body
+        return (await runner.perform(cast.performer, operation, actor, b"{}", RequestDetails(new_id("req")))).body
 
-    return lambda doing: asyncio.ensure_future(perform(doing))
+    return lambda operation: asyncio.ensure_future(perform(operation))

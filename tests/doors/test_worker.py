@@ -19,30 +19,30 @@ import orjson
 import pytest
 from aiosmtpd.handlers import Message as Received
 
-from cast import Cast, assemble
-from dispatching import Clock, put_deliveries
-from installations import Installations
-from mailroom import MailController
-from mainstay.backing.folder import DataFolder
-from mainstay.backing.wakeups import Bell, Wakeups
 from mainstay.business.people.operations import invite_person, update_person
-from mainstay.kernel.context import Envelope
-from mainstay.kernel.perform import Stage
-from mainstay.ledger import outbox
-from mainstay.ledger.outbox import Letter
-from mainstay.ledger.outbox_queue import LEASE, RETRIES
-from mainstay.settings import Settings, environment_of
-from mainstay.staging import open_stage
-from mainstay.terms.rights import Role
+from mainstay.changes import outbox
+from mainstay.changes.outbox import OutboxTask
+from mainstay.changes.outbox_queue import LEASE, RETRIES
+from mainstay.composition import open_performer
+from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.infrastructure.worker_wakeups import WakeupListener, WakeupSender
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.perform import Performer
+from mainstay.settings import Settings, to_environment
 from mainstay.values.moments import moment_text, system_clock
+from mainstay.vocabulary.permissions import Role
 from mainstay.webhooks import retention
-from mainstay.worker.process import beside, stop_on_signal
 from mainstay.worker.worker import GATHER_SECONDS, Worker
-from mainstay.working import open_dispatcher, open_worker
-from running import RunningServer
-from talking import NEWCOMER, PEOPLE
-from telling import add_attempt, deliveries, make_webhook
-from waiting import wait_until
+from mainstay.worker.worker_process import run_dispatcher, stop_on_signal
+from mainstay.worker_command import open_dispatcher, open_worker
+from support.cast import Cast, make_cast
+from support.dispatchers import ManualClock, insert_deliveries
+from support.installations import Installations
+from support.mail_server import MailController
+from support.raw_http import NEW_PERSON, PEOPLE
+from support.servers import RunningServer
+from support.waiting import wait_until
+from support.webhooks import insert_attempt, list_stored_deliveries, make_webhook
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
@@ -67,7 +67,7 @@ def mail_server(port: int) -> Iterator[Inbox]:
     try:
         yield inbox
     finally:
-        controller.end()
+        controller.close_and_stop()
 
 
 @pytest.fixture
@@ -77,40 +77,40 @@ def port() -> int:
 
 
 @dataclass
-class Desk:
+class MailInstallation:
     """An installation whose mails go to a port, with a clock that is set by hand."""
 
     settings: Settings
-    clock: Clock
-    stage: Stage
+    clock: ManualClock
+    performer: Performer
     cast: Cast
 
     def invite(self, name: str = "Nora New") -> None:
         self.cast.perform(
-            invite_person, **NEWCOMER | {"name": name, "email": f"{name.split(maxsplit=1)[0]}@new.example"}
+            invite_person, **NEW_PERSON | {"name": name, "email": f"{name.split(maxsplit=1)[0]}@new.example"}
         )
 
-    def worker(self) -> Worker:
-        return open_worker(self.settings, self.stage)
+    def make_worker(self) -> Worker:
+        return open_worker(self.settings, self.performer)
 
-    def waiting(self) -> list[str]:
-        with self.stage.database.reading("*") as rows:
-            return [str(kind) for (kind,) in rows.all("SELECT kind FROM outbox ORDER BY id")]
+    def list_tasks(self) -> list[str]:
+        with self.performer.database.read_transaction("*") as db:
+            return [str(kind) for (kind,) in db.all("SELECT kind FROM outbox ORDER BY id")]
 
 
 @pytest.fixture
-def desk(engine: str, installations: Installations, tmp_path: Path, port: int) -> Iterator[Desk]:
-    settings = replace(installations.furnished(engine, tmp_path), smtp=f"smtp://127.0.0.1:{port}")
-    clock = Clock(system_clock())
-    stage = open_stage(settings, clock)
-    yield Desk(settings, clock, stage, assemble(stage))
-    stage.database.close()
+def installation(engine: str, installations: Installations, tmp_path: Path, port: int) -> Iterator[MailInstallation]:
+    settings = replace(installations.make_with_accounts(engine, tmp_path), smtp=f"smtp://127.0.0.1:{port}")
+    clock = ManualClock(system_clock())
+    performer = open_performer(settings, clock)
+    yield MailInstallation(settings, clock, performer, make_cast(performer))
+    performer.database.close()
 
 
-def work_off(worker: Worker) -> int:
+def run_all_tasks(worker: Worker) -> int:
     """Do everything that is due; how much it was."""
     steps = 0
-    while worker.step():
+    while worker.run_next_tasks():
         steps += 1
         assert steps < 1000
     return steps
@@ -119,16 +119,16 @@ def work_off(worker: Worker) -> int:
 def test_an_invitation_is_mailed_into_the_folder_while_the_server_runs(server: RunningServer, cast: Cast) -> None:
     address = f"nora.{cast.organisation.lower()}@new.example"
 
-    answer = server.request("POST", PEOPLE, cast.key(), json={**NEWCOMER, "email": address})
+    answer = server.request("POST", PEOPLE, cast.make_key(), json={**NEW_PERSON, "email": address})
 
     assert answer.status_code == 201
-    mail = _mail_to(server, address)
+    mail = _find_mail(server, address)
     assert mail["Subject"].startswith("Olivia Owner invites you to Organisation ")
     assert "Hello Nora New," in mail.get_content()
     assert server.url in mail.get_content()
 
 
-def _mail_to(server: RunningServer, address: str) -> EmailMessage:
+def _find_mail(server: RunningServer, address: str) -> EmailMessage:
     def look() -> EmailMessage | None:
         for file in (server.settings.data / "outbox").glob("*.eml"):
             mail = message_from_bytes(file.read_bytes(), policy=default)
@@ -139,81 +139,83 @@ def _mail_to(server: RunningServer, address: str) -> EmailMessage:
     return wait_until(look)
 
 
-def test_an_invitation_leaves_through_the_mail_server(desk: Desk, port: int) -> None:
-    desk.invite()
+def test_an_invitation_leaves_through_the_mail_server(installation: MailInstallation, port: int) -> None:
+    installation.invite()
     with mail_server(port) as inbox:
-        work_off(desk.worker())
+        run_all_tasks(installation.make_worker())
 
     [mail] = inbox.mails
     assert mail["To"] == "Nora@new.example"
     assert "invites you" in mail["Subject"]
-    assert desk.waiting() == []
+    assert installation.list_tasks() == []
 
 
-def test_a_change_that_is_taken_back_mails_nobody(desk: Desk, port: int) -> None:
-    work_off(desk.worker())
-    taken = NEWCOMER | {"email": "mia@cast.example"}
+def test_a_change_that_is_taken_back_mails_nobody(installation: MailInstallation, port: int) -> None:
+    run_all_tasks(installation.make_worker())
+    taken = NEW_PERSON | {"email": "mia@cast.example"}
     with pytest.raises(Exception, match="already a person"):
-        desk.cast.perform(invite_person, **taken)
+        installation.cast.perform(invite_person, **taken)
 
-    assert desk.waiting() == []
+    assert installation.list_tasks() == []
     with mail_server(port) as inbox:
-        assert work_off(desk.worker()) == 0
+        assert run_all_tasks(installation.make_worker()) == 0
     assert inbox.mails == []
 
 
-def test_a_mail_that_fails_is_tried_again_later_and_holds_up_nobody(desk: Desk, port: int) -> None:
-    worker = desk.worker()
-    desk.invite()
+def test_a_mail_that_fails_is_tried_again_later_and_holds_up_nobody(installation: MailInstallation, port: int) -> None:
+    worker = installation.make_worker()
+    installation.invite()
     # Nobody listens at the port: the mail fails, and with it nothing else.
-    assert work_off(worker) >= 1
-    assert desk.waiting() == ["mail"]
-    assert work_off(worker) == 0
+    assert run_all_tasks(worker) >= 1
+    assert installation.list_tasks() == ["mail"]
+    assert run_all_tasks(worker) == 0
 
-    desk.clock.now += RETRIES[0] - timedelta(milliseconds=1)
-    assert work_off(worker) == 0
-    desk.clock.now += timedelta(milliseconds=1)
-    assert work_off(worker) == 1
-    assert desk.waiting() == ["mail"]
+    installation.clock.now += RETRIES[0] - timedelta(milliseconds=1)
+    assert run_all_tasks(worker) == 0
+    installation.clock.now += timedelta(milliseconds=1)
+    assert run_all_tasks(worker) == 1
+    assert installation.list_tasks() == ["mail"]
 
-    desk.clock.now += RETRIES[1]
+    installation.clock.now += RETRIES[1]
     with mail_server(port) as inbox:
-        assert work_off(worker) == 1
-        assert work_off(worker) == 0
+        assert run_all_tasks(worker) == 1
+        assert run_all_tasks(worker) == 0
     assert [mail["To"] for mail in inbox.mails] == ["Nora@new.example"]
-    assert desk.waiting() == []
+    assert installation.list_tasks() == []
 
 
-def test_a_mail_that_never_leaves_is_parked_and_kept(desk: Desk) -> None:
-    worker = desk.worker()
-    desk.invite()
-    work_off(worker)
+def test_a_mail_that_never_leaves_is_parked_and_kept(installation: MailInstallation) -> None:
+    worker = installation.make_worker()
+    installation.invite()
+    run_all_tasks(worker)
 
     for wait in RETRIES:
-        desk.clock.now += wait
-        assert work_off(worker) == 1
-    desk.clock.now += timedelta(days=3650)
-    assert work_off(worker) == 0
+        installation.clock.now += wait
+        assert run_all_tasks(worker) == 1
+    installation.clock.now += timedelta(days=3650)
+    assert run_all_tasks(worker) == 0
 
-    with desk.stage.database.reading("*") as rows:
-        assert rows.all("SELECT kind, due_at, attempts FROM outbox") == [("mail", None, len(RETRIES) + 1)]
+    with installation.performer.database.read_transaction("*") as db:
+        assert db.all("SELECT kind, due_at, attempts FROM outbox") == [("mail", None, len(RETRIES) + 1)]
 
 
-def test_a_mail_that_can_never_be_sent_is_parked_at_once_with_the_reason(desk: Desk, port: int) -> None:
-    letter = {"to": "a..b@new.example", "subject": "Hello", "text": "Hello"}
-    with desk.stage.database.changing(desk.cast.organisation) as rows:
-        outbox.put(rows, Letter("mail", letter), moment_text(desk.clock.now))
+def test_a_mail_that_can_never_be_sent_is_parked_at_once_with_the_reason(
+    installation: MailInstallation, port: int
+) -> None:
+    payload = {"to": "a..b@new.example", "subject": "Hello", "text": "Hello"}
+    with installation.performer.database.write_transaction(installation.cast.organisation) as db:
+        outbox.add_task(db, OutboxTask("mail", payload), moment_text(installation.clock.now))
 
     with mail_server(port) as inbox:
-        work_off(desk.worker())
-        desk.clock.now += timedelta(days=30)
-        work_off(desk.worker())
+        run_all_tasks(installation.make_worker())
+        installation.clock.now += timedelta(days=30)
+        run_all_tasks(installation.make_worker())
 
     assert inbox.mails == []
-    with desk.stage.database.reading("*") as rows:
-        assert rows.all("SELECT payload, due_at, attempts, problem FROM outbox") == [
+    with installation.performer.database.read_transaction("*") as db:
+        assert db.all("SELECT payload, due_at, attempts, problem FROM outbox") == [
             (
-                orjson.dumps(letter).decode(),
+                orjson.dumps(payload).decode(),
                 None,
                 1,
                 "This is not the address of a mail: it has a dot too many before the @.",
@@ -221,13 +223,13 @@ def test_a_mail_that_can_never_be_sent_is_parked_at_once_with_the_reason(desk: D
         ]
 
 
-def test_what_a_killed_worker_had_begun_is_done_by_the_next(desk: Desk, port: int) -> None:
+def test_what_a_killed_worker_had_begun_is_done_by_the_next(installation: MailInstallation, port: int) -> None:
     # The day has begun: otherwise the worker that is killed may be in the middle of that as well.
-    desk.worker().begin_days()
-    desk.invite()
+    installation.make_worker().begin_days()
+    installation.invite()
     with socket.create_server(("127.0.0.1", port)) as silent:
         process = subprocess.Popen(
-            [sys.executable, "-m", "mainstay", "worker"], env={**os.environ, **environment_of(desk.settings)}
+            [sys.executable, "-m", "mainstay", "worker"], env={**os.environ, **to_environment(installation.settings)}
         )
         # The worker has called the mail server, which does not answer: it is in the middle of it.
         silent.settimeout(30)
@@ -235,53 +237,61 @@ def test_what_a_killed_worker_had_begun_is_done_by_the_next(desk: Desk, port: in
         process.kill()
         process.wait(30)
         line.close()
-    assert desk.waiting() == ["mail"]
+    assert installation.list_tasks() == ["mail"]
 
     with mail_server(port) as inbox:
-        desk.clock.now = system_clock()
-        assert work_off(desk.worker()) == 0
-        desk.clock.now += LEASE
-        assert work_off(desk.worker()) == 1
+        installation.clock.now = system_clock()
+        assert run_all_tasks(installation.make_worker()) == 0
+        installation.clock.now += LEASE
+        assert run_all_tasks(installation.make_worker()) == 1
     assert len(inbox.mails) == 1
-    assert desk.waiting() == []
+    assert installation.list_tasks() == []
 
 
-def test_one_event_that_cannot_be_dealt_with_holds_up_no_other(desk: Desk) -> None:
-    work_off(desk.worker())
-    webhook = make_webhook(desk.cast)
-    desk.invite("Ada New")
-    with desk.stage.database.changing(desk.cast.organisation) as rows:
-        outbox.put(rows, Letter(outbox.EVENT, {}), moment_text(desk.clock()))
-    desk.invite("Bea New")
+def test_one_event_that_cannot_be_dealt_with_holds_up_no_other(installation: MailInstallation) -> None:
+    run_all_tasks(installation.make_worker())
+    webhook = make_webhook(installation.cast)
+    installation.invite("Ada New")
+    with installation.performer.database.write_transaction(installation.cast.organisation) as db:
+        outbox.add_task(db, OutboxTask(outbox.EVENT, {}), moment_text(installation.clock()))
+    installation.invite("Bea New")
 
-    assert desk.worker().step()
+    assert installation.make_worker().run_next_tasks()
     # Both invitations have led to their mails, and to their deliveries.
-    assert sorted(desk.waiting()) == ["event", "mail", "mail"]
-    assert [delivery["type"] for delivery in deliveries(desk.cast, webhook)] == ["person.invited"] * 2
-    with desk.stage.database.reading("*") as rows:
-        assert rows.all("SELECT due_at, attempts FROM outbox WHERE kind = 'event'") == [
-            (moment_text(desk.clock() + RETRIES[0]), 1)
+    assert sorted(installation.list_tasks()) == ["event", "mail", "mail"]
+    assert [delivery["type"] for delivery in list_stored_deliveries(installation.cast, webhook)] == [
+        "person.invited"
+    ] * 2
+    with installation.performer.database.read_transaction("*") as db:
+        assert db.all("SELECT due_at, attempts FROM outbox WHERE kind = 'event'") == [
+            (moment_text(installation.clock() + RETRIES[0]), 1)
         ]
 
 
-def test_the_events_of_an_organisation_are_dealt_with_together(desk: Desk) -> None:
-    work_off(desk.worker())
-    casts = [desk.cast, assemble(desk.stage)]
+def test_the_events_of_an_organisation_are_dealt_with_together(installation: MailInstallation) -> None:
+    run_all_tasks(installation.make_worker())
+    casts = [installation.cast, make_cast(installation.performer)]
     webhooks = [make_webhook(cast, events=["person.updated"]) for cast in casts]
     for number in range(20):
         for cast in casts:
             cast.perform(update_person, personId=cast.people[Role.MEMBER], phone=str(number))
-    worker = desk.worker()
-    assert worker.step()
-    assert [len(deliveries(cast, webhook)) for cast, webhook in zip(casts, webhooks, strict=True)] == [20, 0]
-    assert worker.step()
-    assert [len(deliveries(cast, webhook)) for cast, webhook in zip(casts, webhooks, strict=True)] == [20, 20]
-    assert desk.waiting() == []
+    worker = installation.make_worker()
+    assert worker.run_next_tasks()
+    assert [len(list_stored_deliveries(cast, webhook)) for cast, webhook in zip(casts, webhooks, strict=True)] == [
+        20,
+        0,
+    ]
+    assert worker.run_next_tasks()
+    assert [len(list_stored_deliveries(cast, webhook)) for cast, webhook in zip(casts, webhooks, strict=True)] == [
+        20,
+        20,
+    ]
+    assert installation.list_tasks() == []
 
 
-def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(desk: Desk) -> None:
-    make_webhook(desk.cast)
-    work_off(desk.worker())
+def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(installation: MailInstallation) -> None:
+    make_webhook(installation.cast)
+    run_all_tasks(installation.make_worker())
     left: list[int] = []
 
     class Stopping(threading.Event):
@@ -289,116 +299,122 @@ def test_what_comes_in_just_after_the_bell_is_dealt_with_at_once(desk: Desk) -> 
 
         def wait(self, timeout: float | None = None) -> bool:
             if timeout == GATHER_SECONDS:
-                desk.cast.perform(update_person, personId=desk.cast.people[Role.MEMBER], phone="01422 555010")
+                installation.cast.perform(
+                    update_person, personId=installation.cast.people[Role.MEMBER], phone="01422 555010"
+                )
             return super().wait(timeout)
 
     stopping = Stopping()
 
     def tell() -> None:
-        left.append(desk.waiting().count(outbox.EVENT))
+        left.append(installation.list_tasks().count(outbox.EVENT))
         if left[-1] == 0:
             stopping.set()
 
-    with Wakeups.listen(DataFolder(desk.settings.data).bell) as bell:
-        desk.stage.ring()
-        desk.worker().run(bell, stopping, tell)
+    with WakeupListener.listen(DataFolder(installation.settings.data).worker_socket) as bell:
+        installation.performer.wake_worker()
+        installation.make_worker().run(bell, stopping, tell)
     assert left == [1, 0]  # when it had rung, and when the task was done
 
 
-def test_two_workers_do_each_piece_of_work_once(desk: Desk, port: int) -> None:
+def test_two_workers_do_each_piece_of_work_once(installation: MailInstallation, port: int) -> None:
     for number in range(20):
-        desk.invite(f"Person{number} New")
-    workers = [desk.worker(), desk.worker()]
+        installation.invite(f"Person{number} New")
+    workers = [installation.make_worker(), installation.make_worker()]
 
     with mail_server(port) as inbox:
-        while sum(worker.step() for worker in workers):
+        while sum(worker.run_next_tasks() for worker in workers):
             pass
 
     assert len(inbox.mails) == 20
     assert len({mail["Message-ID"] for mail in inbox.mails}) == 20
 
 
-def count(desk: Desk, table: str) -> int:
-    with desk.stage.database.reading("*") as rows:
-        row = rows.one(f"SELECT count(*) FROM {table}")
+def count_rows(installation: MailInstallation, table: str) -> int:
+    with installation.performer.database.read_transaction("*") as db:
+        row = db.one(f"SELECT count(*) FROM {table}")
     assert row is not None
     return int(row[0] or 0)
 
 
-def test_events_are_kept_for_30_days_and_go_when_the_next_day_begins(desk: Desk) -> None:
-    kept = count(desk, "event")
+def test_events_are_kept_for_30_days_and_go_when_the_next_day_begins(installation: MailInstallation) -> None:
+    kept = count_rows(installation, "event")
     assert kept >= 5
 
-    desk.clock.now += timedelta(days=30) - timedelta(seconds=5)
-    desk.worker().begin_days()
-    assert count(desk, "event") == kept
+    installation.clock.now += timedelta(days=30) - timedelta(seconds=5)
+    installation.make_worker().begin_days()
+    assert count_rows(installation, "event") == kept
 
-    desk.clock.now += timedelta(days=1)
-    desk.worker().begin_days()
-    assert count(desk, "event") == 0
+    installation.clock.now += timedelta(days=1)
+    installation.make_worker().begin_days()
+    assert count_rows(installation, "event") == 0
 
 
-def test_deliveries_are_kept_for_30_days_with_their_attempts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_deliveries_are_kept_for_30_days_with_their_attempts(
+    installation: MailInstallation, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # They go in several transactions, each of which removes so many.
-    monkeypatch.setattr(retention, "AT_ONCE", 2)
-    webhook = make_webhook(desk.cast)
-    for identity in put_deliveries(desk.cast, webhook, 5, desk.clock()):
-        add_attempt(desk.cast, identity, 1, status=500)
-    kept = [delivery["id"] for delivery in deliveries(desk.cast, webhook)]
+    monkeypatch.setattr(retention, "BATCH_SIZE", 2)
+    webhook = make_webhook(installation.cast)
+    for record_id in insert_deliveries(installation.cast, webhook, 5, installation.clock()):
+        insert_attempt(installation.cast, record_id, 1, status=500)
+    kept = [delivery["id"] for delivery in list_stored_deliveries(installation.cast, webhook)]
 
-    desk.clock.now += timedelta(days=30)
-    put_deliveries(desk.cast, webhook, 1, desk.clock())
-    desk.worker().tidy()
-    assert len(deliveries(desk.cast, webhook)) == len(kept) + 1
+    installation.clock.now += timedelta(days=30)
+    insert_deliveries(installation.cast, webhook, 1, installation.clock())
+    installation.make_worker().remove_old()
+    assert len(list_stored_deliveries(installation.cast, webhook)) == len(kept) + 1
 
-    desk.clock.now += timedelta(seconds=1)
-    desk.worker().tidy()
-    assert not {delivery["id"] for delivery in deliveries(desk.cast, webhook)} & {*kept}
-    assert count(desk, "delivery") == 1
-    assert count(desk, "delivery_attempt") == 0
+    installation.clock.now += timedelta(seconds=1)
+    installation.make_worker().remove_old()
+    assert not {delivery["id"] for delivery in list_stored_deliveries(installation.cast, webhook)} & {*kept}
+    assert count_rows(installation, "delivery") == 1
+    assert count_rows(installation, "delivery_attempt") == 0
 
 
 def broken_clock() -> datetime:
     raise RuntimeError("a fault of the dispatcher")
 
 
-def test_a_dispatcher_that_dies_ends_the_worker_beside_it(desk: Desk) -> None:
+def test_a_dispatcher_that_dies_ends_the_worker_beside_it(installation: MailInstallation) -> None:
     stopping = threading.Event()
-    dispatcher = open_dispatcher(desk.settings, replace(desk.stage, clock=broken_clock))
-    with pytest.raises(RuntimeError, match="a fault of the dispatcher"), beside(dispatcher, stopping):
+    dispatcher = open_dispatcher(installation.settings, replace(installation.performer, clock=broken_clock))
+    with pytest.raises(RuntimeError, match="a fault of the dispatcher"), run_dispatcher(dispatcher, stopping):
         assert stopping.wait(30)
 
 
-def test_a_worker_that_dies_ends_the_dispatcher_beside_it(desk: Desk) -> None:
+def test_a_worker_that_dies_ends_the_dispatcher_beside_it(installation: MailInstallation) -> None:
     stopping = threading.Event()
-    dispatcher = open_dispatcher(desk.settings, desk.stage)
-    with pytest.raises(RuntimeError, match="a fault of the worker"), beside(dispatcher, stopping):
+    dispatcher = open_dispatcher(installation.settings, installation.performer)
+    with pytest.raises(RuntimeError, match="a fault of the worker"), run_dispatcher(dispatcher, stopping):
         raise RuntimeError("a fault of the worker")
     assert stopping.is_set()
 
 
-def test_replays_are_kept_for_24_hours(desk: Desk) -> None:
-    request = Envelope("req_1", replay_key="once")
-    desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER)
+def test_replays_are_kept_for_24_hours(installation: MailInstallation) -> None:
+    request = RequestDetails("req_1", idempotency_key="once")
+    installation.cast.answer(invite_person, installation.cast.actor(Role.OWNER), request, **NEW_PERSON)
 
-    desk.clock.now += timedelta(hours=24) - timedelta(seconds=1)
-    desk.worker().tidy()
-    assert count(desk, "replay") == 1
-    assert desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER).replayed
+    installation.clock.now += timedelta(hours=24) - timedelta(seconds=1)
+    installation.make_worker().remove_old()
+    assert count_rows(installation, "replay") == 1
+    assert installation.cast.answer(
+        invite_person, installation.cast.actor(Role.OWNER), request, **NEW_PERSON
+    ).is_replayed
 
-    desk.clock.now += timedelta(seconds=2)
+    installation.clock.now += timedelta(seconds=2)
     with pytest.raises(Exception, match="already a person"):
-        desk.cast.answer(invite_person, desk.cast.actor(Role.OWNER), request, **NEWCOMER)
-    desk.worker().tidy()
-    assert count(desk, "replay") == 0
+        installation.cast.answer(invite_person, installation.cast.actor(Role.OWNER), request, **NEW_PERSON)
+    installation.make_worker().remove_old()
+    assert count_rows(installation, "replay") == 0
 
 
 @pytest.mark.parametrize("asking", [signal.SIGTERM, signal.SIGINT])
 def test_a_worker_that_rests_is_woken_when_it_is_asked_to_end(tmp_path: Path, asking: signal.Signals) -> None:
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        with Wakeups.listen(tmp_path / "bell") as bell:
-            stopping = stop_on_signal(Bell(tmp_path / "bell").ring)
+        with WakeupListener.listen(tmp_path / "bell") as bell:
+            stopping = stop_on_signal(WakeupSender(tmp_path / "bell").wake)
             signal.raise_signal(asking)
             assert stopping.is_set()
             assert bell.wait(0)

@@ -1,5 +1,5 @@
-"""What is tried here is what operations do, and nothing that follows it."""
+"""Tests of operations alone: no worker follows up what they do."""
 
-from quiet import settings, stage
+from support.quiet_installation import performer, settings
 
-__all__ = ["settings", "stage"]
+__all__ = ["performer", "settings"]

@@ -1,20 +1,20 @@
 import pytest
 
-from cast import Cast
-from evidence import as_told, holder
 from mainstay.identity.keys import create_key, list_keys, revoke_key
-from mainstay.terms.refusal import Invalid
-from mainstay.terms.rights import Role
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid
+from support.cast import Cast
+from support.stored_state import actor_with_key, to_event_record
 
 
-def make(cast: Cast, role: Role = Role.OWNER) -> dict[str, object]:
-    made = cast.perform(create_key, role, name="Till", access="read")
-    del made["key"]
-    return made
+def make_key(cast: Cast, role: Role = Role.OWNER) -> dict[str, object]:
+    key = cast.perform(create_key, role, name="Till", access="read")
+    del key["key"]
+    return key
 
 
 def test_every_key_is_listed_newest_first_without_the_key_itself(cast: Cast) -> None:
-    made = [make(cast), make(cast, Role.ADMIN), make(cast)]
+    made = [make_key(cast), make_key(cast, Role.ADMIN), make_key(cast)]
     assert cast.perform(list_keys, Role.ADMIN) == {"object": "list", "data": made[::-1], "hasMore": False}
 
 
@@ -23,13 +23,13 @@ def test_an_organisation_without_keys_has_an_empty_list(cast: Cast) -> None:
 
 
 def test_revoked_keys_stay_listed(cast: Cast) -> None:
-    key = make(cast)
+    key = make_key(cast)
     revoked = cast.perform(revoke_key, keyId=key["id"])
-    assert cast.perform(list_keys)["data"] == [as_told(revoked)]
+    assert cast.perform(list_keys)["data"] == [to_event_record(revoked)]
 
 
 def test_the_pages_together_are_the_whole_list(cast: Cast) -> None:
-    made = [make(cast)["id"] for _ in range(5)][::-1]
+    made = [make_key(cast)["id"] for _ in range(5)][::-1]
     first = cast.perform(list_keys, limit=2)
     second = cast.perform(list_keys, limit=2, startingAfter=made[1])
     third = cast.perform(list_keys, limit=2, startingAfter=made[3])
@@ -38,15 +38,15 @@ def test_the_pages_together_are_the_whole_list(cast: Cast) -> None:
 
 
 def test_no_secret_and_no_hash_is_shown(cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     body = cast.answer(list_keys).body.decode()
     assert key not in body
-    assert holder(cast, key).credential in body
+    assert actor_with_key(cast, key).credential in body
     assert "hash" not in body
 
 
-def test_another_organisation_s_keys_are_not_listed(cast: Cast, stranger: Cast) -> None:
-    make(stranger)
+def test_another_organisation_s_keys_are_not_listed(cast: Cast, other_cast: Cast) -> None:
+    make_key(other_cast)
     assert cast.perform(list_keys)["data"] == []
 
 

@@ -1,4 +1,4 @@
-"""A journey goes all the way: over real HTTP, to processes of their own."""
+"""Journeys test the whole way: over real HTTP, to server processes."""
 
 from itertools import groupby
 from pathlib import Path
@@ -6,48 +6,48 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from chromium import CONTRASTS, Chromiums
-from served import cast, server, settings, stage, stranger
+from support.browser import CONTRAST_MEMORY, SharedChromium
+from support.server_fixtures import cast, other_cast, performer, server, settings
 
-__all__ = ["cast", "server", "settings", "stage", "stranger"]
+__all__ = ["cast", "other_cast", "performer", "server", "settings"]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _every_contrast_in_the_long_run(request: pytest.FixtureRequest) -> None:
-    """The long run has axe look at every writing on every page, the short one at each kind of writing once."""
-    CONTRASTS.are_remembered = not request.config.getoption("every_engine")
+def _check_every_contrast_in_long_run(request: pytest.FixtureRequest) -> None:
+    """Have axe check every text on every page in the long run, and each kind of text once in the short one."""
+    CONTRAST_MEMORY.are_remembered = not request.config.getoption("every_engine")
 
 
-_CHROMIUMS = Chromiums()
+_CHROMIUMS = SharedChromium()
 
 
 @pytest.fixture
 def browser() -> Browser:
-    """It starts in a second, and is the same for all journeys in a row that need it."""
-    return _CHROMIUMS.one()
+    """A browser, shared by all journeys in a row that need one; it takes a second to start."""
+    return _CHROMIUMS.open()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
-    """Close it where the next test does without."""
-    if nextitem is None or not _is_in_browser(nextitem):
+    """Close the browser if the next test needs none."""
+    if nextitem is None or not _needs_browser(nextitem):
         _CHROMIUMS.close()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Have the journeys of an engine that need a browser in a row, behind the others."""
-    rows = [[*row] for _, row in groupby(items, _row)]
-    items[:] = [item for row in rows for item in (sorted(row, key=_is_in_browser) if _row(row[0]) else row)]
+    """Sort the journeys of each engine: those that need a browser come last."""
+    rows = [[*row] for _, row in groupby(items, _engine_of)]
+    items[:] = [item for row in rows for item in (sorted(row, key=_needs_browser) if _engine_of(row[0]) else row)]
 
 
-def _row(item: pytest.Item) -> str | None:
-    """The engine of a journey, or that it has none; nothing where it is no journey."""
+def _engine_of(item: pytest.Item) -> str | None:
+    """Return the engine of a journey, or "no engine"; None if the test is no journey."""
     if item.path.parent != Path(__file__).parent:
         return None
-    called = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    return str(called.get("engine", "no engine"))
+    params = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return str(params.get("engine", "no engine"))
 
 
-def _is_in_browser(item: pytest.Item) -> bool:
+def _needs_browser(item: pytest.Item) -> bool:
     return isinstance(item, pytest.Function) and "browser" in item.fixturenames

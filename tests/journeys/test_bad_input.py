@@ -26,10 +26,10 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from cast import Cast
-from mainstay.terms.rights import Access, Role
-from running import RunningServer
-from talking import ORGANISATION, PEOPLE, sentence
+from mainstay.vocabulary.permissions import Access, Role
+from support.cast import Cast
+from support.raw_http import ORGANISATION, PEOPLE, read_error
+from support.servers import RunningServer
 
 # What one engine takes, the other may choke on.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
@@ -61,7 +61,7 @@ class Keys:
 
     def take(self) -> str:
         if self.used % REQUESTS_OF_A_KEY == 0:
-            self.current = self.cast.key(self.access)
+            self.current = self.cast.make_key(self.access)
         self.used += 1
         return self.current
 
@@ -70,22 +70,22 @@ Operation = schemathesis.schemas.APIOperation[Any, Any, Any, Any]
 Mode = schemathesis.GenerationMode
 
 
-def _everything(_operation: Operation, _mode: Mode) -> bool:
+def _is_anything(_operation: Operation, _mode: Mode) -> bool:
     return True
 
 
-def _past_the_rules(operation: Operation, mode: Mode) -> bool:
-    """What comes to the database: a change that is not as described is refused before, whatever the engine."""
+def _reaches_database(operation: Operation, mode: Mode) -> bool:
+    """Tell whether the case reaches the database: an invalid change is refused before, whatever the engine."""
     return mode is Mode.POSITIVE or operation.method == "get"
 
 
-def _changes(operation: Operation, mode: Mode) -> bool:
+def _is_change(operation: Operation, mode: Mode) -> bool:
     """Those that only a right is wanting for: what else is wrong with a change is not looked at without it."""
     return mode is Mode.POSITIVE and operation.method != "get"
 
 
 def test_every_described_operation_answers_as_described(server: RunningServer, cast: Cast, engine: str) -> None:
-    tried = _everything if engine == "sqlite" else _past_the_rules
+    tried = _is_anything if engine == "sqlite" else _reaches_database
 
     assert {200, 422} <= _try_described(server, Keys(cast, Access.WRITE), FEW, tried)
 
@@ -93,7 +93,7 @@ def test_every_described_operation_answers_as_described(server: RunningServer, c
 # Whoever may change things has asked for everything already: what is left is how the others are refused.
 @pytest.mark.engines("sqlite")
 def test_every_described_change_answers_those_who_only_read_as_described(server: RunningServer, cast: Cast) -> None:
-    assert 403 in _try_described(server, Keys(cast, Access.READ), FEW, _changes)
+    assert 403 in _try_described(server, Keys(cast, Access.READ), FEW, _is_change)
 
 
 @pytest.mark.long
@@ -101,13 +101,13 @@ def test_every_described_change_answers_those_who_only_read_as_described(server:
 def test_every_described_operation_answers_as_described_very_often(
     server: RunningServer, cast: Cast, access: Access
 ) -> None:
-    seen = _try_described(server, Keys(cast, access), MANY, _everything)
+    seen = _try_described(server, Keys(cast, access), MANY, _is_anything)
 
     assert {200, 422 if access is Access.WRITE else 403} <= seen
 
 
 def _try_described(server: RunningServer, keys: Keys, cases: int, tried: Callable[[Operation, Mode], bool]) -> set[int]:
-    """Cases made from the served description: such as it allows, and such as it does not. Which answers there were."""
+    """Send valid and invalid cases made from the served description; return the statuses of the answers."""
     described = server.request("GET", "/api/v1/openapi.json", keys.take()).text
     base_url = f"{server.url}/api/v1"
     # Under another name the server answers nothing at all.
@@ -119,7 +119,7 @@ def _try_described(server: RunningServer, keys: Keys, cases: int, tried: Callabl
         if not tried(operation, mode):
             continue
 
-        @_often(cases)
+        @_settings_for(cases)
         @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
         def attempt(case: schemathesis.Case[Any]) -> None:
             for name in FRAMING:
@@ -147,7 +147,7 @@ def _operations(described: str) -> list[Operation]:
     return operations
 
 
-def _often(cases: int) -> hypothesis.settings:
+def _settings_for(cases: int) -> hypothesis.settings:
     return hypothesis.settings(
         max_examples=cases,
         deadline=None,
@@ -158,12 +158,12 @@ def _often(cases: int) -> hypothesis.settings:
 
 
 def test_a_mangled_request_is_refused_in_the_one_shape(server: RunningServer, cast: Cast) -> None:
-    _mangle(server, cast, FEW_MANGLED)
+    _send_mangled(server, cast, FEW_MANGLED)
 
 
 @pytest.mark.long
 def test_very_many_mangled_requests_are_refused_in_the_one_shape(server: RunningServer, cast: Cast) -> None:
-    _mangle(server, cast, MANY_MANGLED)
+    _send_mangled(server, cast, MANY_MANGLED)
 
 
 VALID = orjson.dumps(
@@ -191,7 +191,7 @@ FIELDS = st.sampled_from(
 
 
 @st.composite
-def damaged(draw: st.DrawFn) -> bytes:
+def damaged_bodies(draw: st.DrawFn) -> bytes:
     """A valid body with some bytes changed, taken out or put in."""
     body = bytearray(VALID)
     for _ in range(draw(st.integers(1, 4))):
@@ -205,7 +205,7 @@ def damaged(draw: st.DrawFn) -> bytes:
 BODIES = (
     # Python's own writer also writes what is no JSON: NaN, lone surrogates, numbers beyond every bound.
     st.dictionaries(FIELDS, VALUES, max_size=4).map(lambda value: json.dumps(value).encode())
-    | damaged()
+    | damaged_bodies()
     | st.binary(max_size=60)
 )
 HEADERS = st.dictionaries(
@@ -214,7 +214,7 @@ HEADERS = st.dictionaries(
     max_size=2,
 )
 # What may stand in an address at all: HTTP itself refuses the rest.
-ODD = st.text("abXY019-._~:/?@!$&'()*+,;=%[]", max_size=20) | st.binary(max_size=8).map(quote_from_bytes)
+ODD_TEXTS = st.text("abXY019-._~:/?@!$&'()*+,;=%[]", max_size=20) | st.binary(max_size=8).map(quote_from_bytes)
 
 
 @dataclass(frozen=True)
@@ -229,21 +229,21 @@ class Mangled:
     body: bytes
 
 
-def _mangle(server: RunningServer, cast: Cast, cases: int) -> None:
+def _send_mangled(server: RunningServer, cast: Cast, cases: int) -> None:
     keys = Keys(cast, Access.WRITE)
     member = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
-    asked = st.builds(
+    mangled_requests = st.builds(
         Mangled,
         method=st.sampled_from(["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"]),
         path=st.sampled_from([ORGANISATION, PEOPLE, member, f"{member}/remove", f"{PEOPLE}/", "/api/v1/"]),
-        tail=st.just("") | ODD,
-        query=st.just("") | ODD.map("?{}".format),
+        tail=st.just("") | ODD_TEXTS,
+        query=st.just("") | ODD_TEXTS.map("?{}".format),
         headers=HEADERS,
         body=BODIES,
     )
 
-    @_often(cases)
-    @hypothesis.given(asked)
+    @_settings_for(cases)
+    @hypothesis.given(mangled_requests)
     def attempt(mangled: Mangled) -> None:
         headers = {"Content-Type": "application/json", **mangled.headers, "Authorization": f"Bearer {keys.take()}"}
         sent = {name: value.encode("latin-1") for name, value in headers.items()}
@@ -255,6 +255,6 @@ def _mangle(server: RunningServer, cast: Cast, cases: int) -> None:
             answer = response.read()
         assert response.status < 500, answer
         if response.status >= 400 and mangled.method != "HEAD":
-            assert sentence(answer)
+            assert read_error(answer)
 
     attempt()

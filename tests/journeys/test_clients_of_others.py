@@ -15,19 +15,19 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 from pydantic import AnyUrl
 
-from agents import legacy, post
-from apps import CALLBACK, Person, register, signed_in
-from cast import Cast
 from clients.storage import Storage
-from mainstay.terms.rights import Role
-from running import RunningServer
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.mcp_client import make_legacy_call, post_call
+from support.oauth_app import CALLBACK, SignedInPerson, register_app, sign_in_cast_member
+from support.servers import RunningServer
 
 MODES = ("legacy", "auto", "2026-07-28")
 METHODS = ("none", "client_secret_post", "client_secret_basic")
 SDK_1 = Path(sys.prefix, "clients", "mcp1", "bin", "python")
 
 
-async def use(url: str, http: httpx2.AsyncClient, mode: str) -> list[str]:
+async def use_tools(url: str, http: httpx2.AsyncClient, mode: str) -> list[str]:
     """List the tools, call some, and see a preview and a refusal."""
     async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
@@ -43,11 +43,11 @@ async def use(url: str, http: httpx2.AsyncClient, mode: str) -> list[str]:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_sdk_connects_with_a_key(server: RunningServer, cast: Cast, mode: str) -> None:
-    headers = {"Authorization": f"Bearer {cast.key()}"}
+    headers = {"Authorization": f"Bearer {cast.make_key()}"}
 
     async def go() -> list[str]:
         async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-            return await use(f"{server.url}/mcp", http, mode)
+            return await use_tools(f"{server.url}/mcp", http, mode)
 
     assert "remove_person" in asyncio.run(go())
 
@@ -55,15 +55,17 @@ def test_the_sdk_connects_with_a_key(server: RunningServer, cast: Cast, mode: st
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("method", METHODS)
 def test_the_sdk_connects_by_oauth_and_refreshes(server: RunningServer, cast: Cast, mode: str, method: str) -> None:
-    person = signed_in(server, cast, Role.OFFICE)
+    person = sign_in_cast_member(server, cast, Role.OFFICE)
     storage = Storage()
-    told: dict[str, str] = {}
+    callback_params: dict[str, str] = {}
 
     async def approve(address: str) -> None:
-        told.update(await asyncio.to_thread(person.approve, address, cast.organisation, "write"))
+        callback_params.update(await asyncio.to_thread(person.approve, address, cast.organisation, "write"))
 
     async def callback() -> AuthorizationCodeResult:
-        return AuthorizationCodeResult(code=told["code"], state=told.get("state"), iss=told.get("iss"))
+        return AuthorizationCodeResult(
+            code=callback_params["code"], state=callback_params.get("state"), iss=callback_params.get("iss")
+        )
 
     async def go() -> tuple[list[str], bool]:
         metadata = OAuthClientMetadata.model_validate(
@@ -71,11 +73,11 @@ def test_the_sdk_connects_by_oauth_and_refreshes(server: RunningServer, cast: Ca
         )
         provider = OAuthClientProvider(f"{server.url}/mcp", metadata, storage, approve, callback)
         async with httpx2.AsyncClient(auth=provider, timeout=60) as http:
-            tools = await use(f"{server.url}/mcp", http, mode)
+            tools = await use_tools(f"{server.url}/mcp", http, mode)
             before = storage.tokens
             # An hour later, as far as the client knows.
             provider.context.token_expiry_time = 1.0
-            await use(f"{server.url}/mcp", http, mode)
+            await use_tools(f"{server.url}/mcp", http, mode)
         return tools, storage.tokens != before
 
     tools, refreshed = asyncio.run(go())
@@ -88,9 +90,9 @@ def test_the_sdk_connects_by_oauth_and_refreshes(server: RunningServer, cast: Ca
 
 def test_the_sdk_of_the_first_generation_connects(server: RunningServer, cast: Cast) -> None:
     assert SDK_1.exists(), "The older MCP SDK is not installed: run `make test`, which installs it."
-    person = signed_in(server, cast)
+    person = sign_in_cast_member(server, cast)
     script = Path(__file__).parent.parent / "clients" / "sdk_1.py"
-    command = [str(SDK_1), str(script), server.url, cast.key(), person.cookie, cast.organisation]
+    command = [str(SDK_1), str(script), server.url, cast.make_key(), person.cookie, cast.organisation]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ran.returncode == 0, ran.stderr
     seen = json.loads(ran.stdout)
@@ -104,7 +106,7 @@ def test_the_sdk_of_the_first_generation_connects(server: RunningServer, cast: C
 
 @pytest.mark.parametrize("method", METHODS)
 def test_authlib_connects_refreshes_and_revokes(server: RunningServer, cast: Cast, method: str) -> None:
-    app = register(server, method)
+    app = register_app(server, method)
     session = OAuth2Session(
         app.client_id,
         app.secret,
@@ -116,13 +118,13 @@ def test_authlib_connects_refreshes_and_revokes(server: RunningServer, cast: Cas
     )
     verifier = app.verifier
     address, state = session.create_authorization_url(f"{server.url}/oauth/authorize", code_verifier=verifier)
-    person: Person = signed_in(server, cast)
-    told = person.approve(address, cast.organisation)
-    assert told["state"] == state
-    token = session.fetch_token(f"{server.url}/oauth/token", code=told["code"], code_verifier=verifier)
-    assert post(server, token["access_token"], legacy("ping")).status_code == 200
+    person: SignedInPerson = sign_in_cast_member(server, cast)
+    callback_params = person.approve(address, cast.organisation)
+    assert callback_params["state"] == state
+    token = session.fetch_token(f"{server.url}/oauth/token", code=callback_params["code"], code_verifier=verifier)
+    assert post_call(server, token["access_token"], make_legacy_call("ping")).status_code == 200
     refreshed = session.refresh_token(f"{server.url}/oauth/token", refresh_token=token["refresh_token"])
     assert refreshed["access_token"] != token["access_token"]
     revoked = session.revoke_token(f"{server.url}/oauth/revoke", token=refreshed["access_token"])
     assert revoked.status_code == 200
-    assert post(server, refreshed["access_token"], legacy("ping")).status_code == 401
+    assert post_call(server, refreshed["access_token"], make_legacy_call("ping")).status_code == 401

@@ -6,13 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from agents import legacy, post
-from apps import App, register
-from cast import Cast
-from chromium import NARROW, WIDE, Scheme, check_page, fill_in_sign_in, open_page
-from listening import QuietHandler, listening
-from running import RunningServer
-from visiting import Somebody, somebody
+from support.browser import NARROW, WIDE, Scheme, check_page, fill_in_sign_in, open_page
+from support.browser_session import NewPerson, add_new_person
+from support.cast import Cast
+from support.http_server import QuietHandler, run_http_server
+from support.mcp_client import make_legacy_call, post_call
+from support.oauth_app import OAuthApp, register_app
+from support.servers import RunningServer
 
 MCP = "/settings/developer/mcp"
 
@@ -22,7 +22,7 @@ class Callback:
 
     def __init__(self) -> None:
         self.address = ""
-        self.told: dict[str, str] = {}
+        self.parameters: dict[str, str] = {}
 
 
 @pytest.fixture
@@ -33,17 +33,17 @@ def callback() -> Iterator[Callback]:
         def do_GET(self) -> None:
             query = parse_qs(urlsplit(self.path).query)
             # The browser asks for an icon too.
-            callback.told |= {name: values[0] for name, values in query.items()}
+            callback.parameters |= {name: values[0] for name, values in query.items()}
             self.reply(200, b"<h1>Back in the app</h1>", "text/html")
 
-    with listening(Waiting) as address:
+    with run_http_server(Waiting) as address:
         callback.address = f"{address}/callback"
         yield callback
 
 
-def connect(page: Page, app: App, person: Somebody) -> None:
+def open_approval(page: Page, app: OAuthApp, person: NewPerson) -> None:
     """Where the app sends the person, up to the approval screen."""
-    page.goto(app.address())
+    page.goto(app.make_authorize_url())
     fill_in_sign_in(page, person)
     expect(page.get_by_role("heading", name="Connect")).to_contain_text("Kitchen planner")
 
@@ -52,17 +52,17 @@ def connect(page: Page, app: App, person: Somebody) -> None:
 def test_an_app_is_connected_seen_and_disconnected(
     browser: Browser, server: RunningServer, cast: Cast, callback: Callback, size: tuple[int, int], scheme: Scheme
 ) -> None:
-    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    app = register_app(server, client_name="Kitchen planner", redirect_uris=[callback.address])
     with open_page(browser, server.url, size, scheme) as page:
-        connect(page, app, somebody(cast))
+        open_approval(page, app, add_new_person(cast))
         expect(page.get_by_text(urlsplit(callback.address).netloc)).to_be_visible()
         check_page(page)
         page.get_by_label("Read and write").check()
         page.get_by_role("button", name="Approve").click()
         expect(page.get_by_role("heading", name="Back in the app")).to_be_visible()
-        assert (callback.told["state"], callback.told["iss"]) == ("the state", server.url)
-        token = app.redeem(callback.told["code"]).json()["access_token"]
-        assert post(server, token, legacy("ping")).status_code == 200
+        assert (callback.parameters["state"], callback.parameters["iss"]) == ("the state", server.url)
+        token = app.redeem_code(callback.parameters["code"]).json()["access_token"]
+        assert post_call(server, token, make_legacy_call("ping")).status_code == 200
 
         page.goto(MCP)
         row = page.get_by_role("row").filter(has_text="Kitchen planner")
@@ -74,49 +74,49 @@ def test_an_app_is_connected_seen_and_disconnected(
         check_page(page)
         page.get_by_role("button", name="Revoke").click()
         expect(page.get_by_role("status")).to_contain_text("The app's access is revoked.")
-        assert post(server, token, legacy("ping")).status_code == 401
+        assert post_call(server, token, make_legacy_call("ping")).status_code == 401
         page.goto(MCP)
         expect(page.get_by_text("No apps connected")).to_be_visible()
 
 
 def test_denying_leads_back_to_the_app(browser: Browser, server: RunningServer, cast: Cast, callback: Callback) -> None:
-    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    app = register_app(server, client_name="Kitchen planner", redirect_uris=[callback.address])
     with open_page(browser, server.url) as page:
-        connect(page, app, somebody(cast))
+        open_approval(page, app, add_new_person(cast))
         page.get_by_role("button", name="Deny").click()
         expect(page.get_by_role("heading", name="Back in the app")).to_be_visible()
-        assert callback.told["error"] == "access_denied"
+        assert callback.parameters["error"] == "access_denied"
 
 
 def test_it_works_in_a_popup_by_keyboard(
     browser: Browser, server: RunningServer, cast: Cast, callback: Callback
 ) -> None:
-    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    app = register_app(server, client_name="Kitchen planner", redirect_uris=[callback.address])
     with open_page(browser, server.url) as page:
         page.goto(callback.address)
         with page.expect_popup() as opened:
-            page.evaluate("address => { window.popup = window.open(address, '', 'popup') }", app.address())
+            page.evaluate("address => { window.popup = window.open(address, '', 'popup') }", app.make_authorize_url())
         popup = opened.value
-        fill_in_sign_in(popup, somebody(cast))
+        fill_in_sign_in(popup, add_new_person(cast))
         popup.get_by_label("Read only").focus()
         popup.keyboard.press("Tab")
         popup.keyboard.press("Tab")
         assert popup.evaluate("document.activeElement.value") == "approve"
         popup.keyboard.press("Enter")
         expect(popup.get_by_role("heading", name="Back in the app")).to_be_visible()
-        assert callback.told["code"].startswith("svc_ac_")
+        assert callback.parameters["code"].startswith("svc_ac_")
         # The app that opened the popup still has it in hand.
         assert page.evaluate("window.popup.closed") is False
 
 
 def test_it_works_without_javascript(browser: Browser, server: RunningServer, cast: Cast, callback: Callback) -> None:
-    app = register(server, client_name="Kitchen planner", redirect_uris=[callback.address])
+    app = register_app(server, client_name="Kitchen planner", redirect_uris=[callback.address])
     context = browser.new_context(java_script_enabled=False)
     try:
         page = context.new_page()
-        connect(page, app, somebody(cast))
+        open_approval(page, app, add_new_person(cast))
         page.get_by_role("button", name="Approve").click()
         expect(page.get_by_role("heading", name="Back in the app")).to_be_visible()
-        assert app.redeem(callback.told["code"]).status_code == 200
+        assert app.redeem_code(callback.parameters["code"]).status_code == 200
     finally:
         context.close()

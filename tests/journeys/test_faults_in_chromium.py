@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser
 
-from chromium import NARROW, check_page, open_page
+from support.browser import NARROW, check_page, open_page
 
 PAGE = """<!doctype html><html lang="en"><title>A page</title><body style="background: {behind}">
 <main><h1 style="color: black">A page</h1><p style="color: {colour}">It is written here.</p></main>"""

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
 
-from cast import Cast
-from chromium import NARROW, check_page, come_in, open_page, sign_in
-from filing import PDF, work_of
 from mainstay.business.customers.operations import list_customers
 from mainstay.business.jobs.operations import update_job
-from mainstay.business.records.documents import list_documents
-from mainstay.terms.rights import Role
-from pictures import drawn
-from running import RunningServer
-from visiting import somebody
+from mainstay.business.records.attachments import list_documents
+from mainstay.vocabulary.permissions import Role
+from support.attachments import PDF, make_attachment_jobs
+from support.browser import NARROW, check_page, enter_office, open_page, sign_in
+from support.browser_session import add_new_person
+from support.cast import Cast
+from support.images import draw_image
+from support.servers import RunningServer
 
 _DROP = """(form) => {
     const transfer = new DataTransfer();
@@ -32,12 +32,12 @@ def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
 
 
 def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) -> None:
-    work = work_of(cast)
-    come_in(page, cast, Role.OFFICE)
+    work = make_attachment_jobs(cast)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/jobs/{work.job}")
     page.get_by_label("Add photos or files").set_input_files(
         [
-            FilePayload(name="Meter.jpg", mimeType="image/jpeg", buffer=drawn("JPEG", (1200, 900))),
+            FilePayload(name="Meter.jpg", mimeType="image/jpeg", buffer=draw_image("JPEG", (1200, 900))),
             FilePayload(name="Plan.pdf", mimeType="application/pdf", buffer=PDF),
         ]
     )
@@ -61,20 +61,20 @@ def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) 
 
 
 def test_a_phone_takes_a_photo_and_it_is_there(browser: Browser, server: RunningServer, cast: Cast) -> None:
-    work, mia = work_of(cast), somebody(cast, Role.MEMBER)
+    work, mia = make_attachment_jobs(cast), add_new_person(cast, Role.MEMBER)
     cast.perform(update_job, jobId=work.job, assigned=[mia.id])
     with open_page(browser, server.url, NARROW) as page:
         sign_in(page, mia)
         page.goto(f"/jobs/{work.job}")
         page.locator("#take-photo").set_input_files(
-            FilePayload(name="image.jpg", mimeType="image/jpeg", buffer=drawn("JPEG", (900, 1200)))
+            FilePayload(name="image.jpg", mimeType="image/jpeg", buffer=draw_image("JPEG", (900, 1200)))
         )
         expect(page.get_by_role("img", name="image.jpg")).to_be_visible()
         check_page(page)
 
 
 def test_a_file_becomes_customers(cast: Cast, page: Page, tmp_path: Path) -> None:
-    come_in(page, cast, Role.OFFICE)
+    enter_office(page, cast, Role.OFFICE)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Import").click()
     check_page(page)
@@ -102,8 +102,8 @@ def test_a_file_becomes_customers(cast: Cast, page: Page, tmp_path: Path) -> Non
 
 
 def test_everything_is_downloaded(cast: Cast, page: Page) -> None:
-    work_of(cast)
-    come_in(page, cast)
+    make_attachment_jobs(cast)
+    enter_office(page, cast)
     page.goto("/settings/export")
     check_page(page)
     with page.expect_download() as downloading:

@@ -6,22 +6,22 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from cast import Cast
-from chromium import NARROW, WIDE, check_page, come_in, open_page
-from mainstay.terms.rights import Role
-from running import RunningServer
-from trade import a_customer, a_job, a_site
+from mainstay.vocabulary.permissions import Role
+from support.browser import NARROW, WIDE, check_page, enter_office, open_page
+from support.cast import Cast
+from support.customers import make_customer, make_job, make_site
+from support.servers import RunningServer
 
 BOILER, CUSTOMER, SITE = "J-0001 Replace the boiler Calder Property", "Calder Property", "The mill Calder Property"
 
 
-def furnish(cast: Cast) -> None:
-    customer = a_customer(cast)
-    a_job(cast, customer, siteId=a_site(cast, customer, name="The mill"))
+def create_records(cast: Cast) -> None:
+    customer = make_customer(cast)
+    make_job(cast, customer, siteId=make_site(cast, customer, name="The mill"))
 
 
-def is_chosen(page: Page, box: Locator, text: str) -> None:
-    """One is chosen, and so told to those who hear the page; one goes on typing."""
+def expect_chosen(page: Page, box: Locator, text: str) -> None:
+    """Expect one option to be chosen and announced to screen readers while the focus stays in the box."""
     chosen = page.locator("[role=option][aria-selected=true]")
     expect(chosen).to_have_text([text])
     expect(box).to_have_attribute("aria-activedescendant", str(chosen.get_attribute("id")))
@@ -29,20 +29,22 @@ def is_chosen(page: Page, box: Locator, text: str) -> None:
 
 
 @contextmanager
-def at_work(server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int] = WIDE) -> Iterator[Page]:
+def open_office_page(
+    server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int] = WIDE
+) -> Iterator[Page]:
     """A page of someone in the office who has something to find."""
-    furnish(cast)
+    create_records(cast)
     with open_page(browser, server.url, size) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         yield page
 
 
 def test_by_keyboard_one_walks_along_what_is_found_whatever_its_kind(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    with at_work(server, cast, browser) as page:
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url) if "/find?" in request.url else None)
+    with open_office_page(server, cast, browser) as page:
+        requested: list[str] = []
+        page.on("request", lambda request: requested.append(request.url) if "/find?" in request.url else None)
         box = page.get_by_role("combobox", name="Search")
         expect(box).to_have_attribute("aria-expanded", "false")
         box.fill("calder")
@@ -50,29 +52,29 @@ def test_by_keyboard_one_walks_along_what_is_found_whatever_its_kind(
         for kind, text in (("Customers", CUSTOMER), ("Sites", SITE), ("Jobs", BOILER)):
             expect(found.get_by_role("group", name=kind).get_by_role("option")).to_have_text([text])
         expect(box).to_have_attribute("aria-expanded", "true")
-        assert len(asked) == 1
+        assert len(requested) == 1
         for text in (CUSTOMER, SITE, BOILER):
             box.press("ArrowDown")
-            is_chosen(page, box, text)
+            expect_chosen(page, box, text)
         # Behind the last comes what was typed, and before the first as well.
         box.press("ArrowDown")
         expect(page.locator("[aria-selected=true]")).to_have_count(0)
         box.press("ArrowUp")
-        is_chosen(page, box, BOILER)
+        expect_chosen(page, box, BOILER)
         box.press("Escape")
         expect(found).to_be_hidden()
         expect(box).to_have_value("calder")
         box.press("ArrowDown")
-        is_chosen(page, box, CUSTOMER)
+        expect_chosen(page, box, CUSTOMER)
         box.press("Enter")
         expect(page.get_by_role("heading", level=1)).to_have_text(CUSTOMER)
-        assert len(asked) == 1
+        assert len(requested) == 1
 
 
 def test_by_mouse_what_is_found_is_a_link_and_gone_when_one_leaves_it(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    with at_work(server, cast, browser) as page:
+    with open_office_page(server, cast, browser) as page:
         box = page.get_by_role("combobox", name="Search")
         box.fill("boiler")
         found = page.get_by_role("listbox", name="Found while you type")
@@ -89,10 +91,10 @@ def test_by_mouse_what_is_found_is_a_link_and_gone_when_one_leaves_it(
 def test_what_is_offered_is_without_faults_and_leads_to_all_that_is_found(
     server: RunningServer, cast: Cast, browser: Browser, size: tuple[int, int]
 ) -> None:
-    with at_work(server, cast, browser, size) as page:
-        customer = a_customer(cast, "Ryburn")
+    with open_office_page(server, cast, browser, size) as page:
+        customer = make_customer(cast, "Ryburn")
         for _ in range(9):
-            a_job(cast, customer)
+            make_job(cast, customer)
         page.goto("/search")
         box = page.get_by_role("combobox", name="What you look for")
         box.fill("boiler")
@@ -108,8 +110,10 @@ def test_what_is_offered_is_without_faults_and_leads_to_all_that_is_found(
 def test_of_several_with_one_name_a_form_takes_the_one_that_was_picked(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    customers = [a_customer(cast, "H & M", phone=phone) for phone in ("+44 20 7946 0001",) * 2 + ("+44 20 7946 0002",)]
-    with at_work(server, cast, browser) as page:
+    customers = [
+        make_customer(cast, "H & M", phone=phone) for phone in ("+44 20 7946 0001",) * 2 + ("+44 20 7946 0002",)
+    ]
+    with open_office_page(server, cast, browser) as page:
         for customer in customers:
             page.goto("/jobs/new")
             box = page.get_by_role("combobox", name="Customer")

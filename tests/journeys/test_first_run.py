@@ -9,16 +9,16 @@ import orjson
 import pytest
 from playwright.sync_api import Browser, expect
 
-from chromium import NARROW, check_page, open_page
-from engines import PostgresServer
-from installations import Installations
 from mainstay.business.organisation import store as organisations
+from mainstay.composition import open_performer
 from mainstay.settings import Settings, read_settings
-from mainstay.staging import open_stage
-from running import ServerProcess, start_server
-from visiting import Visit
+from support.browser import NARROW, check_page, open_page
+from support.browser_session import BrowserSession
+from support.engines import PostgresServer
+from support.installations import Installations
+from support.servers import ServerProcess, start_server
 
-GIVEN = {
+SET_UP_FIELDS = {
     "name": "Beam & Sons",
     "country": "GB",
     "currency": "GBP",
@@ -30,48 +30,48 @@ GIVEN = {
 
 
 @pytest.fixture
-def untouched(installations: Installations, tmp_path: Path) -> Settings:
-    return replace(installations.empty("sqlite", tmp_path), trusted_proxies=())
+def settings_without_proxies(installations: Installations, tmp_path: Path) -> Settings:
+    return replace(installations.make_empty("sqlite", tmp_path), trusted_proxies=())
 
 
-def lines(server: ServerProcess, event: str) -> list[dict[str, Any]]:
-    told = [orjson.loads(line) for line in server.log.read_text().splitlines()]
-    return [line for line in told if line["event"] == event]
+def read_log_lines(server: ServerProcess, event: str) -> list[dict[str, Any]]:
+    entries = [orjson.loads(line) for line in server.log.read_text().splitlines()]
+    return [line for line in entries if line["event"] == event]
 
 
-def count(settings: Settings) -> int:
-    database = open_stage(settings).database
-    with database.reading("*") as rows:
-        found = organisations.every(rows)
+def count_organisations(settings: Settings) -> int:
+    database = open_performer(settings).database
+    with database.read_transaction("*") as db:
+        found = organisations.list_organisations(db)
     database.close()
     return len(found)
 
 
-def test_the_log_says_where_to_go_and_its_code_is_good_until_the_next_start(untouched: Settings) -> None:
-    with start_server(untouched) as server:
-        [line] = lines(server, "no organisation yet")
+def test_the_log_says_where_to_go_and_its_code_is_good_until_the_next_start(settings_without_proxies: Settings) -> None:
+    with start_server(settings_without_proxies) as server:
+        [line] = read_log_lines(server, "no organisation yet")
         assert line["link"] == f"{server.url}/set-up?code={line['code']}"
         earlier = line["code"]
         assert server.stop() == 0
-    with start_server(untouched) as server:
-        [line] = lines(server, "no organisation yet")
+    with start_server(settings_without_proxies) as server:
+        [line] = read_log_lines(server, "no organisation yet")
         assert line["code"] != earlier
         # A browser elsewhere, for which a proxy asks; either process may answer.
-        visiting = Visit(server)
-        assert visiting.submit("/set-up", **GIVEN, code=earlier).status_code == 422
-        assert visiting.submit("/set-up", **GIVEN, code=line["code"]).headers["Location"] == "/"
-        assert visiting.is_inside
+        session = BrowserSession(server)
+        assert session.submit_form("/set-up", **SET_UP_FIELDS, code=earlier).status_code == 422
+        assert session.submit_form("/set-up", **SET_UP_FIELDS, code=line["code"]).headers["Location"] == "/"
+        assert session.is_signed_in
         assert line["code"] not in server.log.read_text().replace(orjson.dumps(line).decode(), "")
         assert server.stop() == 0
-    with start_server(untouched) as server:
-        assert lines(server, "no organisation yet") == []
-        assert Visit(server).get("/set-up").headers["Location"] == "/sign-in"
+    with start_server(settings_without_proxies) as server:
+        assert read_log_lines(server, "no organisation yet") == []
+        assert BrowserSession(server).get("/set-up").headers["Location"] == "/sign-in"
 
 
-def test_however_many_processes_take_the_form_there_is_one_organisation(untouched: Settings) -> None:
-    with start_server(untouched) as server:
-        _make_at_once([server])
-        assert count(untouched) == 1
+def test_however_many_processes_take_the_form_there_is_one_organisation(settings_without_proxies: Settings) -> None:
+    with start_server(settings_without_proxies) as server:
+        _submit_at_once([server])
+        assert count_organisations(settings_without_proxies) == 1
 
 
 def test_however_many_machines_take_the_form_there_is_one_organisation(
@@ -81,31 +81,33 @@ def test_however_many_machines_take_the_form_there_is_one_organisation(
         read_settings({}), data=tmp_path / "one", database=postgresql.new_database(), secret="shared" * 6, workers=1
     )
     with start_server(one) as first, start_server(replace(one, data=tmp_path / "two")) as second:
-        _make_at_once([first, second])
-        assert count(one) == 1
+        _submit_at_once([first, second])
+        assert count_organisations(one) == 1
 
 
-def _make_at_once(servers: list[ServerProcess]) -> None:
+def _submit_at_once(servers: list[ServerProcess]) -> None:
     """Send the form from many browsers at once: one of them is in, the others are shown to sign in."""
 
     def send(number: int) -> str:
-        visiting = Visit(servers[number % len(servers)])
-        [line] = lines(servers[number % len(servers)], "no organisation yet")
-        page = visiting.get("/set-up").text
-        fields = GIVEN | {"ownerEmail": f"{number}@beam.example", "code": line["code"]}
-        return str(visiting.answer(page, "/set-up", **fields).headers["Location"]) if "csrf" in page else "/sign-in"
+        session = BrowserSession(servers[number % len(servers)])
+        [line] = read_log_lines(servers[number % len(servers)], "no organisation yet")
+        page = session.get("/set-up").text
+        fields = SET_UP_FIELDS | {"ownerEmail": f"{number}@beam.example", "code": line["code"]}
+        return str(session.submit_page(page, "/set-up", **fields).headers["Location"]) if "csrf" in page else "/sign-in"
 
     with ThreadPoolExecutor(8) as clients:
         places = list(clients.map(send, range(8)))
     assert sorted(places) == ["/", *["/sign-in"] * 7]
 
 
-def test_the_first_organisation_is_made_in_a_browser_on_a_phone(untouched: Settings, browser: Browser) -> None:
-    with start_server(untouched) as server, open_page(browser, server.url, NARROW, "dark") as page:
+def test_the_first_organisation_is_made_in_a_browser_on_a_phone(
+    settings_without_proxies: Settings, browser: Browser
+) -> None:
+    with start_server(settings_without_proxies) as server, open_page(browser, server.url, NARROW, "dark") as page:
         page.goto("/")
         expect(page.get_by_role("heading", name="Set up Mainstay")).to_be_visible()
         expect(page.get_by_label("Code")).to_be_focused()
-        [line] = lines(server, "no organisation yet")
+        [line] = read_log_lines(server, "no organisation yet")
         page.goto(line["link"])
         expect(page.get_by_label("Name of the organisation")).to_be_focused()
         check_page(page)
@@ -127,9 +129,9 @@ def test_the_first_organisation_is_made_in_a_browser_on_a_phone(untouched: Setti
 
 
 def test_a_country_brings_what_is_usual_there_and_changes_nothing_that_was_chosen(
-    untouched: Settings, browser: Browser
+    settings_without_proxies: Settings, browser: Browser
 ) -> None:
-    with start_server(untouched) as server, open_page(browser, server.url) as page:
+    with start_server(settings_without_proxies) as server, open_page(browser, server.url) as page:
         # Of a country with several time zones, that of the browser is meant if it is one of them, by whatever name.
         clocks = {"timezoneId": "Europe/Kiev"}
         page.context.new_cdp_session(page).send("Emulation.setTimezoneOverride", clocks)
@@ -153,7 +155,7 @@ def test_a_country_brings_what_is_usual_there_and_changes_nothing_that_was_chose
         # What is wrong elsewhere leaves all of it as it was chosen.
         for label, text in (("Name of the organisation", "Beam"), ("Your name", "Olivia"), ("Password", "short")):
             page.get_by_label(label).fill(text)
-        [line] = lines(server, "no organisation yet")
+        [line] = read_log_lines(server, "no organisation yet")
         page.get_by_label("Code").fill(line["code"])
         page.get_by_label("Your e-mail address").fill("olivia@beam.example")
         page.get_by_role("button", name="Make the organisation").click()

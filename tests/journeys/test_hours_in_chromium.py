@@ -4,24 +4,24 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from cast import Cast
-from chromium import NARROW, TINY, check_page, come_in, open_page, sign_in
-from labour import new_job
+from mainstay.business.hours.approval import submit_hours
 from mainstay.business.hours.operations import list_hours, log_hours
-from mainstay.business.hours.review import submit_hours
-from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
-from running import RunningServer
-from visiting import somebody
+from mainstay.vocabulary.permissions import Role
+from support.browser import NARROW, TINY, check_page, enter_office, open_page, sign_in
+from support.browser_session import add_new_person
+from support.cast import Cast
+from support.hours import make_assigned_job
+from support.servers import RunningServer
 
 
 def today(cast: Cast) -> str:
-    return local_date(cast.stage.clock(), "Europe/London").isoformat()
+    return local_date(cast.performer.clock(), "Europe/London").isoformat()
 
 
 def test_a_member_times_and_logs_hours_on_a_phone(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    person = somebody(cast, Role.MEMBER)
-    job = new_job(cast, assigned=[person.id])
+    person = add_new_person(cast, Role.MEMBER)
+    job = make_assigned_job(cast, assigned=[person.id])
     called = f"{job['number']} Replace the boiler · Ashdown School"
     with open_page(browser, server.url, NARROW) as page:
         sign_in(page, person)
@@ -48,8 +48,8 @@ def test_a_member_times_and_logs_hours_on_a_phone(server: RunningServer, cast: C
 def test_on_a_phone_a_week_of_many_jobs_is_short_and_any_day_of_it_is_typed(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    person = somebody(cast, Role.MEMBER)
-    jobs = [new_job(cast, assigned=[person.id], title=f"Replace boiler {number}") for number in range(10)]
+    person = add_new_person(cast, Role.MEMBER)
+    jobs = [make_assigned_job(cast, assigned=[person.id], title=f"Replace boiler {number}") for number in range(10)]
     for job in jobs:
         for day in ("2026-03-02", "2026-03-03"):
             cast.perform(log_hours, personId=person.id, on=day, minutes=30, jobId=job["id"])
@@ -75,7 +75,7 @@ def test_on_a_phone_a_week_of_many_jobs_is_short_and_any_day_of_it_is_typed(
 
 
 def test_on_a_phone_hours_of_different_days_are_told_apart(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    person = somebody(cast, Role.MEMBER)
+    person = add_new_person(cast, Role.MEMBER)
     for day in ("2026-03-02", "2026-03-03"):
         cast.perform(log_hours, personId=person.id, on=day, minutes=195)
     with open_page(browser, server.url, NARROW) as page:
@@ -87,7 +87,7 @@ def test_on_a_phone_hours_of_different_days_are_told_apart(server: RunningServer
 
 
 def test_the_clock_of_a_timer_runs_on(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    person = somebody(cast, Role.MEMBER)
+    person = add_new_person(cast, Role.MEMBER)
     with open_page(browser, server.url) as page:
         page.clock.install()
         sign_in(page, person)
@@ -99,8 +99,8 @@ def test_the_clock_of_a_timer_runs_on(server: RunningServer, cast: Cast, browser
 
 
 def test_a_week_is_typed_with_the_keyboard_alone(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    person = somebody(cast, Role.MEMBER)
-    job = new_job(cast, assigned=[person.id])
+    person = add_new_person(cast, Role.MEMBER)
+    job = make_assigned_job(cast, assigned=[person.id])
     cast.perform(log_hours, personId=person.id, on=today(cast), minutes=60, jobId=job["id"])
     with open_page(browser, server.url) as page:
         sign_in(page, person)
@@ -124,7 +124,7 @@ def test_the_office_approves_a_week_and_rejects_with_a_reason(
         cast.perform(log_hours, Role.MEMBER, on=today(cast), minutes=minutes)
     cast.perform(submit_hours, Role.MEMBER, **{"from": today(cast), "until": today(cast)})
     with open_page(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         page.get_by_label("Areas", exact=True).get_by_role("link", name="Hours").click()
         page.get_by_role("link", name="To approve").click()
         check_page(page)
@@ -140,8 +140,8 @@ def test_the_office_approves_a_week_and_rejects_with_a_reason(
 
 
 def test_everything_works_without_javascript(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    person = somebody(cast, Role.MEMBER)
-    job = new_job(cast, assigned=[person.id])
+    person = add_new_person(cast, Role.MEMBER)
+    job = make_assigned_job(cast, assigned=[person.id])
     context = browser.new_context(base_url=server.url, java_script_enabled=False)
     page = context.new_page()
     sign_in(page, person)

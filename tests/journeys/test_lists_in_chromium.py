@@ -4,21 +4,21 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, expect
 
-from cast import Cast
-from chromium import PAPER, come_in, open_page
-from mainstay.terms.rights import Role
-from running import RunningServer
-from trade import a_customer, a_job
+from mainstay.vocabulary.permissions import Role
+from support.browser import PAPER, enter_office, open_page
+from support.cast import Cast
+from support.customers import make_customer, make_job
+from support.servers import RunningServer
 
 
 def test_a_list_is_printed_without_what_narrows_it_but_with_what_it_is_narrowed_to(
     cast: Cast, browser: Browser, server: RunningServer
 ) -> None:
-    customer = a_customer(cast)
-    a_job(cast, customer, priority="high")
+    customer = make_customer(cast)
+    make_job(cast, customer, priority="high")
     narrowed = {"customerId": customer, "priority": "high", "status": "all"}
     with open_page(browser, server.url, PAPER) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         for words, stays in (({}, 0), (narrowed, 1), (narrowed | {"text": "boiler"}, 2)):
             page.emulate_media(media="screen")
             page.goto(f"/jobs?{urlencode(words)}")

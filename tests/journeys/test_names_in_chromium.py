@@ -2,42 +2,42 @@
 
 from playwright.sync_api import Browser, Page, expect
 
-from billing import an_invoice
-from cast import Cast
-from chromium import check_page, come_in, open_page
-from labour import logged
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.jobs.operations import create_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
-from mainstay.terms.rights import Role
-from running import RunningServer
-from scheduling import DAY, make_job, plan
+from mainstay.vocabulary.permissions import Role
+from support.browser import check_page, enter_office, open_page
+from support.cast import Cast
+from support.hours import make_time_entry
+from support.invoices import make_invoice
+from support.servers import RunningServer
+from support.visits import DAY, make_site_job, plan_test_visit
 
-LONG = "Wolfeschlegelsteinhausenbergerdorffwelcheg"
+LONG_NAME = "Wolfeschlegelsteinhausenbergerdorffwelcheg"
 # "The Gulf company for contracting (a form of company)", with a number and a word of another script behind it.
 _GULF = "\u0634\u0631\u0643\u0629 \u0627\u0644\u062e\u0644\u064a\u062c"
 _TRADE = "\u0644\u0644\u0645\u0642\u0627\u0648\u0644\u0627\u062a"
 RIGHT_TO_LEFT = f"{_GULF} {_TRADE} (\u0634.\u0645.\u0643) 12 & Sons"
 # Between those that every page is looked at in, where tables are still tables.
-BETWEEN = (660, 960)
+MIDDLE_WIDTHS = (660, 960)
 
 
 def test_a_name_of_one_long_word_makes_no_page_scroll_sideways(
     cast: Cast, browser: Browser, server: RunningServer
 ) -> None:
-    cast.perform(update_person, personId=cast.people[Role.MEMBER], name=LONG)
-    customer = cast.perform(create_customer, name=LONG * 2)["id"]
-    job = cast.perform(create_job, customerId=customer, title=LONG)["id"]
-    visit = plan(cast, jobId=job)["id"]
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], name=LONG_NAME)
+    customer = cast.perform(create_customer, name=LONG_NAME * 2)["id"]
+    job = cast.perform(create_job, customerId=customer, title=LONG_NAME)["id"]
+    visit = plan_test_visit(cast, jobId=job)["id"]
     paths = ("/schedule/visits/plan", "/schedule/visits", f"/schedule/visits/{visit}", f"/jobs/{job}", "/customers")
     with open_page(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         for path in (*paths, f"/schedule/change?from={DAY}&until={DAY}"):
             page.goto(path)
-            expect(page.locator("main")).to_contain_text(LONG)
+            expect(page.locator("main")).to_contain_text(LONG_NAME)
             check_page(page)
-            for width in BETWEEN:
+            for width in MIDDLE_WIDTHS:
                 page.set_viewport_size({"width": width, "height": 860})
                 assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (path, width)
 
@@ -49,12 +49,12 @@ def test_a_name_from_right_to_left_stays_whole_and_leaves_what_is_around_it_as_i
     cast.perform(update_person, personId=cast.people[Role.OWNER], name=_GULF)
     customer = cast.perform(create_customer, name=RIGHT_TO_LEFT)["id"]
     with open_page(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         page.goto(f"/customers/{customer}")
         check_page(page)
         # It begins on the right, and what there is no room for is its end, on the left.
         expect(page.locator(".switcher .only")).to_have_css("direction", "rtl")
-        assert left_of(page, "h1", "Sons") < left_of(page, "h1", "12") < left_of(page, "h1", _GULF)
+        assert left_edge_of(page, "h1", "Sons") < left_edge_of(page, "h1", "12") < left_edge_of(page, "h1", _GULF)
         # Who did it comes first, and after that the date, in one piece.
         name = page.locator(".timeline bdi").first.bounding_box()
         assert name
@@ -69,13 +69,13 @@ def test_a_name_from_right_to_left_stays_whole_and_leaves_what_is_around_it_as_i
 def test_a_title_from_right_to_left_stays_whole_behind_its_number(
     cast: Cast, browser: Browser, server: RunningServer
 ) -> None:
-    job = make_job(cast, title=RIGHT_TO_LEFT)
-    visit = plan(cast, jobId=job["id"])["id"]
-    entry = logged(cast, Role.OFFICE, jobId=job["id"])
+    job = make_site_job(cast, title=RIGHT_TO_LEFT)
+    visit = plan_test_visit(cast, jobId=job["id"])["id"]
+    entry = make_time_entry(cast, Role.OFFICE, jobId=job["id"])
     line = {"description": RIGHT_TO_LEFT, "unit": _GULF}
-    draft = an_invoice(cast, title=RIGHT_TO_LEFT, lines=[line | {"quantity": "1", "unitPrice": "1"}])
+    draft = make_invoice(cast, title=RIGHT_TO_LEFT, lines=[line | {"quantity": "1", "unitPrice": "1"}])
     with open_page(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         for path, where, number in (
             (f"/jobs/{job['id']}", "h1", job["number"]),
             (f"/jobs/{job['id']}/edit", ".crumb bdi", job["number"]),
@@ -86,11 +86,11 @@ def test_a_title_from_right_to_left_stays_whole_behind_its_number(
             ("/invoices", "tbody th a", "Draft"),
         ):
             page.goto(path)
-            pieces = [left_of(page, where, text) for text in (number, "Sons", "12", _GULF)]
+            pieces = [left_edge_of(page, where, text) for text in (number, "Sons", "12", _GULF)]
             assert pieces == sorted(pieces), path
         page.goto(f"/hours/{entry['id']}")
         check_page(page)
-        assert left_of(page, ".more a bdi", "Sons") < left_of(page, ".more a bdi", _GULF)
+        assert left_edge_of(page, ".more a bdi", "Sons") < left_edge_of(page, ".more a bdi", _GULF)
         page.goto(f"/invoices/{draft['id']}/lines")
         check_page(page)
         for field in ("description", "unit"):
@@ -100,7 +100,7 @@ def test_a_title_from_right_to_left_stays_whole_behind_its_number(
         expect(page.locator("#log-note")).to_have_css("direction", "rtl")
 
 
-def left_of(page: Page, where: str, text: str) -> float:
+def left_edge_of(page: Page, where: str, text: str) -> float:
     """Where a piece of what is written stands."""
     return float(page.locator(where).evaluate(_LEFT, text))
 

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from apps import Person, register
-from cast import PASSWORD, Cast
-from chromium import NARROW, check_page, come_in, open_page, sign_in
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.identity.keys import create_key, list_keys
-from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
-from running import RunningServer
-from visiting import Somebody, link_for, somebody
+from mainstay.vocabulary.permissions import Role
+from support.browser import NARROW, check_page, enter_office, open_page, sign_in
+from support.browser_session import NewPerson, add_new_person, wait_for_link
+from support.cast import PASSWORD, Cast
+from support.oauth_app import SignedInPerson, register_app
+from support.servers import RunningServer
 
 KEYS, MCP = "/settings/developer/keys", "/settings/developer/mcp"
 # So far below the bar at the top of a phone its title begins at least, and so far below the top at most.
@@ -29,7 +29,7 @@ def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
 
 
 def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, page: Page) -> None:
-    come_in(page, cast)
+    enter_office(page, cast)
     page.goto(f"{KEYS}/new")
     page.get_by_label("Name").fill("Once")
     page.get_by_label("Access").select_option("Read only")
@@ -45,7 +45,7 @@ def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, pag
 
 
 def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: Cast, page: Page) -> None:
-    come_in(page, cast)
+    enter_office(page, cast)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Developer").click()
     page.get_by_role("link", name="Create key").click()
@@ -73,7 +73,7 @@ def test_someone_invited_comes_in_by_their_mail(
     server: RunningServer, cast: Cast, browser: Browser, page: Page
 ) -> None:
     email = f"{new_id('n').lower()}@new.example"
-    come_in(page, cast)
+    enter_office(page, cast)
     page.get_by_role("link", name="People").first.click()
     page.get_by_role("link", name="Invite person").click()
     page.get_by_label("Name").fill("Nina New")
@@ -83,7 +83,7 @@ def test_someone_invited_comes_in_by_their_mail(
     expect(page.get_by_role("status")).to_contain_text("on its way by mail")
     expect(page.get_by_role("heading", name="Nina New")).to_be_visible()
     with open_page(browser, server.url, NARROW, "dark") as phone:
-        phone.goto(link_for(server, email))
+        phone.goto(wait_for_link(server, email))
         check_page(phone)
         phone.get_by_label("Password").fill("a password of Nina's")
         phone.get_by_role("button", name="Accept the invitation").click()
@@ -96,26 +96,26 @@ def test_someone_invited_comes_in_by_their_mail(
 
 
 def test_a_forgotten_password_is_replaced(server: RunningServer, cast: Cast, page: Page) -> None:
-    person = somebody(cast)
+    person = add_new_person(cast)
     page.goto("/sign-in")
     page.get_by_role("link", name="Forgot your password?").click()
     page.get_by_label("E-mail address").fill(person.email)
     page.get_by_role("button", name="Send the link").click()
     expect(page.get_by_role("heading", name="Look into your mail")).to_be_visible()
-    link = link_for(server, person.email)
+    link = wait_for_link(server, person.email)
     page.goto(link)
     check_page(page)
     page.get_by_label("New password").fill("a new one, longer")
     page.get_by_role("button", name="Set the password").click()
     expect(page.get_by_role("status")).to_contain_text("Your new password is set.")
-    sign_in(page, Somebody(person.id, person.email, "a new one, longer"))
+    sign_in(page, NewPerson(person.id, person.email, "a new one, longer"))
     page.goto(link)
     expect(page.get_by_role("heading", name="This link no longer works")).to_be_visible()
     check_page(page)
 
 
 def test_the_keyboard_alone_signs_in_and_makes_a_key(cast: Cast, page: Page) -> None:
-    person = somebody(cast)
+    person = add_new_person(cast)
     page.goto("/sign-in")
     page.keyboard.type(person.email)
     page.keyboard.press("Tab")
@@ -146,14 +146,14 @@ def test_the_keyboard_alone_signs_in_and_makes_a_key(cast: Cast, page: Page) -> 
 
 
 def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, page: Page) -> None:
-    come_in(page, cast)
+    enter_office(page, cast)
     page.goto("/people")
     menu = page.get_by_label("Actions for Mia Member")
     menu.focus()
     page.keyboard.press("Enter")
-    for deed in ("Edit", "Change role", "Name owner", "Remove"):
+    for action in ("Edit", "Change role", "Name owner", "Remove"):
         page.keyboard.press("Tab")
-        expect(page.get_by_role("row", name="Mia Member").get_by_role("link", name=deed)).to_be_focused()
+        expect(page.get_by_role("row", name="Mia Member").get_by_role("link", name=action)).to_be_focused()
     page.keyboard.press("Escape")
     expect(menu).to_be_focused()
     page.goto(f"/people/{cast.people[Role.MEMBER]}")
@@ -174,7 +174,7 @@ def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, p
 
 
 def test_what_is_wrong_is_where_one_begins(cast: Cast, page: Page) -> None:
-    come_in(page, cast)
+    enter_office(page, cast)
     page.goto("/people/invite")
     page.get_by_label("Name").fill("Nina New")
     page.get_by_label("E-mail address").fill("nina@new.example")
@@ -218,9 +218,9 @@ def test_the_reference_of_the_api_is_without_faults(server: RunningServer, brows
 
 
 def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    owner = somebody(cast)
+    owner = add_new_person(cast)
     invited = invite_someone_with_a_long_name(cast)
-    cast.key()
+    cast.make_key()
     (key,) = cast.perform(list_keys)["data"]
     with open_page(browser, server.url) as page:
         for path in ("/sign-in", "/forgot-password", "/changelog", "/nothing-here", "/reset-password/x"):
@@ -233,7 +233,7 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
         expect(page.get_by_role("alert")).to_be_visible()
         check_page(page)
         sign_in(page, owner)
-        connect(server, cast, page, "Helpful Agent")
+        connect_app(server, cast, page, "Helpful Agent")
         person = f"/people/{cast.people[Role.MEMBER]}"
         paths = ["/", "/people", "/people?status=left", "/people?status=invited&role=subcontractor", "/people/invite"]
         paths += [person, f"{person}/remove", f"{person}/change-role", f"{person}/name-owner", invited]
@@ -264,7 +264,7 @@ def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
 ) -> None:
     invited = invite_someone_with_a_long_name(cast)
     with open_page(browser, server.url, NARROW) as page:
-        come_in(page, cast, role)
+        enter_office(page, cast, role)
         others = ["/people", f"/people/{cast.people[Role.ADMIN]}"] if role is not Role.SUBCONTRACTOR else []
         for path in ("/", "/settings", *others):
             page.goto(path)
@@ -289,7 +289,7 @@ def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
 def test_all_of_the_sidebar_is_seen_on_a_low_window(server: RunningServer, cast: Cast, browser: Browser) -> None:
     cast.perform(update_organisation, name=LONG_NAME)
     with open_page(browser, server.url, (1280, 640)) as page:
-        come_in(page, cast)
+        enter_office(page, cast)
         sidebar = page.locator(".side")
         assert sidebar.evaluate("side => side.scrollHeight - side.clientHeight") == 0
         expect(sidebar.get_by_role("link", name="Settings")).to_be_in_viewport(ratio=1)
@@ -301,7 +301,7 @@ def test_all_of_the_sidebar_is_seen_on_a_low_window(server: RunningServer, cast:
 
 def test_rows_are_even_however_long_what_they_tell(cast: Cast, page: Page) -> None:
     invite_someone_with_a_long_name(cast)
-    come_in(page, cast)
+    enter_office(page, cast)
     page.goto("/people")
     heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
     assert len(heights) == 7
@@ -311,7 +311,7 @@ def test_rows_are_even_however_long_what_they_tell(cast: Cast, page: Page) -> No
 
 def test_on_a_phone_saving_is_at_hand_and_hides_no_field(server: RunningServer, cast: Cast, browser: Browser) -> None:
     with open_page(browser, server.url, NARROW) as page:
-        come_in(page, cast)
+        enter_office(page, cast)
         page.goto("/settings/edit")
         save = page.get_by_role("button", name="Save")
         expect(save).to_be_in_viewport()
@@ -332,7 +332,7 @@ def test_people_are_found_and_changed_without_javascript(browser: Browser, serve
     context = browser.new_context(base_url=server.url, java_script_enabled=False)
     try:
         page = context.new_page()
-        come_in(page, cast)
+        enter_office(page, cast)
         page.goto("/people")
         page.get_by_label("Role").select_option("Office")
         page.get_by_role("button", name="Show").click()
@@ -347,17 +347,19 @@ def test_people_are_found_and_changed_without_javascript(browser: Browser, serve
         context.close()
 
 
-def connect(server: RunningServer, cast: Cast, page: Page, name: str) -> None:
+def connect_app(server: RunningServer, cast: Cast, page: Page, name: str) -> None:
     """Connect an app in the name of whoever is signed in on this page."""
     secret = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "mainstay")
-    register(server, client_name=name).connect(Person(server, f"mainstay={secret}"), cast.organisation, "write")
+    register_app(server, client_name=name).connect(
+        SignedInPerson(server, f"mainstay={secret}"), cast.organisation, "write"
+    )
 
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>{{7*7}}'`"
 
 
 def test_what_people_type_is_shown_as_text_everywhere(server: RunningServer, cast: Cast, page: Page) -> None:
-    person = somebody(cast, name=HOSTILE)
+    person = add_new_person(cast, name=HOSTILE)
     texts: dict[str, object] = dict.fromkeys(("name", "legalName", "taxNumber", "phone"), HOSTILE)
     cast.perform(update_organisation, **texts, address={"line1": HOSTILE, "city": HOSTILE})
     member = cast.people[Role.MEMBER]
@@ -365,7 +367,7 @@ def test_what_people_type_is_shown_as_text_everywhere(server: RunningServer, cas
     cast.perform(update_person, personId=member, skills=[HOSTILE], **details)
     cast.perform(create_key, name=HOSTILE, access="read")
     sign_in(page, person)
-    connect(server, cast, page, '"><script>alert(3)</script>')
+    connect_app(server, cast, page, '"><script>alert(3)</script>')
     paths = ["/", "/people", f"/people/{member}", f"/people/{member}/edit", f"/people/{member}/remove"]
     for path in [*paths, "/settings", "/settings/edit", KEYS, MCP]:
         page.goto(path)
@@ -387,7 +389,7 @@ def test_one_who_was_sent_to_sign_in_comes_back(cast: Cast, page: Page) -> None:
     page.goto(f"{MCP}?from=somewhere")
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     assert "next" not in page.url
-    person = somebody(cast)
+    person = add_new_person(cast)
     page.get_by_label("E-mail address").fill(person.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()

@@ -3,12 +3,12 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cast import Cast
-from chromium import check_page, come_in, open_page, without_scripts
 from mainstay.business.pricelist.operations import list_price_items
 from mainstay.business.pricelist.taxes import list_tax_rates
-from running import RunningServer
-from wares import a_kit, a_rate, a_supplier, an_item
+from support.browser import check_page, enter_office, open_page, open_page_without_scripts
+from support.cast import Cast
+from support.prices import make_kit_item, make_price_item, make_supplier, make_tax_rate
+from support.servers import RunningServer
 
 LONG_NAME = "Weather-compensated condensing combination boiler with a horizontal flue and a ten year guarantee"
 
@@ -16,10 +16,10 @@ LONG_NAME = "Weather-compensated condensing combination boiler with a horizontal
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
 def test_a_kit_is_put_together(server: RunningServer, cast: Cast, browser: Browser, *, scripts: bool) -> None:
     for name in ("Combi boiler", "Copper pipe", "Magnetic filter", "Heating engineer"):
-        an_item(cast, name)
-    opened = open_page(browser, server.url) if scripts else without_scripts(browser, server.url)
+        make_price_item(cast, name)
+    opened = open_page(browser, server.url) if scripts else open_page_without_scripts(browser, server.url)
     with opened as page:
-        come_in(page, cast)
+        enter_office(page, cast)
         make_rate(page)
         make_kit(page, scripts=scripts)
     (kit, *_) = cast.perform(list_price_items)["data"]
@@ -75,9 +75,14 @@ def make_kit(page: Page, *, scripts: bool) -> None:
 
 
 def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    rate, supplier = a_rate(cast, LONG_NAME, isDefault=True), a_supplier(cast, LONG_NAME, email="orders@long.example")
-    item = an_item(cast, LONG_NAME, code="WEATHER-COMPENSATED-24", costPrice="900719925474.0991", supplierId=supplier)
-    kit = a_kit(cast, {item: "0.0001"}, unit="piece", taxRateId=rate)
+    rate, supplier = (
+        make_tax_rate(cast, LONG_NAME, isDefault=True),
+        make_supplier(cast, LONG_NAME, email="orders@long.example"),
+    )
+    item = make_price_item(
+        cast, LONG_NAME, code="WEATHER-COMPENSATED-24", costPrice="900719925474.0991", supplierId=supplier
+    )
+    kit = make_kit_item(cast, {item: "0.0001"}, unit="piece", taxRateId=rate)
     paths = ["/price-list", "/price-list?kind=labour", "/price-list/new", "/suppliers", "/suppliers/new"]
     paths += [f"/price-list/{item}", f"/price-list/{kit}", f"/price-list/{kit}/edit", f"/suppliers/{supplier}"]
     paths += [f"/suppliers/{supplier}/edit", "/settings/taxes", "/settings/taxes/new", f"/settings/taxes/{rate}"]
@@ -89,7 +94,7 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
         "/settings/mail-texts/reminder",
     ]
     with open_page(browser, server.url) as page:
-        come_in(page, cast)
+        enter_office(page, cast)
         for path in paths:
             page.goto(path)
             page.evaluate("document.querySelectorAll('main details').forEach(part => { part.open = true })")

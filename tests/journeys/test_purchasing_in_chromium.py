@@ -2,23 +2,23 @@
 
 from playwright.sync_api import Browser, expect
 
-from cast import Cast
-from chromium import NARROW, check_page, come_in, open_page
 from mainstay.business.purchasing.bills import list_bills
 from mainstay.business.purchasing.operations import list_purchase_orders
-from ordering import PIPE, VALVE, an_order, billed, bought_for, ordered, received
-from quoting import usual_tax
-from running import RunningServer
-from wares import a_supplier
+from support.browser import NARROW, check_page, enter_office, open_page
+from support.cast import Cast
+from support.prices import make_supplier
+from support.purchases import PIPE, VALVE, bill_order, make_order, make_purchase_job, place_order, receive_order
+from support.quotes import make_default_tax_rate
+from support.servers import RunningServer
 
 LONG_NAME = "Weather-compensated condensing combination boiler with a horizontal flue and a ten year guarantee"
 
 
 def test_a_purchase_goes_from_its_order_to_its_bill(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    usual_tax(cast)
-    a_supplier(cast, email="sales@pennine.example")
+    make_default_tax_rate(cast)
+    make_supplier(cast, email="sales@pennine.example")
     with open_page(browser, server.url) as page:
-        come_in(page, cast)
+        enter_office(page, cast)
         page.goto("/purchasing/orders/new")
         page.get_by_label("Supplier").fill("pennine")
         page.get_by_role("button", name="Draft purchase order").click()
@@ -48,19 +48,21 @@ def test_a_purchase_goes_from_its_order_to_its_bill(server: RunningServer, cast:
 
 
 def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    usual_tax(cast)
-    supplier, job = a_supplier(cast, LONG_NAME), bought_for(cast)
+    make_default_tax_rate(cast)
+    supplier, job = make_supplier(cast, LONG_NAME), make_purchase_job(cast)
     lines = [
         {"kind": "heading", "description": "Heating"},
         {"description": LONG_NAME, "unitPrice": "1234.56"},
         PIPE,
         VALVE,
     ]
-    draft = an_order(cast, supplierId=supplier, jobId=job["id"], lines=lines)
-    order = received(cast, ordered(cast, supplierId=supplier, jobId=job["id"], lines=lines), "", "4", slip="LS 7")
-    bill = billed(cast, order, "", "", "4", total="28.80")
+    draft = make_order(cast, supplierId=supplier, jobId=job["id"], lines=lines)
+    order = receive_order(
+        cast, place_order(cast, supplierId=supplier, jobId=job["id"], lines=lines), "", "4", slip="LS 7"
+    )
+    bill = bill_order(cast, order, "", "", "4", total="28.80")
     with open_page(browser, server.url) as page:
-        come_in(page, cast)
+        enter_office(page, cast)
         for path in (
             "/purchasing/orders",
             f"/purchasing/orders/{draft['id']}/lines",

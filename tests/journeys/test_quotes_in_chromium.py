@@ -7,20 +7,20 @@ from email.policy import default
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cast import Cast
-from chromium import NARROW, check_page, come_in, open_page
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.quotes.operations import get_quote
-from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
-from quoting import a_draft, usual_tax
-from running import RunningServer
-from trade import a_customer
-from waiting import wait_until
+from mainstay.vocabulary.permissions import Role
+from support.browser import NARROW, check_page, enter_office, open_page
+from support.cast import Cast
+from support.customers import make_customer
+from support.quotes import make_default_tax_rate, make_quote
+from support.servers import RunningServer
+from support.waiting import wait_until
 
 
-def link_in_mail(server: RunningServer, email: str) -> str:
+def find_link_in_mail(server: RunningServer, email: str) -> str:
     """The address of the customer's page, out of the mail that the worker has sent."""
 
     def look() -> str | None:
@@ -35,7 +35,7 @@ def link_in_mail(server: RunningServer, email: str) -> str:
     return wait_until(look)
 
 
-def draft(page: Page) -> None:
+def draft_quote_on_page(page: Page) -> None:
     page.goto("/quotes/new")
     page.locator("#customerId").fill("Calder Property")
     page.get_by_label("Title").fill("New heating")
@@ -57,7 +57,7 @@ def draft(page: Page) -> None:
     expect(page.locator("#sums")).to_contain_text("2,400.00")
 
 
-def send(page: Page) -> None:
+def send_quote_on_page(page: Page) -> None:
     page.get_by_role("link", name="Send").click()
     page.get_by_role("button", name="Show what would happen").click()
     expect(page.locator("main")).to_contain_text("It is mailed to")
@@ -74,15 +74,15 @@ def send(page: Page) -> None:
 def test_a_quote_becomes_a_job_on_a_phone(
     server: RunningServer, cast: Cast, browser: Browser, *, scripts: bool
 ) -> None:
-    usual_tax(cast)
+    make_default_tax_rate(cast)
     email = f"{new_id('c').lower()}@calder.example"
-    a_customer(cast, "Calder Property", email=email)
+    make_customer(cast, "Calder Property", email=email)
     cast.perform(save_price_item, name="Combi boiler", sellPrice="1000")
     with open_page(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
-        draft(page)
-        send(page)
-    link = link_in_mail(server, email)
+        enter_office(page, cast, Role.OFFICE)
+        draft_quote_on_page(page)
+        send_quote_on_page(page)
+    link = find_link_in_mail(server, email)
     context = browser.new_context(
         base_url=server.url, viewport={"width": NARROW[0], "height": NARROW[1]}, java_script_enabled=scripts
     )
@@ -109,9 +109,9 @@ def test_after_a_refusal_one_goes_on_typing_in_the_first_field_that_is_wrong(
 ) -> None:
     for name in ("Boiler, small", "Boiler, large"):
         cast.perform(save_price_item, name=name, sellPrice="1000")
-    quote = a_draft(cast)
+    quote = make_quote(cast)
     with open_page(browser, server.url, NARROW) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         page.goto(f"/quotes/{quote['id']}/lines")
         page.get_by_label("From the price list").fill("Boiler")
         page.keyboard.press("Enter")

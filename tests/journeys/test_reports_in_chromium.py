@@ -2,18 +2,18 @@
 
 from playwright.sync_api import Browser, expect
 
-from cast import Cast
-from chromium import check_page, come_in, open_page
-from dealing import LONG_NAME, trade
 from mainstay.business.reporting.operations import REPORTS
-from mainstay.terms.rights import Role
-from running import RunningServer
+from mainstay.vocabulary.permissions import Role
+from support.browser import check_page, enter_office, open_page
+from support.busy_firm import LONG_NAME, trade_for_a_year
+from support.cast import Cast
+from support.servers import RunningServer
 
 
 def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    trade(cast)
+    trade_for_a_year(cast)
     with open_page(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         page.get_by_role("navigation", name="Areas").get_by_role("link", name="Reports").click()
         expect(page.get_by_role("heading", name="Reports", level=1)).to_be_visible()
         check_page(page)
@@ -40,9 +40,9 @@ def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, 
 def test_a_statement_is_asked_for_and_printed_and_what_is_owed_is_paid(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    trade(cast)
+    trade_for_a_year(cast)
     with open_page(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         page.goto("/reports/statement")
         expect(page.get_by_text("Choose a customer, then press Show.")).to_be_visible()
         check_page(page)

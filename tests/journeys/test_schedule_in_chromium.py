@@ -7,15 +7,25 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cast import Cast
-from chromium import NARROW, PAPER, TABLET, TINY, booked, check_page, come_in, open_page, without_scripts
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, list_visits, set_visit_status
-from mainstay.terms.rights import Role
-from running import RunningServer
-from scheduling import DAY, make_job, plan
+from mainstay.vocabulary.permissions import Role
+from support.browser import (
+    NARROW,
+    PAPER,
+    TABLET,
+    TINY,
+    check_page,
+    enter_office,
+    open_page,
+    open_page_without_scripts,
+    visit_on_board,
+)
+from support.cast import Cast
+from support.servers import RunningServer
+from support.visits import DAY, make_site_job, plan_test_visit
 
 VIEWS = ("day", "week", "list", "sheet")
 
@@ -26,24 +36,24 @@ def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
         yield page
 
 
-def furnish(cast: Cast) -> dict[str, object]:
+def fill_day(cast: Cast) -> dict[str, object]:
     """A day with all that a day can have; one visit of it."""
     cast.perform(update_person, personId=cast.people[Role.MEMBER], colour="#9f1853")
-    first: dict[str, object] = plan(cast, notes="Bring a ladder")
-    plan(cast, times=("10:30", "12:15"), allowOverlap=True, overlapReason="Next door")
-    plan(cast, Role.SUBCONTRACTOR, ("14:00", "16:30"))
-    plan(cast, Role.SUBCONTRACTOR, on=DAY)
-    plan(cast, None, ("09:00", "10:00"))
-    plan(cast, None, title="Stocktaking", on=DAY)
+    first: dict[str, object] = plan_test_visit(cast, notes="Bring a ladder")
+    plan_test_visit(cast, times=("10:30", "12:15"), allowOverlap=True, overlapReason="Next door")
+    plan_test_visit(cast, Role.SUBCONTRACTOR, ("14:00", "16:30"))
+    plan_test_visit(cast, Role.SUBCONTRACTOR, on=DAY)
+    plan_test_visit(cast, None, ("09:00", "10:00"))
+    plan_test_visit(cast, None, title="Stocktaking", on=DAY)
     leave = cast.perform(request_time_off, **{"personId": cast.people[Role.OFFICE], "from": DAY, "kind": "sick"})
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
     return first
 
 
 def test_every_view_is_fit_for_everyone(cast: Cast, browser: Browser, server: RunningServer) -> None:
-    furnish(cast)
+    fill_day(cast)
     with open_page(browser, server.url, TINY) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         pages = ("/schedule/free", "/schedule/visits", "/schedule/visits/plan", "/time-off", "/schedule/calendar")
         days = f"from={DAY}&until={DAY}"
         for path in (*(f"/schedule?view={view}&on={DAY}" for view in VIEWS), f"/schedule/change?{days}", *pages):
@@ -52,8 +62,8 @@ def test_every_view_is_fit_for_everyone(cast: Cast, browser: Browser, server: Ru
 
 
 def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -> None:
-    made = plan(cast, notes="Bring a ladder")
-    come_in(page, cast, Role.OFFICE)
+    made = plan_test_visit(cast, notes="Bring a ladder")
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     row = page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}']")
     box = row.bounding_box()
@@ -69,8 +79,8 @@ def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -
 
 
 def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Page) -> None:
-    made, there = plan(cast), plan(cast, Role.SUBCONTRACTOR)
-    come_in(page, cast, Role.OFFICE)
+    made, there = plan_test_visit(cast), plan_test_visit(cast, Role.SUBCONTRACTOR)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     cell = page.locator(f"td[data-person='{cast.people[Role.SUBCONTRACTOR]}'][data-day='{DAY}']")
     page.locator(f"[href='/schedule/visits/{made['id']}']").drag_to(cell)
@@ -87,8 +97,8 @@ def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Pag
 @pytest.mark.parametrize("country", ["GB", "US", "DE", "SE"])
 def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page, country: str) -> None:
     cast.perform(update_organisation, country=country)
-    made = plan(cast)
-    come_in(page, cast, Role.OFFICE)
+    made = plan_test_visit(cast)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     page.locator(".booked").drag_to(
         page.locator(f"td[data-person='{cast.people[Role.MEMBER]}'][data-day='2038-01-13']")
@@ -99,12 +109,12 @@ def test_a_day_of_the_week_keeps_the_time(cast: Cast, page: Page, country: str) 
 
 
 def test_the_edge_of_a_visit_is_dragged_to_another_length(cast: Cast, page: Page) -> None:
-    made, later = plan(cast, notes="Bring a ladder"), plan(cast, times=("12:00", "13:00"))
-    come_in(page, cast, Role.OFFICE)
+    made, later = plan_test_visit(cast, notes="Bring a ladder"), plan_test_visit(cast, times=("12:00", "13:00"))
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
-    hour = pull(page, made, 0.5)
+    hour = pull_edge(page, made, 0.5)
     page.mouse.up()
-    expect(booked(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
+    expect(visit_on_board(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
     after = cast.perform(get_visit, visitId=made["id"])
     assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T10:00:00.000Z", f"{DAY}T11:30:00.000Z")
     assert (after["personName"], after["notes"]) == ("Mia Member", "Bring a ladder")
@@ -112,25 +122,25 @@ def test_the_edge_of_a_visit_is_dragged_to_another_length(cast: Cast, page: Page
     assert page.url.endswith(f"view=day&on={DAY}")
 
     # What is in the way is shown while it is dragged, and refused when it is dropped there.
-    assert pull(page, made, 1) == hour
+    assert pull_edge(page, made, 1) == hour
     expect(page.locator("#dragged")).to_have_text(f"Overlaps {later['jobNumber']} Mend the roof.")
     expect(page.locator(".track.clash")).to_have_count(1)
     page.mouse.up()
     expect(page.locator("#dragged")).to_contain_text(f"Mia Member is at {later['jobNumber']} Mend the roof")
     expect(page.locator(".track.clash")).to_have_count(0)
     assert cast.perform(get_visit, visitId=made["id"])["endsAt"] == f"{DAY}T11:30:00.000Z"
-    box = booked(page, made).bounding_box()
+    box = visit_on_board(page, made).bounding_box()
     assert box
     assert abs(box["width"] - 1.5 * hour) < hour / 8
 
 
 def test_a_clash_is_shown_while_a_visit_is_dragged_to_another_person(cast: Cast, page: Page) -> None:
-    made, there = plan(cast), plan(cast, Role.SUBCONTRACTOR, ("10:00", "12:00"))
-    come_in(page, cast, Role.OFFICE)
+    made, there = plan_test_visit(cast), plan_test_visit(cast, Role.SUBCONTRACTOR, ("10:00", "12:00"))
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
-    booked(page, made).hover()
+    visit_on_board(page, made).hover()
     page.mouse.down()
-    box = booked(page, there).bounding_box()
+    box = visit_on_board(page, there).bounding_box()
     assert box
     # Whatever is entered is told so first, and only then of what moves over it.
     for by in range(3):
@@ -142,38 +152,38 @@ def test_a_clash_is_shown_while_a_visit_is_dragged_to_another_person(cast: Cast,
 
 
 def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: Page) -> None:
-    made = plan(cast)
-    come_in(page, cast, Role.OFFICE)
+    made = plan_test_visit(cast)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
-    told = page.locator("#dragged")
-    booked(page, made).focus()
+    message = page.locator("#dragged")
+    visit_on_board(page, made).focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(f"Shift+{key}")
     # It waits to be saved, as where it goes does.
-    expect(told).to_have_text("Mia Member, 10:00\N{EN DASH}11:30. Enter saves it, Escape leaves it as it was.")
+    expect(message).to_have_text("Mia Member, 10:00\N{EN DASH}11:30. Enter saves it, Escape leaves it as it was.")
     assert cast.perform(get_visit, visitId=made["id"])["version"] == made["version"]
-    save(page)
-    expect(booked(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
+    save_move(page)
+    expect(visit_on_board(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
     # The page is there anew, and one goes on where one was.
-    expect(booked(page, made)).to_be_focused()
-    before = booked(page, made).bounding_box()
+    expect(visit_on_board(page, made)).to_be_focused()
+    before = visit_on_board(page, made).bounding_box()
     page.keyboard.press("Shift+ArrowLeft")
     page.keyboard.press("Escape")
-    expect(told).to_be_hidden()
-    assert booked(page, made).bounding_box() == before
+    expect(message).to_be_hidden()
+    assert visit_on_board(page, made).bounding_box() == before
     assert cast.perform(get_visit, visitId=made["id"])["endsAt"] == f"{DAY}T11:30:00.000Z"
 
 
 def test_by_keyboard_alone_where_a_visit_goes_and_how_long_it_takes_are_saved_together(cast: Cast, page: Page) -> None:
-    made = plan(cast)
-    come_in(page, cast, Role.OFFICE)
+    made = plan_test_visit(cast)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
-    booked(page, made).focus()
+    visit_on_board(page, made).focus()
     for key in ("ArrowDown", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
     expect(page.locator("#dragged")).to_contain_text(", 10:30\N{EN DASH}12:00. Enter saves it")
-    save(page)
-    expect(booked(page, made)).to_be_focused()
+    save_move(page)
+    expect(visit_on_board(page, made)).to_be_focused()
     assert "/visits/" not in page.url
     after = cast.perform(get_visit, visitId=made["id"])
     assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T10:30:00.000Z", f"{DAY}T12:00:00.000Z")
@@ -182,10 +192,10 @@ def test_by_keyboard_alone_where_a_visit_goes_and_how_long_it_takes_are_saved_to
 
 def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, page: Page) -> None:
     # Whatever is shown of a day, it ends at midnight.
-    made = plan(cast, times=("22:45", "23:45"))
-    come_in(page, cast, Role.OFFICE)
+    made = plan_test_visit(cast, times=("22:45", "23:45"))
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
-    booked(page, made).focus()
+    visit_on_board(page, made).focus()
     for _ in range(2):
         page.keyboard.press("Shift+ArrowRight")
     expect(page.locator("#dragged")).to_have_text("It cannot become longer here: the day that is shown ends.")
@@ -195,67 +205,70 @@ def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, p
 
 
 def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, page: Page) -> None:
-    made, there = plan(cast, notes="Bring a ladder"), plan(cast, Role.SUBCONTRACTOR, ("10:00", "10:30"))
-    come_in(page, cast, Role.OFFICE)
+    made, there = (
+        plan_test_visit(cast, notes="Bring a ladder"),
+        plan_test_visit(cast, Role.SUBCONTRACTOR, ("10:00", "10:30")),
+    )
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
-    told = page.locator("#dragged")
-    booked(page, made).focus()
+    message = page.locator("#dragged")
+    visit_on_board(page, made).focus()
     row = page.locator(f"[data-person='{cast.people[Role.MEMBER]}']")
     # Downwards until one is at Sam's, where it clashes; saved there, it is refused and stands where it was.
     down = 0
-    while not told.is_visible() or "Overlaps" not in told.inner_text():
+    while not message.is_visible() or "Overlaps" not in message.inner_text():
         page.keyboard.press("ArrowDown")
         down += 1
-    expect(told).to_have_text(f"Overlaps {there['jobNumber']} Mend the roof.")
-    expect(booked(page, made)).to_be_focused()
+    expect(message).to_have_text(f"Overlaps {there['jobNumber']} Mend the roof.")
+    expect(visit_on_board(page, made)).to_be_focused()
     page.keyboard.press("Enter")
-    expect(told).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
+    expect(message).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
     expect(row.locator(".booked")).to_have_count(1)
-    expect(booked(page, made)).to_be_focused()
+    expect(visit_on_board(page, made)).to_be_focused()
 
     to_sam = ["ArrowDown"] * down + ["ArrowRight"] * 2
     for key in to_sam:
         page.keyboard.press(key)
-    expect(told).to_contain_text("Sam Subcontractor, 10:30\N{EN DASH}11:30. Enter saves it")
+    expect(message).to_contain_text("Sam Subcontractor, 10:30\N{EN DASH}11:30. Enter saves it")
     page.keyboard.press("Escape")
-    expect(told).to_be_hidden()
+    expect(message).to_be_hidden()
     expect(row.locator(".booked")).to_have_count(1)
     assert cast.perform(get_visit, visitId=made["id"])["version"] == made["version"]
 
     for key in to_sam:
         page.keyboard.press(key)
-    save(page)
+    save_move(page)
     expect(row.locator(".booked")).to_have_count(0)
     # The page is there anew, and one goes on where one was.
-    expect(booked(page, made)).to_be_focused()
+    expect(visit_on_board(page, made)).to_be_focused()
     after = cast.perform(get_visit, visitId=made["id"])
     assert (after["personName"], after["notes"]) == ("Sam Subcontractor", "Bring a ladder")
     assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T10:30:00.000Z", f"{DAY}T11:30:00.000Z")
 
 
 def test_by_keyboard_alone_a_visit_goes_to_another_day(cast: Cast, page: Page) -> None:
-    made, anytime = plan(cast), plan(cast, on=DAY)
-    come_in(page, cast, Role.OFFICE)
+    made, anytime = plan_test_visit(cast), plan_test_visit(cast, on=DAY)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=week&on={DAY}")
     for visit in (made, anytime):
-        booked(page, visit).focus()
+        visit_on_board(page, visit).focus()
         for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
             page.keyboard.press(key)
         expect(page.locator("#dragged")).to_contain_text("Mia Member, Tuesday 12 January, ")
-        save(page)
-        expect(page.locator("td[data-day='2038-01-12']").locator(booked(page, visit))).to_be_focused()
+        save_move(page)
+        expect(page.locator("td[data-day='2038-01-12']").locator(visit_on_board(page, visit))).to_be_focused()
     after, any_day = (cast.perform(get_visit, visitId=one["id"]) for one in (made, anytime))
     assert (after["startsAt"], any_day["on"]) == ("2038-01-12T10:00:00.000Z", "2038-01-12")
 
 
 def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, page: Page) -> None:
-    made = plan(cast, Role.SUBCONTRACTOR, on=DAY)
-    come_in(page, cast, Role.OFFICE)
+    made = plan_test_visit(cast, Role.SUBCONTRACTOR, on=DAY)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
-    booked(page, made).focus()
+    visit_on_board(page, made).focus()
     for key in ("ArrowRight", "ArrowUp"):
         page.keyboard.press(key)
-    save(page)
+    save_move(page)
     expect(page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}'] .booked")).to_have_count(0)
     after = cast.perform(get_visit, visitId=made["id"])
     assert (after["on"], after["personName"] != "Sam Subcontractor") == (DAY, True)
@@ -266,15 +279,15 @@ def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, p
     assert cast.perform(get_visit, visitId=made["id"])["version"] == after["version"]
 
 
-def save(page: Page) -> None:
+def save_move(page: Page) -> None:
     """Save where a visit was moved to; then the page is there anew."""
     with page.expect_navigation():
         page.keyboard.press("Enter")
 
 
-def pull(page: Page, visit: dict[str, object], hours: float) -> float:
+def pull_edge(page: Page, visit: dict[str, object], hours: float) -> float:
     """Take the right edge of a visit and pull it by so many hours; how wide an hour is."""
-    box = booked(page, visit).bounding_box()
+    box = visit_on_board(page, visit).bounding_box()
     track = page.locator(".track").first.bounding_box()
     assert box
     assert track
@@ -287,8 +300,8 @@ def pull(page: Page, visit: dict[str, object], hours: float) -> float:
 
 
 def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) -> None:
-    made = plan(cast)
-    come_in(page, cast, Role.OFFICE)
+    made = plan_test_visit(cast)
+    enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     page.locator(".booked").focus()
     page.keyboard.press("Enter")
@@ -304,11 +317,11 @@ def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) ->
 def test_without_scripts_a_visit_is_planned_for_whoever_is_free(
     cast: Cast, browser: Browser, server: RunningServer
 ) -> None:
-    job = make_job(cast)
-    plan(cast, times=("14:00", "15:00"))
+    job = make_site_job(cast)
+    plan_test_visit(cast, times=("14:00", "15:00"))
     context = browser.new_context(base_url=server.url, java_script_enabled=False)
     page = context.new_page()
-    come_in(page, cast, Role.OFFICE)
+    enter_office(page, cast, Role.OFFICE)
     page.goto("/schedule")
     page.get_by_role("link", name="Who is free?").click()
     page.get_by_label("At this time").fill(f"{DAY}T14:00")
@@ -325,11 +338,11 @@ def test_without_scripts_a_visit_is_planned_for_whoever_is_free(
 def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_plan(
     cast: Cast, browser: Browser, server: RunningServer
 ) -> None:
-    first, second = plan(cast), plan(cast, times=("13:00", "14:00"))
-    there = plan(cast, Role.SUBCONTRACTOR)
+    first, second = plan_test_visit(cast), plan_test_visit(cast, times=("13:00", "14:00"))
+    there = plan_test_visit(cast, Role.SUBCONTRACTOR)
     leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "kind": "sick"})
-    with without_scripts(browser, server.url) as page:
-        come_in(page, cast, Role.OFFICE)
+    with open_page_without_scripts(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
         page.goto(f"/time-off/{leave['id']}/decide")
         page.get_by_label("Decision").select_option("approve")
         page.get_by_role("button", name="Decide").click()
@@ -356,9 +369,9 @@ def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_
 
 
 def test_on_a_phone_a_day_reads_as_a_list(cast: Cast, browser: Browser, server: RunningServer) -> None:
-    furnish(cast)
+    fill_day(cast)
     with open_page(browser, server.url, NARROW) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         page.goto(f"/schedule?view=day&on={DAY}")
         first = page.locator(".booked").first.bounding_box()
         assert first
@@ -366,11 +379,11 @@ def test_on_a_phone_a_day_reads_as_a_list(cast: Cast, browser: Browser, server: 
 
 
 def test_on_a_tablet_and_on_paper_a_week_can_be_read(cast: Cast, browser: Browser, server: RunningServer) -> None:
-    furnish(cast)
-    started = plan(cast, Role.SUBCONTRACTOR, ("17:00", "18:30"))
+    fill_day(cast)
+    started = plan_test_visit(cast, Role.SUBCONTRACTOR, ("17:00", "18:30"))
     cast.perform(set_visit_status, visitId=started["id"], status="started")
     with open_page(browser, server.url, TABLET) as page:
-        come_in(page, cast, Role.OFFICE)
+        enter_office(page, cast, Role.OFFICE)
         page.goto(f"/schedule?view=week&on={DAY}")
         looks: tuple[tuple[tuple[int, int], Literal["screen", "print"]], ...] = ((TABLET, "screen"), (PAPER, "print"))
         for size, media in looks:
@@ -379,12 +392,12 @@ def test_on_a_tablet_and_on_paper_a_week_can_be_read(cast: Cast, browser: Browse
             assert page.locator(".booked").count() > len(VIEWS)
             assert page.evaluate(_CUT_OFF) == []
             # A time is one line, and what wraps is what is longer.
-            when, whole = (booked(page, started).locator(part).bounding_box() for part in (".when", "strong"))
+            when, whole = (visit_on_board(page, started).locator(part).bounding_box() for part in (".when", "strong"))
             assert when
             assert whole
             assert when["height"] < whole["height"]
         # No printer prints the ground on which what has begun is written.
-        paper = booked(page, started).evaluate(
+        paper = visit_on_board(page, started).evaluate(
             "(card) => [getComputedStyle(card).color, getComputedStyle(card).backgroundColor]"
         )
         assert paper == ["rgb(27, 35, 32)", "rgba(0, 0, 0, 0)"]

@@ -9,13 +9,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from cast import assemble
-from engines import PostgresServer
+from mainstay.composition import open_performer
 from mainstay.settings import Settings, read_settings
-from mainstay.staging import open_stage
-from redises import Server
-from running import RunningServer, start_server, tls
-from talking import ORGANISATION, refused
+from support.cast import make_cast
+from support.engines import PostgresServer
+from support.raw_http import ORGANISATION, check_refusal
+from support.redis_server import RedisServer
+from support.servers import RunningServer, make_tls_context, start_server
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def redis(tmp_path: Path) -> Iterator[str]:
     """The address of a real Redis."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    server = Server(tmp_path, port)
+    server = RedisServer(tmp_path, port)
     server.start()
     yield server.url
     server.kill()
@@ -34,32 +34,34 @@ def test_two_servers_share_one_limit(redis: str, postgresql: PostgresServer, tmp
         read_settings({}), data=tmp_path / "first", database=postgresql.new_database(), redis=redis, workers=1
     )
     second = replace(first, data=tmp_path / "second")
-    key, other = _keys(first)
+    key, other = _make_keys(first)
     with start_server(first) as one, start_server(second) as two:
-        answers = _ask([one, two], key, 601)
+        answers = _request_many([one, two], key, 601)
 
         assert sorted(answers) == [200] * 600 + [429]
         for server in (one, two):
             limited = server.request("GET", ORGANISATION, key)
-            refused(limited, 429)
+            check_refusal(limited, 429)
             assert limited.headers["Retry-After"] == "60"
             assert server.request("GET", ORGANISATION, other).status_code == 200
             assert "redis_away" not in server.log.read_text()
             assert server.stop() == 0
 
 
-def _keys(settings: Settings) -> tuple[str, str]:
-    stage = open_stage(settings)
-    cast = assemble(stage)
-    keys = cast.key(), cast.key()
-    stage.database.close()
+def _make_keys(settings: Settings) -> tuple[str, str]:
+    performer = open_performer(settings)
+    cast = make_cast(performer)
+    keys = cast.make_key(), cast.make_key()
+    performer.database.close()
     return keys
 
 
-def _ask(servers: list[RunningServer], key: str, times: int) -> list[int]:
+def _request_many(servers: list[RunningServer], key: str, times: int) -> list[int]:
     def client(number: int) -> list[int]:
         headers = {"Authorization": f"Bearer {key}"}
-        with httpx2.Client(base_url=servers[number % 2].url, headers=headers, timeout=30, verify=tls()) as connection:
+        with httpx2.Client(
+            base_url=servers[number % 2].url, headers=headers, timeout=30, verify=make_tls_context()
+        ) as connection:
             share = len(range(number, times, 8))
             return [connection.get(ORGANISATION).status_code for _ in range(share)]
 

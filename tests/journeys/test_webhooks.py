@@ -16,71 +16,73 @@ import standardwebhooks
 import svix.webhooks
 from pydantic import Field
 
-from cast import Cast, assemble
-from evidence import as_told, events
 from mainstay.business.people import store
 from mainstay.business.people.events import PersonUpdated
 from mainstay.business.people.model import Person
+from mainstay.changes.outbox_queue import LEASE
+from mainstay.composition import open_performer, open_signer
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox_queue import LEASE
-from mainstay.settings import Settings, environment_of
-from mainstay.staging import open_signer, open_stage
-from mainstay.terms.refusal import Conflict
-from mainstay.terms.rights import Right, Role
-from mainstay.terms.shapes import Input
+from mainstay.settings import Settings, to_environment
 from mainstay.values.moments import system_clock
+from mainstay.vocabulary.permissions import Permission, Role
+from mainstay.vocabulary.refusal import Conflict
+from mainstay.vocabulary.schemas import Input
 from mainstay.webhooks.endpoints import create_webhook
-from mainstay.working import open_dispatcher, open_worker
-from receivers import OK, Receiver, saying
-from receiving import Street, a_street, heard
-from running import start_server
-from talking import NEWCOMER, PEOPLE
-from waiting import wait_until
+from mainstay.worker_command import open_dispatcher, open_worker
+from support.cast import Cast, make_cast
+from support.raw_http import NEW_PERSON, PEOPLE
+from support.receiver_threads import ReceiverThread, received_requests, run_receiver_thread
+from support.receivers import OK, Receiver, answer_with
+from support.servers import start_server
+from support.stored_state import list_events_of, to_event_record
+from support.waiting import wait_until
 
 # The queue of each engine is its own.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
-AT_ONCE = 10
+EVENTS_AT_ONCE = 10
 
 
 @pytest.fixture
-def private(fresh_settings: Settings) -> Settings:
+def private_settings(fresh_settings: Settings) -> Settings:
     """An installation that may send to receivers on this machine."""
     return replace(fresh_settings, webhook_private_addresses="allow")
 
 
 @pytest.fixture
-def street() -> Iterator[Street]:
+def receiver_thread() -> Iterator[ReceiverThread]:
     """Where receivers stand."""
-    with a_street() as street:
-        yield street
+    with run_receiver_thread() as receiver_thread:
+        yield receiver_thread
 
 
-def test_what_is_done_over_the_api_reaches_a_webhook(private: Settings, street: Street) -> None:
-    stage = open_stage(private)
-    cast = assemble(stage)
-    receiver = street.open(saying(OK))
+def test_what_is_done_over_the_api_reaches_a_webhook(
+    private_settings: Settings, receiver_thread: ReceiverThread
+) -> None:
+    performer = open_performer(private_settings)
+    cast = make_cast(performer)
+    receiver = receiver_thread.open_receiver(answer_with(OK))
     cast.perform(create_webhook, url=receiver.url, events=["person.invited"])
-    key = cast.key()
-    stage.database.close()
-    with start_server(private) as server:
-        answer = server.request("POST", PEOPLE, key, json=NEWCOMER)
+    key = cast.make_key()
+    performer.database.close()
+    with start_server(private_settings) as server:
+        answer = server.request("POST", PEOPLE, key, json=NEW_PERSON)
         assert answer.status_code == 201
         wait_until(lambda: bool(receiver.requests))
         assert server.stop() == 0
-    (request,) = heard(receiver)
+    (request,) = received_requests(receiver)
     event = orjson.loads(request.body)
-    assert (event["type"], event["data"]["object"]) == ("person.invited", as_told(answer.json()))
+    assert (event["type"], event["data"]["object"]) == ("person.invited", to_event_record(answer.json()))
 
 
-def test_no_event_is_lost_by_kills(private: Settings, street: Street) -> None:
-    _endure(private, street, Plan(events=120, webhooks=2, kills=2))
+def test_no_event_is_lost_by_kills(private_settings: Settings, receiver_thread: ReceiverThread) -> None:
+    _survive_kills(private_settings, receiver_thread, Plan(events=120, webhooks=2, kills=2))
 
 
 @pytest.mark.long
-def test_no_event_of_very_many_is_lost_by_kills(private: Settings, street: Street) -> None:
-    _endure(private, street, Plan(events=10_000, webhooks=5, kills=60))
+def test_no_event_of_very_many_is_lost_by_kills(private_settings: Settings, receiver_thread: ReceiverThread) -> None:
+    _survive_kills(private_settings, receiver_thread, Plan(events=10_000, webhooks=5, kills=60))
 
 
 @dataclass(frozen=True)
@@ -92,26 +94,26 @@ class Plan:
     kills: int
 
 
-def _endure(settings: Settings, street: Street, plan: Plan) -> None:
-    stage = open_stage(settings)
-    cast = assemble(stage)
-    receivers = [street.open(saying(OK)) for _ in range(plan.webhooks)]
+def _survive_kills(settings: Settings, receiver_thread: ReceiverThread, plan: Plan) -> None:
+    performer = open_performer(settings)
+    cast = make_cast(performer)
+    receivers = [receiver_thread.open_receiver(answer_with(OK)) for _ in range(plan.webhooks)]
     webhooks = {str(cast.perform(create_webhook, url=receiver.url)["id"]): receiver for receiver in receivers}
-    before = len(events(cast))
-    with _workers(settings) as workers:
+    before = len(list_events_of(cast))
+    with _run_workers(settings) as workers:
         for number in range(plan.kills):
-            _happen(cast, plan.events // plan.kills)
+            _cause_events(cast, plan.events // plan.kills)
             if number % 2:
                 # In the middle of sending. What was on its way keeps its places until its lease ends.
-                _wait_for_more(receivers, plan.webhooks * AT_ONCE)
+                _wait_for_more(receivers, plan.webhooks * EVENTS_AT_ONCE)
             workers.kill_one()
-    _finish(settings, cast)
-    told = {str(event["id"]): int(event["sequence"]) for event in events(cast)[before:]}
-    assert [*told.values()] == [*range(before + 1, before + 1 + len(told))]
-    cut_short = sum(_check(settings, cast, told, *each) for each in webhooks.items())
+    _finish_deliveries(settings, cast)
+    sequences = {str(event["id"]): int(event["sequence"]) for event in list_events_of(cast)[before:]}
+    assert [*sequences.values()] == [*range(before + 1, before + 1 + len(sequences))]
+    cut_short = sum(_check_deliveries(settings, cast, sequences, *each) for each in webhooks.items())
     # Otherwise nothing was proved.
     assert cut_short
-    stage.database.close()
+    performer.database.close()
 
 
 class Chatter(Input):
@@ -122,23 +124,23 @@ class Chatter(Input):
     fail: bool
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, on=store.PEOPLE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, on=store.PEOPLE)
 def chatter(ctx: Context, given: Chatter, person: Person) -> Person:
     """Tell of several changes to a person, and perhaps take them back."""
     for _ in range(given.times):
-        ctx.record(PersonUpdated(person, person))
+        ctx.emit(PersonUpdated(person, person))
     if given.fail:
         raise Conflict("No.")
     return person
 
 
-def _happen(cast: Cast, events: int) -> None:
+def _cause_events(cast: Cast, events: int) -> None:
     """Let so many events happen, in many changes; between them, as many changes are taken back."""
     person = cast.people[Role.MEMBER]
-    for _ in range(events // AT_ONCE):
+    for _ in range(events // EVENTS_AT_ONCE):
         with suppress(Conflict):
             cast.perform(chatter, personId=person, times=3, fail=True)
-        cast.perform(chatter, personId=person, times=AT_ONCE, fail=False)
+        cast.perform(chatter, personId=person, times=EVENTS_AT_ONCE, fail=False)
 
 
 def _wait_for_more(receivers: list[Receiver], more: int) -> None:
@@ -161,7 +163,7 @@ class Workers:
             self.processes.append(
                 subprocess.Popen(
                     [sys.executable, "-m", "mainstay", "worker"],
-                    env={**os.environ, **environment_of(self.settings)},
+                    env={**os.environ, **to_environment(self.settings)},
                     stdout=log,
                     stderr=subprocess.STDOUT,
                 )
@@ -177,7 +179,7 @@ class Workers:
 
 
 @contextmanager
-def _workers(settings: Settings) -> Iterator[Workers]:
+def _run_workers(settings: Settings) -> Iterator[Workers]:
     workers = Workers(settings)
     try:
         for _ in range(2):
@@ -189,35 +191,37 @@ def _workers(settings: Settings) -> Iterator[Workers]:
             process.wait(30)
 
 
-def _finish(settings: Settings, cast: Cast) -> None:
+def _finish_deliveries(settings: Settings, cast: Cast) -> None:
     """Send everything that is left. By this clock, every lease of those who were killed has ended."""
-    later = open_stage(settings, lambda: system_clock() + LEASE + timedelta(seconds=1))
+    later = open_performer(settings, lambda: system_clock() + LEASE + timedelta(seconds=1))
     worker, dispatcher = open_worker(settings, later), open_dispatcher(settings, later)
-    while worker.step():
+    while worker.run_next_tasks():
         pass
     with ThreadPoolExecutor(1) as thread:
         ended = thread.submit(dispatcher.run)
-        wait_until(lambda: _left(cast) == 0)
+        wait_until(lambda: _count_undelivered(cast) == 0)
         dispatcher.stop()
         ended.result()
     later.database.close()
 
 
-def _left(cast: Cast) -> int:
-    with cast.stage.database.reading(cast.organisation) as rows:
-        row = rows.one(
+def _count_undelivered(cast: Cast) -> int:
+    with cast.performer.database.read_transaction(cast.organisation) as db:
+        row = db.one(
             "SELECT count(*) FROM delivery WHERE organisation_id = :organisation AND status <> 'delivered'",
         )
     return int(row[0] or 0) if row else 0
 
 
-def _check(settings: Settings, cast: Cast, told: dict[str, int], webhook: str, receiver: Receiver) -> int:
-    """Everything arrived, verified; nothing that was taken back did; and what came twice was on its way at a kill.
+def _check_deliveries(
+    settings: Settings, cast: Cast, sequences: dict[str, int], webhook: str, receiver: Receiver
+) -> int:
+    """Check that every event arrived with a valid signature, and that only events under way at a kill came twice.
 
-    How many attempts a kill cut short: of these nothing was written down.
+    Return how many attempts were cut short by a kill: nothing was stored about them.
     """
-    requests = heard(receiver)
-    secret = open_signer(settings).shown(webhook, 1)
+    requests = received_requests(receiver)
+    secret = open_signer(settings).reveal_secret(webhook, 1)
     for request in requests:
         svix.webhooks.Webhook(secret).verify(request.body, request.headers)
         assert (
@@ -225,8 +229,8 @@ def _check(settings: Settings, cast: Cast, told: dict[str, int], webhook: str, r
             == request.headers["webhook-id"]
         )
 
-    with cast.stage.database.reading(cast.organisation) as rows:
-        deliveries = rows.all(
+    with cast.performer.database.read_transaction(cast.organisation) as db:
+        deliveries = db.all(
             "SELECT d.event_id, d.status, d.attempts, count(a.number) FROM delivery d LEFT JOIN delivery_attempt a"
             " ON a.organisation_id = d.organisation_id AND a.delivery_id = d.id"
             " WHERE d.organisation_id = :organisation AND d.webhook_id = :webhook"
@@ -234,7 +238,7 @@ def _check(settings: Settings, cast: Cast, told: dict[str, int], webhook: str, r
             webhook=webhook,
         )
     bodies = {request.headers["webhook-id"]: orjson.loads(request.body) for request in requests}
-    assert {identity: body["sequence"] for identity, body in bodies.items()} == told
+    assert {record_id: body["sequence"] for record_id, body in bodies.items()} == sequences
 
     came = Counter(request.headers["webhook-id"] for request in requests)
     assert {event for event, *_ in deliveries} == set(came)

@@ -6,43 +6,54 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cast import Cast, assemble
-from chromium import check_page, come_in, open_page, sign_in
-from hooking import DELIVERIES, WEBHOOKS, House, Receiver, open_house, open_receiver
-from installations import Installations
-from mainstay.terms.rights import Role
+from mainstay.vocabulary.permissions import Role
 from mainstay.webhooks.deliveries import list_deliveries, send_test_event
 from mainstay.webhooks.endpoints import list_webhooks, pause_webhook
-from running import start_server
-from telling import make_webhook, set_columns
-from visiting import somebody
-from waiting import wait_until
+from support.browser import check_page, enter_office, open_page, sign_in
+from support.browser_session import add_new_person
+from support.cast import Cast, make_cast
+from support.installations import Installations
+from support.servers import start_server
+from support.waiting import wait_until
+from support.webhook_installation import (
+    DELIVERIES,
+    WEBHOOKS,
+    WebhookInstallation,
+    WebhookReceiver,
+    open_webhook_installation,
+    run_webhook_receiver,
+)
+from support.webhooks import make_webhook, set_columns
 
 
 @pytest.fixture(scope="module")
-def house(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with open_house(installations.furnished(engine, tmp_path_factory.mktemp("webhooks")), start_server) as house:
-        yield house
+def webhook_installation(
+    engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[WebhookInstallation]:
+    with open_webhook_installation(
+        installations.make_with_accounts(engine, tmp_path_factory.mktemp("webhooks")), start_server
+    ) as installation:
+        yield installation
 
 
 @pytest.fixture
-def cast(house: House) -> Cast:
-    return assemble(house.stage)
+def cast(webhook_installation: WebhookInstallation) -> Cast:
+    return make_cast(webhook_installation.performer)
 
 
 @pytest.fixture
-def page(browser: Browser, house: House) -> Iterator[Page]:
-    with open_page(browser, house.server.url) as page:
+def page(browser: Browser, webhook_installation: WebhookInstallation) -> Iterator[Page]:
+    with open_page(browser, webhook_installation.server.url) as page:
         yield page
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with open_receiver() as receiver:
+def receiver() -> Iterator[WebhookReceiver]:
+    with run_webhook_receiver() as receiver:
         yield receiver
 
 
-def attempted(cast: Cast, webhook: str, times: int = 1) -> str:
+def wait_for_attempts(cast: Cast, webhook: str, times: int = 1) -> str:
     """The newest delivery of a webhook, once it was tried so often."""
 
     def look() -> str | None:
@@ -52,8 +63,8 @@ def attempted(cast: Cast, webhook: str, times: int = 1) -> str:
     return wait_until(look)
 
 
-def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Cast, receiver: Receiver) -> None:
-    come_in(page, cast, Role.ADMIN)
+def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Cast, receiver: WebhookReceiver) -> None:
+    enter_office(page, cast, Role.ADMIN)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Developer").click()
     page.get_by_role("link", name="Webhooks").click()
@@ -71,14 +82,14 @@ def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Ca
     assert secret not in page.content()
 
     # What is sent appears by itself, and the page is not left for it.
-    act(page, "Send test event")
+    choose_action(page, "Send test event")
     expect(page.get_by_role("status").filter(has_text="The test event is on its way.")).to_be_visible()
     row = page.get_by_role("row", name="A test event")
     expect(row).to_contain_text("Delivered")
     expect(row).to_contain_text("200 OK")
 
     receiver.status = 500
-    act(page, "Send test event")
+    choose_action(page, "Send test event")
     row = page.get_by_role("row", name="A test event").first
     expect(row).to_contain_text("500 Internal Server Error")
     expect(row).to_contain_text("Retrying")
@@ -92,35 +103,37 @@ def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Ca
     expect(page.locator("[data-live]")).to_contain_text("Delivered")
 
     page.get_by_role("link", name="Our accounting").click()
-    act(page, "Rotate secret")
+    choose_action(page, "Rotate secret")
     page.get_by_role("button", name="Rotate secret").click()
     assert page.locator("#secret").inner_text() != secret
     expect(page.get_by_text("signs as well until")).to_be_visible()
 
-    act(page, "Delete")
+    choose_action(page, "Delete")
     expect(page.get_by_role("heading", name=f"The webhook to {receiver.url} is deleted")).to_be_visible()
     page.get_by_role("button", name="Delete").click()
     expect(page.get_by_role("status")).to_contain_text("The webhook is deleted.")
     assert cast.perform(list_webhooks)["data"] == []
 
 
-def act(page: Page, deed: str) -> None:
+def choose_action(page: Page, label: str) -> None:
     """Choose something from the menu of a record's page."""
     page.get_by_label("More actions").click()
-    page.locator("main .sheet").get_by_text(deed).click()
+    page.locator("main .sheet").get_by_text(label).click()
 
 
-def test_the_list_changes_without_taking_the_focus_or_the_selection(page: Page, cast: Cast, receiver: Receiver) -> None:
+def test_the_list_changes_without_taking_the_focus_or_the_selection(
+    page: Page, cast: Cast, receiver: WebhookReceiver
+) -> None:
     webhook = make_webhook(cast, url=receiver.url, events=["person.left"])
     cast.perform(send_test_event, webhookId=webhook)
-    first = attempted(cast, webhook)
+    first = wait_for_attempts(cast, webhook)
     page.clock.install()
-    come_in(page, cast)
+    enter_office(page, cast)
     page.goto(f"{WEBHOOKS}/{webhook}")
     page.locator(f"#{first}").focus()
     cast.perform(send_test_event, webhookId=webhook)
-    second = attempted(cast, webhook)
-    take_turn(page)
+    second = wait_for_attempts(cast, webhook)
+    pass_refresh_time(page)
     expect(page.locator(f"#{second}")).to_be_visible()
     expect(page.locator("#deliveries-told")).to_have_text("Updated.")
     expect(page.locator(f"#{first}")).to_be_focused()
@@ -128,17 +141,17 @@ def test_the_list_changes_without_taking_the_focus_or_the_selection(page: Page, 
     # Who is about to copy something is not disturbed, and sees what is new afterwards.
     page.evaluate("id => getSelection().selectAllChildren(document.getElementById(id))", first)
     cast.perform(send_test_event, webhookId=webhook)
-    third = attempted(cast, webhook)
-    take_turn(page)
+    third = wait_for_attempts(cast, webhook)
+    pass_refresh_time(page)
     # The next turn begins when this one has ended.
-    take_turn(page)
+    pass_refresh_time(page)
     assert page.evaluate("getSelection().toString()") == "A test event"
     page.evaluate("getSelection().removeAllRanges()")
-    take_turn(page)
+    pass_refresh_time(page)
     expect(page.locator(f"#{third}")).to_be_visible()
 
 
-def take_turn(page: Page) -> None:
+def pass_refresh_time(page: Page) -> None:
     """Let the time pass after which the list is asked for anew."""
     with page.expect_response(re.compile("/deliveries$")):
         page.clock.fast_forward(2000)
@@ -147,33 +160,37 @@ def take_turn(page: Page) -> None:
 def test_one_who_is_signed_out_is_not_asked_for_again(page: Page, cast: Cast) -> None:
     webhook = make_webhook(cast, events=["person.left"])
     page.clock.install()
-    come_in(page, cast)
+    enter_office(page, cast)
     page.goto(f"{WEBHOOKS}/{webhook}")
     page.context.clear_cookies()
-    take_turn(page)
+    pass_refresh_time(page)
     expect(page.locator("#deliveries-told")).to_have_text("No longer updated.")
 
 
-def test_it_works_without_javascript(browser: Browser, house: House, cast: Cast, receiver: Receiver) -> None:
-    context = browser.new_context(base_url=house.server.url, java_script_enabled=False)
+def test_it_works_without_javascript(
+    browser: Browser, webhook_installation: WebhookInstallation, cast: Cast, receiver: WebhookReceiver
+) -> None:
+    context = browser.new_context(base_url=webhook_installation.server.url, java_script_enabled=False)
     try:
         page = context.new_page()
-        come_in(page, cast)
+        enter_office(page, cast)
         page.goto(f"{WEBHOOKS}/new")
         page.get_by_label("Address").fill(receiver.url)
         page.get_by_role("button", name="Create webhook").click()
-        act(page, "Send test event")
+        choose_action(page, "Send test event")
         (webhook,) = cast.perform(list_webhooks)["data"]
-        attempted(cast, webhook["id"])
+        wait_for_attempts(cast, webhook["id"])
         page.get_by_role("link", name="Refresh").click()
         expect(page.get_by_role("row", name="A test event")).to_contain_text("200 OK")
     finally:
         context.close()
 
 
-def test_every_page_is_without_faults(house: House, cast: Cast, browser: Browser, receiver: Receiver) -> None:
-    owner = somebody(cast)
-    with open_page(browser, house.server.url) as page:
+def test_every_page_is_without_faults(
+    webhook_installation: WebhookInstallation, cast: Cast, browser: Browser, receiver: WebhookReceiver
+) -> None:
+    owner = add_new_person(cast)
+    with open_page(browser, webhook_installation.server.url) as page:
         sign_in(page, owner)
         page.goto(WEBHOOKS)
         expect(page.get_by_text("No webhooks yet")).to_be_visible()
@@ -187,18 +204,18 @@ def test_every_page_is_without_faults(house: House, cast: Cast, browser: Browser
         page.get_by_label("Address").fill(f"{receiver.url}/{'long' * 60}")
         page.get_by_role("button", name="Create webhook").click()
         expect(page.get_by_role("status").filter(has_text="The webhook is ready.")).to_be_visible()
-        open_all(page)
+        open_all_details(page)
         check_page(page)
 
         (webhook,) = cast.perform(list_webhooks)["data"]
         receiver.status, receiver.answer = 500, b"<h1>Out of order</h1>" * 40
         cast.perform(send_test_event, webhookId=webhook["id"])
-        delivery = attempted(cast, webhook["id"])
+        delivery = wait_for_attempts(cast, webhook["id"])
         one = f"{WEBHOOKS}/{webhook['id']}"
         forms = [f"{one}/{act}" for act in ("edit", "redeliver-failed", "rotate-secret", "delete")]
         for path in [WEBHOOKS, one, *forms, f"{DELIVERIES}/{delivery}"]:
             page.goto(path)
-            open_all(page)
+            open_all_details(page)
             check_page(page)
         cast.perform(pause_webhook, webhookId=webhook["id"])
         page.goto(f"{one}?status=failed")
@@ -210,5 +227,5 @@ def test_every_page_is_without_faults(house: House, cast: Cast, browser: Browser
             check_page(page)
 
 
-def open_all(page: Page) -> None:
+def open_all_details(page: Page) -> None:
     page.evaluate("document.querySelectorAll('main details').forEach(part => { part.open = true })")

@@ -5,52 +5,52 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from billing import an_invoice, issued
-from cast import Cast
-from chromium import NARROW, TINY, check_page, come_in, open_page
-from dealing import trade
 from mainstay.business.reporting.operations import REPORTS
-from mainstay.terms.rights import Role
-from ordering import a_bill, ordered
-from quoting import a_draft, sent
-from running import RunningServer
-from scheduling import DAY, plan
+from mainstay.vocabulary.permissions import Role
+from support.browser import NARROW, TINY, check_page, enter_office, open_page
+from support.busy_firm import trade_for_a_year
+from support.cast import Cast
+from support.invoices import issue_invoice, make_invoice
+from support.purchases import make_bill, place_order
+from support.quotes import issue_quote, make_quote
+from support.servers import RunningServer
+from support.visits import DAY, plan_test_visit
 
 # The narrowest phone, and right behind each width at which the pages change: there they have the least room. They are
 # no cards any more (640), the sidebar takes its place (896), columns come beside others (992, 1088, 1152).
-LEAST_ROOM = (320, 641, 897, 993, 1089, 1153)
-BETWEEN = (390, 660, 768, 900, 1024, 1180, 1280)
+NARROWEST_WIDTHS = (320, 641, 897, 993, 1089, 1153)
+OTHER_WIDTHS = (390, 660, 768, 900, 1024, 1180, 1280)
 PHONE = 640
 # So far below the bar at the top of a phone its title begins at least, and so far below the top at most.
 LEAST_GAP, LOWEST_TITLE = 8, 72
 LISTS = ("jobs", "customers", "quotes", "invoices", "payments", "credit-notes", "price-list", "suppliers", "people")
-REPORTED = tuple(f"/reports/{name}" for name, report in REPORTS.items() if not report.needs)
+REPORT_PATHS = tuple(f"/reports/{name}" for name, report in REPORTS.items() if not report.requires)
 
 
 @pytest.fixture
-def busy(cast: Cast) -> Cast:
+def busy_cast(cast: Cast) -> Cast:
     """An organisation in which every list and report has something to show, amounts and names that are long."""
-    trade(cast)
+    trade_for_a_year(cast)
     line = {"description": "Heating", "unitPrice": "1234567.89"}
-    sent(cast, a_draft(cast, lines=[line]))
-    an_invoice(cast, lines=[line])
-    ordered(cast)
-    a_bill(cast, lines=[line | {"taxRateId": None}], total="1234567.89")
-    plan(cast)
+    issue_quote(cast, make_quote(cast, lines=[line]))
+    make_invoice(cast, lines=[line])
+    place_order(cast)
+    make_bill(cast, lines=[line | {"taxRateId": None}], total="1234567.89")
+    plan_test_visit(cast)
     return cast
 
 
 @pytest.mark.parametrize(
-    "widths", [LEAST_ROOM, pytest.param(BETWEEN, marks=pytest.mark.long)], ids=["least room", "between"]
+    "widths", [NARROWEST_WIDTHS, pytest.param(OTHER_WIDTHS, marks=pytest.mark.long)], ids=["least room", "between"]
 )
 def test_no_page_scrolls_sideways_and_on_a_phone_its_title_is_on_top(
-    busy: Cast, browser: Browser, server: RunningServer, widths: tuple[int, ...]
+    busy_cast: Cast, browser: Browser, server: RunningServer, widths: tuple[int, ...]
 ) -> None:
     settings = ("account", "work-rules", "documents", "taxes", "mail-texts", "import", "export", "work")
     developer = ("keys", "mcp", "webhooks", "keys/new")
     paths = [
         *("/", "/search?text=heating", "/jobs/board", *(f"/{name}" for name in LISTS)),
-        *("/purchasing/orders", "/purchasing/bills", "/purchasing/bills/new", "/reports", *REPORTED),
+        *("/purchasing/orders", "/purchasing/bills", "/purchasing/bills/new", "/reports", *REPORT_PATHS),
         *("/hours", "/hours/week", "/hours/approve", "/hours/to-bill", "/schedule/visits", "/time-off"),
         *(f"/schedule?on={DAY}&view={view}" for view in ("day", "week")),
         *("/schedule", "/schedule/free", f"/schedule/change?from={DAY}&until={DAY}"),
@@ -59,17 +59,17 @@ def test_no_page_scrolls_sideways_and_on_a_phone_its_title_is_on_top(
         *("/developers", "/changelog"),
     ]
     with open_page(browser, server.url) as page:
-        come_in(page, busy, Role.OWNER)
-        faults = [fault for path in paths for fault in faults_of(page, path, widths)]
+        enter_office(page, busy_cast, Role.OWNER)
+        faults = [fault for path in paths for fault in find_faults(page, path, widths)]
     assert faults == []
 
 
 def test_on_a_phone_no_figure_of_home_is_printed_over_its_words(
-    busy: Cast, browser: Browser, server: RunningServer
+    busy_cast: Cast, browser: Browser, server: RunningServer
 ) -> None:
-    issued(busy, an_invoice(busy, lines=[{"description": "Heating", "unitPrice": "1234567.89"}]))
+    issue_invoice(busy_cast, make_invoice(busy_cast, lines=[{"description": "Heating", "unitPrice": "1234567.89"}]))
     with open_page(browser, server.url, NARROW) as page:
-        come_in(page, busy, Role.OWNER)
+        enter_office(page, busy_cast, Role.OWNER)
         expect(page.get_by_role("heading", name="Revenue")).to_be_visible()
         for width in (320, 390, 640):
             page.set_viewport_size({"width": width, "height": 860})
@@ -83,9 +83,11 @@ def test_on_a_phone_no_figure_of_home_is_printed_over_its_words(
             assert overlaps == 0, width
 
 
-def test_on_a_phone_a_menu_leads_to_the_parts_of_an_area(busy: Cast, browser: Browser, server: RunningServer) -> None:
+def test_on_a_phone_a_menu_leads_to_the_parts_of_an_area(
+    busy_cast: Cast, browser: Browser, server: RunningServer
+) -> None:
     with open_page(browser, server.url, NARROW) as page:
-        come_in(page, busy, Role.OWNER)
+        enter_office(page, busy_cast, Role.OWNER)
         page.goto("/purchasing/orders")
         check_page(page)
         page.locator("main summary").get_by_text("Purchasing").click()
@@ -101,10 +103,10 @@ def test_on_a_phone_a_menu_leads_to_the_parts_of_an_area(busy: Cast, browser: Br
 
 
 def test_a_record_with_an_amount_and_a_state_takes_two_lines_on_a_phone(
-    busy: Cast, browser: Browser, server: RunningServer
+    busy_cast: Cast, browser: Browser, server: RunningServer
 ) -> None:
     with open_page(browser, server.url, NARROW) as page:
-        come_in(page, busy, Role.OFFICE)
+        enter_office(page, busy_cast, Role.OFFICE)
         for path in ("/quotes", "/invoices", "/payments", "/purchasing/orders", "/purchasing/bills"):
             page.goto(path)
             heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
@@ -112,20 +114,24 @@ def test_a_record_with_an_amount_and_a_state_takes_two_lines_on_a_phone(
             assert max(heights) <= 64, (path, heights)
 
 
-def test_more_actions_of_a_record_have_room_at_every_width(busy: Cast, browser: Browser, server: RunningServer) -> None:
+def test_more_actions_of_a_record_have_room_at_every_width(
+    busy_cast: Cast, browser: Browser, server: RunningServer
+) -> None:
     with open_page(browser, server.url, TINY) as page:
-        come_in(page, busy, Role.OWNER)
+        enter_office(page, busy_cast, Role.OWNER)
         faults = []
         for path in ("/jobs", "/invoices", "/payments", "/purchasing/orders", "/purchasing/bills"):
             page.goto(path)
             page.locator(".records tbody th a").first.click()
             page.locator(".top .more-actions > summary").click()
             expect(page.locator(".top .more-actions .sheet")).to_be_visible()
-            faults += [f"{path} at {width}: {left}" for width, left in sheets_beyond(page, (320, 390, 640, 641, 896))]
+            faults += [
+                f"{path} at {width}: {left}" for width, left in find_cut_off_sheets(page, (320, 390, 640, 641, 896))
+            ]
     assert faults == []
 
 
-def sheets_beyond(page: Page, widths: tuple[int, ...]) -> Iterator[tuple[int, list[float]]]:
+def find_cut_off_sheets(page: Page, widths: tuple[int, ...]) -> Iterator[tuple[int, list[float]]]:
     """At which widths the open sheet of a page runs off an edge, or the page scrolls sideways."""
     for width in widths:
         page.set_viewport_size({"width": width, "height": 860})
@@ -137,7 +143,7 @@ def sheets_beyond(page: Page, widths: tuple[int, ...]) -> Iterator[tuple[int, li
             yield width, [left, right, whole]
 
 
-def faults_of(page: Page, path: str, widths: tuple[int, ...]) -> Iterator[str]:
+def find_faults(page: Page, path: str, widths: tuple[int, ...]) -> Iterator[str]:
     """At which widths a page scrolls sideways, and where its title begins far down on a phone."""
     answer = page.goto(path)
     assert answer

@@ -12,13 +12,13 @@ import icalendar
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from apps import register, signed_in
-from cast import Cast
-from mainstay.terms.rights import Role
 from mainstay.values.moments import local_date
-from running import RunningServer
-from trade import ADDRESS
-from visiting import Visit, visit_as, words
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import BrowserSession, sign_in_cast, visible_text
+from support.cast import Cast
+from support.customers import ADDRESS
+from support.oauth_app import register_app, sign_in_cast_member
+from support.servers import RunningServer
 
 Record = dict[str, Any]
 Call = Callable[..., Awaitable[Record]]
@@ -33,13 +33,13 @@ class Program:
 
     def post(self, path: str, **given: object) -> Record:
         """Do something."""
-        return self._said("POST", path, given)
+        return self._request("POST", path, given)
 
     def get(self, path: str) -> Record:
         """Read something."""
-        return self._said("GET", path, None)
+        return self._request("GET", path, None)
 
-    def _said(self, method: str, path: str, given: object) -> Record:
+    def _request(self, method: str, path: str, given: object) -> Record:
         answer = self.server.request(method, f"/api/v1{path}", self.key, json=given)
         assert answer.status_code in {200, 201}, answer.text
         said: Record = answer.json()
@@ -54,14 +54,14 @@ class Calendar:
     path: str
 
     @classmethod
-    def of(cls, visiting: Visit) -> "Calendar":
+    def of(cls, session: BrowserSession) -> "Calendar":
         """A new link of someone who is signed in."""
-        page = visiting.follow(visiting.submit("/schedule/calendar", "/schedule/calendar/new")).text
+        page = session.follow_redirect(session.submit_form("/schedule/calendar", "/schedule/calendar/new")).text
         found = re.search(r"/calendar/svc_cl_[\w-]{43}\.ics", page)
         assert found
-        return cls(visiting.server, found[0])
+        return cls(session.server, found[0])
 
-    def visits(self) -> dict[str, date]:
+    def read_visits(self) -> dict[str, date]:
         """The dates of the visits in it, by their ids."""
         read = icalendar.Calendar.from_ical(self.server.request("GET", self.path).content)
         events: list[Any] = read.walk("VEVENT")
@@ -69,7 +69,7 @@ class Calendar:
 
 
 def today(cast: Cast) -> date:
-    return local_date(cast.stage.clock(), "Europe/London")
+    return local_date(cast.performer.clock(), "Europe/London")
 
 
 def next_week(cast: Cast) -> date:
@@ -77,7 +77,7 @@ def next_week(cast: Cast) -> date:
     return today(cast) + timedelta(days=7 - today(cast).weekday())
 
 
-def enquiry(program: Program) -> Record:
+def create_enquiry(program: Program) -> Record:
     """What the form on a firm's web site leaves."""
     customer = program.post("/customers", name="Iris Whitcombe", kind="individual", phone="01422 555 010")["id"]
     site = program.post("/sites", customerId=customer, address=ADDRESS, accessNotes="The key is next door.")["id"]
@@ -87,55 +87,59 @@ def enquiry(program: Program) -> Record:
 def test_an_enquiry_becomes_a_job_that_is_visited_and_whose_hours_are_approved(
     server: RunningServer, cast: Cast
 ) -> None:
-    program = Program(server, cast.key(role=Role.ADMIN))
-    orla, mia = (visit_as(server, cast, role) for role in (Role.OFFICE, Role.MEMBER))
-    job, day = enquiry(program), today(cast).isoformat()
+    program = Program(server, cast.make_key(role=Role.ADMIN))
+    orla, mia = (sign_in_cast(server, cast, role) for role in (Role.OFFICE, Role.MEMBER))
+    job, day = create_enquiry(program), today(cast).isoformat()
     assert job["number"] not in mia.get("/").text
 
     # The office takes it up, and plans it for today.
-    orla.follow(orla.submit(f"/jobs/{job['id']}/change-status", status="open", reason="They said yes on the phone."))
+    orla.follow_redirect(
+        orla.submit_form(f"/jobs/{job['id']}/change-status", status="open", reason="They said yes on the phone.")
+    )
     planned = {"jobId": job["number"], "kind": "work", "on": day, f"personIds {cast.people[Role.MEMBER]}": "on"}
-    orla.follow(orla.submit("/schedule/visits/plan", **planned))
+    orla.follow_redirect(orla.submit_form("/schedule/visits/plan", **planned))
     [visit] = program.get(f"/visits?jobId={job['number']}")["data"]
     assert program.get(f"/jobs/{job['id']}")["stage"] == "scheduled"
 
     # The member finds it on their phone, with all that they need there, and does it.
-    home = words(mia.get("/").text)
-    assert all(told in home for told in ("Repair the boiler", "2 Weir Lane"))
-    assert "The key is next door." in words(mia.get(f"/schedule/visits/{visit['id']}").text)
-    assert "They said yes on the phone." in words(mia.get(f"/jobs/{job['id']}").text)
-    mia.follow(mia.submit("/", f"/today/{visit['id']}", status="started"))
-    mia.follow(mia.submit("/hours/week", "/hours/week/log", job=job["id"], time="1:30", day=day, note="New valve"))
-    mia.follow(mia.submit("/", f"/today/{visit['id']}", status="done"))
-    mia.follow(mia.submit("/hours/week", then="submit"))
+    home = visible_text(mia.get("/").text)
+    assert all(seen_values in home for seen_values in ("Repair the boiler", "2 Weir Lane"))
+    assert "The key is next door." in visible_text(mia.get(f"/schedule/visits/{visit['id']}").text)
+    assert "They said yes on the phone." in visible_text(mia.get(f"/jobs/{job['id']}").text)
+    mia.follow_redirect(mia.submit_form("/", f"/today/{visit['id']}", status="started"))
+    mia.follow_redirect(
+        mia.submit_form("/hours/week", "/hours/week/log", job=job["id"], time="1:30", day=day, note="New valve")
+    )
+    mia.follow_redirect(mia.submit_form("/", f"/today/{visit['id']}", status="done"))
+    mia.follow_redirect(mia.submit_form("/hours/week", then="submit"))
     [entry] = program.get("/hours?status=submitted")["data"]
     assert (entry["minutes"], entry["jobNumber"]) == (90, job["number"])
 
     # The office approves, and what is to be billed is there.
-    assert "1:30" in words(orla.get("/hours/approve").text)
-    orla.follow(orla.submit("/hours/approve", decision="approve", **{f"entry {entry['id']}": "on"}))
+    assert "1:30" in visible_text(orla.get("/hours/approve").text)
+    orla.follow_redirect(orla.submit_form("/hours/approve", decision="approve", **{f"entry {entry['id']}": "on"}))
     [unbilled] = program.get("/unbilled")["data"]
     assert (unbilled["id"], unbilled["minutes"]) == (job["id"], 90)
-    told = [event["type"] for event in program.get("/events")["data"] if event["type"].startswith("job.")]
-    assert told == ["job.created", "job.updated", "job.scheduled", "job.started"]
+    seen_values = [event["type"] for event in program.get("/events")["data"] if event["type"].startswith("job.")]
+    assert seen_values == ["job.created", "job.updated", "job.scheduled", "job.started"]
 
 
 def test_a_sick_day_is_approved_and_what_it_hits_is_moved_in_one_plan(server: RunningServer, cast: Cast) -> None:
-    program = Program(server, cast.key(role=Role.ADMIN))
-    orla, mia, sam = (visit_as(server, cast, role) for role in (Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR))
+    program = Program(server, cast.make_key(role=Role.ADMIN))
+    orla, mia, sam = (sign_in_cast(server, cast, role) for role in (Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR))
     calendars = {Role.MEMBER: Calendar.of(mia), Role.SUBCONTRACTOR: Calendar.of(sam)}
     tuesday = next_week(cast) + timedelta(days=1)
-    job = enquiry(program)["number"]
+    job = create_enquiry(program)["number"]
     program.post(f"/jobs/{job}/status", status="open")
     about = {"jobId": job, "personIds": [cast.people[Role.MEMBER]], "durationMinutes": 120}
     early, late = (program.post("/visits", **about, startsAt=f"{tuesday}T{time}")["id"] for time in ("09:00", "13:00"))
-    assert calendars[Role.MEMBER].visits() == {early: tuesday, late: tuesday}
+    assert calendars[Role.MEMBER].read_visits() == {early: tuesday, late: tuesday}
 
     # She asks from her phone; the office sees what it would hit, and approves.
-    leave = mia.submit("/time-off/request", **{"kind": "sick", "from": f"{tuesday}"}).headers["Location"]
+    leave = mia.submit_form("/time-off/request", **{"kind": "sick", "from": f"{tuesday}"}).headers["Location"]
     path = leave.partition("?")[0]
-    assert words(orla.get(path).text).count(job) == 2
-    orla.follow(orla.submit(f"{path}/decide", decision="approve"))
+    assert visible_text(orla.get(path).text).count(job) == 2
+    orla.follow_redirect(orla.submit_form(f"{path}/decide", decision="approve"))
     collisions = program.get(f"/time-off/{path.rpartition('/')[2]}")["collisions"]
     assert [one["visitId"] for one in collisions] == [early, late]
     [need] = [need for need in program.get("/overview")["needs"] if need["given"] == {"onLeave": True}]
@@ -150,14 +154,14 @@ def test_a_sick_day_is_approved_and_what_it_hits_is_moved_in_one_plan(server: Ru
     ]
     preview = program.post("/schedule/plan", changes=plan)
     assert (preview["object"], preview["blockers"]) == ("preview", [])
-    assert calendars[Role.SUBCONTRACTOR].visits() == {}
+    assert calendars[Role.SUBCONTRACTOR].read_visits() == {}
     seen = program.get("/events?order=newest&limit=1")["data"][0]["id"]
     program.post("/schedule/plan", changes=plan, confirmed=True)
 
     # Everyone is told: by their calendars, on their pages, and programs by an event.
-    assert calendars[Role.MEMBER].visits() == {late: later}
-    assert calendars[Role.SUBCONTRACTOR].visits() == {early: tuesday}
-    assert "The key is next door." in words(sam.get(f"/schedule/visits/{early}").text)
+    assert calendars[Role.MEMBER].read_visits() == {late: later}
+    assert calendars[Role.SUBCONTRACTOR].read_visits() == {early: tuesday}
+    assert "The key is next door." in visible_text(sam.get(f"/schedule/visits/{early}").text)
     assert all(need["given"] != {"onLeave": True} for need in program.get("/overview")["needs"])
     [event] = program.get(f"/events?startingAfter={seen}")["data"]
     assert (event["type"], event["data"]["object"]["nextVisitAt"][:10]) == ("job.updated", f"{tuesday}")
@@ -167,8 +171,8 @@ def test_a_sick_day_is_approved_and_what_it_hits_is_moved_in_one_plan(server: Ru
 
 
 def test_an_agent_of_the_office_does_the_same_day(server: RunningServer, cast: Cast) -> None:
-    app = register(server)
-    token = app.connect(signed_in(server, cast, Role.OFFICE), cast.organisation, "write")["access_token"]
+    app = register_app(server)
+    token = app.connect(sign_in_cast_member(server, cast, Role.OFFICE), cast.organisation, "write")["access_token"]
 
     async def go() -> None:
         headers = {"Authorization": f"Bearer {token}"}

@@ -3,32 +3,32 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from cast import Cast
-from chromium import check_page, come_in, open_page, without_scripts
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.terms.rights import Role
-from running import RunningServer
-from trade import a_customer
+from mainstay.vocabulary.permissions import Role
+from support.browser import check_page, enter_office, open_page, open_page_without_scripts
+from support.cast import Cast
+from support.customers import make_customer
+from support.servers import RunningServer
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
 def test_an_office_person_takes_on_work(server: RunningServer, cast: Cast, browser: Browser, *, scripts: bool) -> None:
-    a_customer(cast, "Calder Valley Trust")
-    opened = open_page(browser, server.url) if scripts else without_scripts(browser, server.url)
+    make_customer(cast, "Calder Valley Trust")
+    opened = open_page(browser, server.url) if scripts else open_page_without_scripts(browser, server.url)
     with opened as page:
-        come_in(page, cast, Role.OFFICE)
-        make_customer(page)
+        enter_office(page, cast, Role.OFFICE)
+        add_customer_in_browser(page)
         make_site(page)
         make_job(page, scripts=scripts)
-        find(page, scripts=scripts)
-        note(page)
+        search_and_open(page, scripts=scripts)
+        add_note(page)
         if scripts:
             check_page(page)
     (job,) = cast.perform(list_jobs)["data"]
     assert (job["customerName"], job["title"]) == ("Calder Property", "Replace the boiler")
 
 
-def make_customer(page: Page) -> None:
+def add_customer_in_browser(page: Page) -> None:
     page.get_by_role("link", name="Customers").first.click()
     page.get_by_role("link", name="Create customer").click()
     page.get_by_label("Name").fill("Calder Property")
@@ -65,7 +65,7 @@ def make_job(page: Page, *, scripts: bool) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("J-0001 Replace the boiler")
 
 
-def find(page: Page, *, scripts: bool) -> None:
+def search_and_open(page: Page, *, scripts: bool) -> None:
     page.goto("/")
     if scripts:
         page.keyboard.press("/")
@@ -79,10 +79,10 @@ def find(page: Page, *, scripts: bool) -> None:
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="J-0001 Replace the boiler").click()
     if scripts:
-        go_while_typing(page)
+        open_suggestion(page)
 
 
-def go_while_typing(page: Page) -> None:
+def open_suggestion(page: Page) -> None:
     """What is found while one types is an arrow away, and gone as soon as one leaves it."""
     page.goto("/")
     found = page.get_by_role("listbox", name="Found while you type")
@@ -97,7 +97,7 @@ def go_while_typing(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("Replace the boiler")
 
 
-def note(page: Page) -> None:
+def add_note(page: Page) -> None:
     page.get_by_label("Write a note").fill("The key is under the mat.")
     page.get_by_role("region", name="Notes").get_by_label("For the office only").check()
     page.get_by_role("button", name="Add note").click()

@@ -2,26 +2,26 @@ import pytest
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, One, Page, Shown
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, PageResult, RecordResult
 
 
 class Look(Input):
     pass
 
 
-class Burn(Irrevocable):
+class Burn(IrreversibleInput):
     pass
 
 
-class LookOut(Shown):
+class LookOut(Output):
     noun = "look"
 
 
 def test_the_declaration_is_read_off_the_function() -> None:
-    @operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /look")
-    def look_around(_ctx: Context, _given: Look) -> One[LookOut]:
+    @operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /look")
+    def look_around(_ctx: Context, _given: Look) -> RecordResult[LookOut]:
         """Look around.
 
         Over both
@@ -29,39 +29,39 @@ def test_the_declaration_is_read_off_the_function() -> None:
 
         And up.
         """
-        return One(LookOut, ())
+        return RecordResult(LookOut, ())
 
     assert (look_around.name, look_around.title) == ("look_around", "Look around")
     assert look_around.description == "Over both shoulders. And up."
-    assert (look_around.input, look_around.output, look_around.lists) == (Look, LookOut, False)
-    assert look_around.offered == frozenset(Door) - {Door.HOUSE, Door.LINK}
+    assert (look_around.input, look_around.output, look_around.returns_page) == (Look, LookOut, False)
+    assert look_around.doors == frozenset(Door) - {Door.SYSTEM, Door.LINK}
     assert not look_around.changes
     assert not look_around.open_when_lapsed
 
 
 def test_a_list_is_known_by_its_page() -> None:
-    @operation(right=Right.ME_READ, effect=Effect.READ)
-    def list_looks(_ctx: Context, _given: Look) -> Page[LookOut]:
+    @operation(permission=Permission.ME_READ, effect=Effect.READ)
+    def list_looks(_ctx: Context, _given: Look) -> PageResult[LookOut]:
         """List looks."""
-        return Page.cut(LookOut, [], 1)
+        return PageResult.from_rows(LookOut, [], 1)
 
-    assert (list_looks.output, list_looks.lists) == (LookOut, True)
+    assert (list_looks.output, list_looks.returns_page) == (LookOut, True)
 
 
 @pytest.mark.parametrize("effect", [Effect.READ, Effect.CHANGE])
 def test_only_what_cannot_be_undone_is_confirmed(effect: Effect) -> None:
-    def burn(_ctx: Context, _given: Burn) -> One[LookOut]:
+    def burn(_ctx: Context, _given: Burn) -> RecordResult[LookOut]:
         """Burn."""
-        return One(LookOut, ())
+        return RecordResult(LookOut, ())
 
-    with pytest.raises(TypeError, match="burn: an irreversible operation takes an Irrevocable input"):
-        operation(right=Right.ME_READ, effect=effect)(burn)
+    with pytest.raises(TypeError, match="burn: an irreversible operation takes an IrreversibleInput"):
+        operation(permission=Permission.ME_READ, effect=effect)(burn)
 
 
 def test_what_cannot_be_undone_must_be_confirmed() -> None:
-    def look(_ctx: Context, _given: Look) -> One[LookOut]:
+    def look(_ctx: Context, _given: Look) -> RecordResult[LookOut]:
         """Look."""
-        return One(LookOut, ())
+        return RecordResult(LookOut, ())
 
-    with pytest.raises(TypeError, match="look: an irreversible operation takes an Irrevocable input"):
-        operation(right=Right.ME_READ, effect=Effect.IRREVERSIBLE)(look)
+    with pytest.raises(TypeError, match="look: an irreversible operation takes an IrreversibleInput"):
+        operation(permission=Permission.ME_READ, effect=Effect.IRREVERSIBLE)(look)

@@ -4,19 +4,19 @@ from typing import NamedTuple
 
 import pytest
 
-from cast import Cast
-from evidence import contents, events, holder, trail
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
-from mainstay.business.people.standing import change_role, remove_person
+from mainstay.business.people.roles import change_role, remove_person
 from mainstay.identity.keys import create_key, revoke_key
-from mainstay.kernel.catalogue import admit
-from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.operation import Ahead, Effect, Operation, operation
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
-from mainstay.terms.rights import Access, Right, Role
-from mainstay.terms.shapes import Input, Irrevocable, One, Shown
+from mainstay.kernel.catalogue import check_permission
+from mainstay.kernel.context import Context, RequestDetails
+from mainstay.kernel.operation import Effect, Operation, Preparation, operation
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Access, Permission, Role
+from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, RecordResult
+from support.cast import Cast
+from support.stored_state import actor_with_key, list_events_of, read_all_rows, read_trail
 
 BAD = {"email": "nobody", "extra": 1}
 
@@ -25,35 +25,35 @@ class Nothing(Input):
     pass
 
 
-class NothingOut(Shown):
+class NothingOut(Output):
     noun = "nothing"
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE)
 def change_and_break(ctx: Context, _given: Nothing) -> NothingOut:
     """Change something, then fail as a bug would."""
-    ctx.rows.run("UPDATE person SET phone = 'broken' WHERE organisation_id = :organisation")
+    ctx.db.run("UPDATE person SET phone = 'broken' WHERE organisation_id = :organisation")
     raise ZeroDivisionError
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE)
 def change_and_refuse(ctx: Context, _given: Nothing) -> NothingOut:
     """Change something, then think better of it."""
-    ctx.rows.run("UPDATE person SET phone = 'refused' WHERE organisation_id = :organisation")
+    ctx.db.run("UPDATE person SET phone = 'refused' WHERE organisation_id = :organisation")
     raise Conflict("No.")
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE)
-def change_and_babble(ctx: Context, _given: Nothing) -> One[NothingOut]:
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE)
+def change_and_babble(ctx: Context, _given: Nothing) -> RecordResult[NothingOut]:
     """Change something, and answer what cannot be written."""
-    ctx.rows.run("UPDATE person SET phone = 'babbled' WHERE organisation_id = :organisation")
-    return One(NothingOut, ("a column too many",))
+    ctx.db.run("UPDATE person SET phone = 'babbled' WHERE organisation_id = :organisation")
+    return RecordResult(NothingOut, ("a column too many",))
 
 
-@operation(right=Right.ORGANISATION_READ, effect=Effect.READ)
+@operation(permission=Permission.ORGANISATION_READ, effect=Effect.READ)
 def change_while_reading(ctx: Context, _given: Nothing) -> NothingOut:
     """Say it reads, and change."""
-    ctx.rows.run("UPDATE person SET phone = 'sly' WHERE organisation_id = :organisation")
+    ctx.db.run("UPDATE person SET phone = 'sly' WHERE organisation_id = :organisation")
     return NothingOut(object="nothing")
 
 
@@ -83,9 +83,9 @@ def test_invalid_is_told_before_not_found(cast: Cast) -> None:
 
 
 def test_a_door_may_ask_before_it_reads_a_body(cast: Cast) -> None:
-    admit(invite_person, cast.actor(Role.ADMIN))
+    check_permission(invite_person, cast.actor(Role.ADMIN))
     with pytest.raises(Forbidden):
-        admit(invite_person, cast.actor(Role.MEMBER))
+        check_permission(invite_person, cast.actor(Role.MEMBER))
 
 
 def test_reading_goes_on_with_read_only_access_and_while_lapsed(cast: Cast) -> None:
@@ -121,12 +121,12 @@ MEANWHILE = pytest.mark.parametrize(
 
 
 @MEANWHILE
-def test_a_key_that_lost_its_standing_after_the_door_changes_nothing(
+def test_a_key_that_lost_its_permission_after_the_door_changes_nothing(
     cast: Cast, meanwhile: Callable[[Cast, Actor], None], kind: type[Refusal]
 ) -> None:
-    acting = holder(cast, cast.key(role=Role.ADMIN))
+    acting = actor_with_key(cast, cast.make_key(role=Role.ADMIN))
     meanwhile(cast, acting)
-    told, written = events(cast), trail(cast)
+    events_before, written = list_events_of(cast), read_trail(cast)
     for operation_, given in (
         (update_organisation, {"phone": "1"}),
         (remove_person, {"personId": cast.people[Role.MEMBER]}),
@@ -136,7 +136,7 @@ def test_a_key_that_lost_its_standing_after_the_door_changes_nothing(
             cast.perform(operation_, acting, **given)
     assert cast.perform(get_organisation)["phone"] is None
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["status"] == "active"
-    assert (events(cast), trail(cast)) == (told, written)
+    assert (list_events_of(cast), read_trail(cast)) == (events_before, written)
 
 
 def test_a_person_who_lost_the_role_after_the_door_changes_nothing(cast: Cast) -> None:
@@ -157,11 +157,11 @@ def test_a_person_who_left_after_the_door_makes_no_key(cast: Cast) -> None:
     ("failing", "fault"),
     [(change_and_break, ZeroDivisionError), (change_and_refuse, Conflict), (change_and_babble, ValueError)],
 )
-def test_a_change_that_fails_leaves_nothing(alone: Cast, failing: Operation, fault: type[Exception]) -> None:
-    before = contents(alone.stage.database)
+def test_a_change_that_fails_leaves_nothing(only_cast: Cast, failing: Operation, fault: type[Exception]) -> None:
+    before = read_all_rows(only_cast.performer.database)
     with pytest.raises(fault):
-        alone.answer(failing, request=Envelope("req_1", replay_key="once"))
-    assert contents(alone.stage.database) == before
+        only_cast.answer(failing, request=RequestDetails("req_1", idempotency_key="once"))
+    assert read_all_rows(only_cast.performer.database) == before
 
 
 def test_a_reading_operation_cannot_change(cast: Cast) -> None:
@@ -172,12 +172,16 @@ def test_a_reading_operation_cannot_change(cast: Cast) -> None:
 
 def test_one_act_has_one_moment(cast: Cast) -> None:
     person = cast.perform(invite_person, name="N", email="n@new.example", role="member")
-    assert {person["createdAt"], person["updatedAt"]} == {events(cast)[-1]["createdAt"]} == {trail(cast)[-1]["at"]}
+    assert (
+        {person["createdAt"], person["updatedAt"]}
+        == {list_events_of(cast)[-1]["createdAt"]}
+        == {read_trail(cast)[-1]["at"]}
+    )
 
 
-def test_the_bell_rings_for_a_change_and_for_nothing_else(cast: Cast) -> None:
+def test_the_worker_is_woken_for_a_change_and_for_nothing_else(cast: Cast) -> None:
     rings: list[int] = []
-    listening = replace(cast, stage=replace(cast.stage, ring=lambda: rings.append(1)))
+    listening = replace(cast, performer=replace(cast.performer, wake_worker=lambda: rings.append(1)))
     listening.perform(list_people)
     listening.perform(remove_person, personId=cast.people[Role.MEMBER])
     with pytest.raises(Conflict):
@@ -187,79 +191,79 @@ def test_the_bell_rings_for_a_change_and_for_nothing_else(cast: Cast) -> None:
     assert rings == [1]
 
 
-class Forgo(Irrevocable):
+class Forgo(IrreversibleInput):
     pass
 
 
-class Asked(NamedTuple):
-    """What was asked ahead of changes, and what is refused then."""
+class PreparedCalls(NamedTuple):
+    """The inputs for which an operation was prepared, and the refusal that its preparation raises."""
 
-    given: list[Input]
+    inputs: list[Input]
     refusal: Refusal | None = None
 
 
-def asking(cast: Cast, asked: Asked, effect: Effect = Effect.CHANGE) -> Operation:
-    """An operation that asks ahead, hands on how often it has asked, and tells what was handed to it."""
+def build_preparing_operation(cast: Cast, calls: PreparedCalls, effect: Effect = Effect.CHANGE) -> Operation:
+    """Build an operation that is prepared before its transaction and answers what was handed to it."""
 
-    def ask(ahead: Ahead, given: Input) -> int:
+    def prepare(preparation: Preparation, given: Input) -> int:
         # No change has begun: otherwise this one would wait for it for ever.
-        with cast.stage.database.changing(cast.organisation):
-            asked.given.append(given)
-        if asked.refusal:
-            raise asked.refusal
-        assert ahead.read(lambda ctx: ctx.rows.organisation) == cast.organisation
-        return len(asked.given)
+        with cast.performer.database.write_transaction(cast.organisation):
+            calls.inputs.append(given)
+        if calls.refusal:
+            raise calls.refusal
+        assert preparation.read(lambda ctx: ctx.db.organisation) == cast.organisation
+        return len(calls.inputs)
 
     def ponder(ctx: Context, given: Input) -> AnswerOut:
         """Ponder."""
-        assert given is asked.given[-1]
-        return AnswerOut(object="answer", handed_on=ctx.ahead)
+        assert given is calls.inputs[-1]
+        return AnswerOut(object="answer", handed_on=ctx.prepared)
 
-    takes = Forgo if effect is Effect.IRREVERSIBLE else Ponder
-    ponder.__annotations__ = {"ctx": Context, "given": takes, "return": AnswerOut}
-    return operation(right=Right.PEOPLE_CHANGE, effect=effect, ahead=ask)(ponder)
+    input_model = Forgo if effect is Effect.IRREVERSIBLE else Ponder
+    ponder.__annotations__ = {"ctx": Context, "given": input_model, "return": AnswerOut}
+    return operation(permission=Permission.PEOPLE_CHANGE, effect=effect, prepare=prepare)(ponder)
 
 
 class Ponder(Input):
     phone: str = ""
 
 
-class AnswerOut(Shown):
+class AnswerOut(Output):
     noun = "answer"
 
     handed_on: int
 
 
-def test_what_comes_ahead_comes_once_before_the_change_and_is_handed_on(cast: Cast) -> None:
-    asked = Asked([])
-    ponder = asking(cast, asked)
+def test_it_is_prepared_once_before_the_change_and_handed_on(cast: Cast) -> None:
+    calls = PreparedCalls([])
+    ponder = build_preparing_operation(cast, calls)
     assert cast.perform(ponder, phone="1")["handedOn"] == 1
     assert cast.perform(ponder, phone="2")["handedOn"] == 2
     cast.perform(update_organisation, phone="1")
-    assert [given.sent() for given in asked.given] == [{"phone": "1"}, {"phone": "2"}]
+    assert [given.sent_fields() for given in calls.inputs] == [{"phone": "1"}, {"phone": "2"}]
 
 
-def test_it_comes_ahead_of_a_rehearsal_too(cast: Cast) -> None:
-    asked = Asked([])
-    forgo = asking(cast, asked, Effect.IRREVERSIBLE)
+def test_it_is_prepared_before_a_preview_too(cast: Cast) -> None:
+    calls = PreparedCalls([])
+    forgo = build_preparing_operation(cast, calls, Effect.IRREVERSIBLE)
     assert cast.perform(forgo)["object"] == "preview"
     assert cast.perform(forgo, confirmed=True)["handedOn"] == 2
 
 
-def test_what_is_refused_ahead_changes_nothing(cast: Cast) -> None:
-    asked = Asked([], Invalid([Fault("phone", "is not answered")]))
-    told, written = events(cast), trail(cast)
+def test_what_is_refused_while_preparing_changes_nothing(cast: Cast) -> None:
+    calls = PreparedCalls([], Invalid([Fault("phone", "is not answered")]))
+    events_before, written = list_events_of(cast), read_trail(cast)
     with pytest.raises(Invalid, match=r"^phone: is not answered$"):
-        cast.perform(asking(cast, asked), phone="1")
-    assert len(asked.given) == 1
-    assert (events(cast), trail(cast)) == (told, written)
+        cast.perform(build_preparing_operation(cast, calls), phone="1")
+    assert len(calls.inputs) == 1
+    assert (list_events_of(cast), read_trail(cast)) == (events_before, written)
 
 
-def test_nothing_is_asked_for_one_who_may_not_or_asks_wrongly(cast: Cast) -> None:
-    asked = Asked([])
-    ponder = asking(cast, asked)
+def test_nothing_is_prepared_without_permission_or_with_a_wrong_input(cast: Cast) -> None:
+    calls = PreparedCalls([])
+    ponder = build_preparing_operation(cast, calls)
     with pytest.raises(Forbidden):
         cast.perform(ponder, Role.MEMBER, phone="1")
     with pytest.raises(Invalid):
         cast.perform(ponder, phone=1)
-    assert asked.given == []
+    assert calls.inputs == []

@@ -1,39 +1,40 @@
-"""What speaks against an act on a record: all of it is told, to those who may know it, before anything happens."""
+"""All reasons against an operation on a record are reported to those who may know them, before anything happens."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from cast import Cast
-from evidence import contents
 from mainstay.business.people.model import Person
 from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools
-from mainstay.kernel.context import Context, Envelope
+from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Effect, Operation, operation
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Lapsed, NotFound, Reason, Stale
-from mainstay.terms.rights import Right, Role
-from mainstay.terms.shapes import Irrevocable
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.permissions import Permission, Role
+from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Lapsed, NotFound, Reason, Stale
+from mainstay.vocabulary.schemas import IrreversibleInput
+from support.cast import Cast
+from support.stored_state import read_all_rows
 
-SUNDAY, RAIN = Reason("It is Sunday."), Reason("It rains.", unblock="update_person")
-RANK = Reason("You are not tall enough.", forbids=True)
+SUNDAY, RAIN = Reason("It is Sunday."), Reason("It rains.", unblocked_by="update_person")
+TOO_SHORT = Reason("You are not tall enough.", forbids=True)
+_GET_PERSON_HINT = " get_person shows it as it is now."
 
 
-class PraisePerson(Irrevocable):
+class PraisePerson(IrreversibleInput):
     person_id: str
 
 
-def praising(*reasons: Reason, conflict: str = "") -> Operation:
-    """An act on a person against which these reasons speak, and which perhaps finds another on its way."""
+def build_operation(*reasons: Reason, conflict: str = "") -> Operation:
+    """Build an operation on a person that these reasons block, and that may meet a conflict while it runs."""
 
     def reasons_against(_person: Person, _by: Actor) -> Sequence[Reason]:
         return reasons
 
-    @operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, on=PEOPLE, unless=reasons_against)
+    @operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, on=PEOPLE, blocked_by=reasons_against)
     def praise_person(ctx: Context, _given: PraisePerson, person: Person) -> Person:
         """Praise a person."""
         ctx.effects.append("Everyone hears it.")
@@ -44,76 +45,83 @@ def praising(*reasons: Reason, conflict: str = "") -> Operation:
     return praise_person
 
 
-def praise(cast: Cast, praised: Operation, by: Role = Role.OWNER, *, confirmed: bool = True) -> dict[str, object]:
-    return cast.perform(praised, by, personId=cast.people[Role.MEMBER], confirmed=confirmed)
+def praise(
+    cast: Cast, praise_operation: Operation, by: Role = Role.OWNER, *, confirmed: bool = True
+) -> dict[str, object]:
+    return cast.perform(praise_operation, by, personId=cast.people[Role.MEMBER], confirmed=confirmed)
 
 
 def test_without_a_reason_it_is_done_and_says_whom_it_is_about(cast: Cast) -> None:
-    preview = praise(cast, praising(), confirmed=False)
+    preview = praise(cast, build_operation(), confirmed=False)
     assert (preview["summary"], preview["effects"]) == ("Praise a person: Mia Member.", ["Everyone hears it."])
-    assert praise(cast, praising())["phone"] == "praised"
+    assert praise(cast, build_operation())["phone"] == "praised"
 
 
-def test_every_reason_is_told_and_nothing_happens(alone: Cast) -> None:
-    before = contents(alone.stage.database)
+def test_every_reason_is_told_and_nothing_happens(only_cast: Cast) -> None:
+    before = read_all_rows(only_cast.performer.database)
     with pytest.raises(Blocked) as refusal:
-        praise(alone, praising(SUNDAY, RAIN))
+        praise(only_cast, build_operation(SUNDAY, RAIN))
     assert refusal.value.text == "It is Sunday. It rains."
     assert refusal.value.reasons == (SUNDAY, RAIN)
-    assert contents(alone.stage.database) == before
+    assert read_all_rows(only_cast.performer.database) == before
 
 
-def test_in_a_preview_they_are_blockers(cast: Cast) -> None:
-    preview = praise(cast, praising(SUNDAY, RAIN), confirmed=False)
+def test_the_reasons_are_blockers_in_a_preview(cast: Cast) -> None:
+    preview = praise(cast, build_operation(SUNDAY, RAIN), confirmed=False)
     assert (preview["blockers"], preview["effects"]) == (["It is Sunday.", "It rains."], [])
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_who_may_not_is_told_that_and_nothing_of_the_record(cast: Cast, *, confirmed: bool) -> None:
+def test_a_forbidding_reason_hides_the_other_reasons(cast: Cast, *, confirmed: bool) -> None:
     with pytest.raises(Forbidden, match=r"^You are not tall enough\.$"):
-        praise(cast, praising(SUNDAY, RANK, RAIN), confirmed=confirmed)
+        praise(cast, build_operation(SUNDAY, TOO_SHORT, RAIN), confirmed=confirmed)
 
 
 def test_a_conflict_found_on_the_way_is_a_blocker_too(cast: Cast) -> None:
-    praised = praising(conflict="The choir is out.")
-    assert praise(cast, praised, confirmed=False)["blockers"] == ["The choir is out."]
+    praise_operation = build_operation(conflict="The choir is out.")
+    assert praise(cast, praise_operation, confirmed=False)["blockers"] == ["The choir is out."]
     with pytest.raises(Conflict, match=r"^The choir is out\.$"):
-        praise(cast, praised)
+        praise(cast, praise_operation)
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_what_is_no_state_of_things_is_refused_in_a_preview_as_ever(cast: Cast, *, confirmed: bool) -> None:
-    praised, member = praising(SUNDAY), cast.people[Role.MEMBER]
+def test_a_preview_is_refused_for_not_found_stale_forbidden_and_lapsed(cast: Cast, *, confirmed: bool) -> None:
+    praise_operation, member = build_operation(SUNDAY), cast.people[Role.MEMBER]
     with pytest.raises(NotFound):
-        cast.perform(praised, personId=new_id("person"), confirmed=confirmed)
+        cast.perform(praise_operation, personId=new_id("person"), confirmed=confirmed)
     with pytest.raises(Stale):
-        cast.answer(praised, request=Envelope("r", versions=frozenset({9})), personId=member, confirmed=confirmed)
+        cast.answer(
+            praise_operation,
+            request=RequestDetails("r", if_match_versions=frozenset({9})),
+            personId=member,
+            confirmed=confirmed,
+        )
     with pytest.raises(Forbidden, match="may not do this"):
-        praise(cast, praised, Role.MEMBER, confirmed=confirmed)
+        praise(cast, praise_operation, Role.MEMBER, confirmed=confirmed)
     cast.lapse()
     with pytest.raises(Lapsed):
-        praise(cast, praised, confirmed=confirmed)
+        praise(cast, praise_operation, confirmed=confirmed)
 
 
-def test_what_speaks_against_it_keeps_it_from_being_available(cast: Cast) -> None:
-    def available(praised: Operation) -> bool:
-        stage = replace(cast.stage, catalogue=replace(CATALOGUE, operations=(*CATALOGUE.operations, praised)))
-        shown = praise(replace(cast, stage=stage), praising())
-        return praised.name in str(shown["availableActions"])
+def test_an_operation_with_a_reason_against_it_is_not_an_available_action(cast: Cast) -> None:
+    def available(praise_operation: Operation) -> bool:
+        performer = replace(
+            cast.performer, catalogue=replace(CATALOGUE, operations=(*CATALOGUE.operations, praise_operation))
+        )
+        shown = praise(replace(cast, performer=performer), build_operation())
+        return praise_operation.name in str(shown["availableActions"])
 
-    assert available(praising())
-    assert not available(praising(SUNDAY))
-    assert not available(praising(RANK))
+    assert available(build_operation())
+    assert not available(build_operation(SUNDAY))
+    assert not available(build_operation(TOO_SHORT))
 
 
-def test_an_agent_is_told_the_tool_that_clears_a_reason_away(cast: Cast) -> None:
+def test_a_hint_names_the_tool_that_unblocks(cast: Cast) -> None:
     tools, actor = Tools(CATALOGUE.operations), cast.actor(Role.OWNER, door=Door.AGENT)
-    praised = praising()
-    assert tools.way_out(praised, Blocked([SUNDAY, RAIN]), actor) == " Call update_person first."
-    # What no agent can do is no way out for one.
-    assert tools.way_out(praised, Blocked([Reason("No.", unblock="name_owner")]), actor) == _LOOK
-    assert tools.way_out(praised, Conflict("No."), actor) == _LOOK
-    assert tools.way_out(praised, NotFound("person"), actor) == " list_people shows those there are."
-
-
-_LOOK = " get_person shows it as it is now."
+    praise_operation = build_operation()
+    assert tools.hint_after(praise_operation, Blocked([SUNDAY, RAIN]), actor) == " Call update_person first."
+    # A tool that agents do not have is not suggested.
+    blocked = Blocked([Reason("No.", unblocked_by="name_owner")])
+    assert tools.hint_after(praise_operation, blocked, actor) == _GET_PERSON_HINT
+    assert tools.hint_after(praise_operation, Conflict("No."), actor) == _GET_PERSON_HINT
+    assert tools.hint_after(praise_operation, NotFound("person"), actor) == " list_people shows those there are."

@@ -1,5 +1,5 @@
-"""What only a real server can get wrong: framing, connections, limits over several processes."""
+"""Tests of what only a real server can get wrong: framing, connections, limits over several processes."""
 
-from served import cast, server, settings, stage, stranger
+from support.server_fixtures import cast, other_cast, performer, server, settings
 
-__all__ = ["cast", "server", "settings", "stage", "stranger"]
+__all__ = ["cast", "other_cast", "performer", "server", "settings"]

@@ -4,17 +4,17 @@ import socket
 
 import pytest
 
-from cast import Cast
-from mainstay.doors.http import READ_AWAY_BYTES
-from running import RunningServer
-from talking import ORGANISATION, PEOPLE, Heard, chunked, head, hear
+from mainstay.doors.http import DRAIN_BYTES
+from support.cast import Cast
+from support.raw_http import ORGANISATION, PEOPLE, RawResponse, format_head, receive_response, to_chunks
+from support.servers import RunningServer
 
 BODY = b"x" * 16_384
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"
 
 
-def _sent_later(server: RunningServer, start: bytes, body: bytes) -> Heard:
+def _send_late(server: RunningServer, start: bytes, body: bytes) -> RawResponse:
     """The answer to a request whose body comes after others were served."""
     with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
         line.sendall(start)
@@ -23,7 +23,7 @@ def _sent_later(server: RunningServer, start: bytes, body: bytes) -> Heard:
         half = len(body) // 2
         line.sendall(body[:half])
         line.sendall(body[half:])
-        return hear(line)
+        return receive_response(line)
 
 
 @pytest.mark.parametrize(
@@ -38,37 +38,37 @@ def _sent_later(server: RunningServer, start: bytes, body: bytes) -> Heard:
     ],
 )
 def test_every_door_is_heard(server: RunningServer, path: str, headers: dict[str, str], status: int) -> None:
-    start = head("POST", path, Content_Length=str(len(BODY)), **headers)
-    assert _sent_later(server, start, BODY).status == status
+    start = format_head("POST", path, Content_Length=str(len(BODY)), **headers)
+    assert _send_late(server, start, BODY).status == status
 
-    start = head("POST", path, Transfer_Encoding="chunked", **headers)
-    assert _sent_later(server, start, chunked(BODY, 4096)).status == status
+    start = format_head("POST", path, Transfer_Encoding="chunked", **headers)
+    assert _send_late(server, start, to_chunks(BODY, 4096)).status == status
 
 
 def test_a_body_that_is_too_large_is_told_so(server: RunningServer, cast: Cast) -> None:
-    body = b"x" * (READ_AWAY_BYTES // 2)
-    start = head("POST", PEOPLE, cast.key(), Content_Type=JSON, Content_Length=str(len(body)))
+    body = b"x" * (DRAIN_BYTES // 2)
+    start = format_head("POST", PEOPLE, cast.make_key(), Content_Type=JSON, Content_Length=str(len(body)))
 
-    assert _sent_later(server, start, body).status == 413
+    assert _send_late(server, start, body).status == 413
 
 
 def test_the_connection_serves_on(server: RunningServer, cast: Cast) -> None:
     with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
-        line.sendall(head("POST", PEOPLE, Content_Type=JSON, Content_Length=str(len(BODY))) + BODY)
-        assert hear(line).status == 401
-        line.sendall(head("GET", ORGANISATION, cast.key()))
-        assert hear(line).status == 200
+        line.sendall(format_head("POST", PEOPLE, Content_Type=JSON, Content_Length=str(len(BODY))) + BODY)
+        assert receive_response(line).status == 401
+        line.sendall(format_head("GET", ORGANISATION, cast.make_key()))
+        assert receive_response(line).status == 200
 
 
 def test_a_body_that_never_comes_is_not_waited_for_long(server: RunningServer) -> None:
     with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
-        line.sendall(head("POST", PEOPLE, Content_Type=JSON, Content_Length=str(len(BODY))))
-        assert hear(line).status == 401
+        line.sendall(format_head("POST", PEOPLE, Content_Type=JSON, Content_Length=str(len(BODY))))
+        assert receive_response(line).status == 401
 
 
 def test_who_asks_before_sending_is_answered_at_once(server: RunningServer) -> None:
     with socket.create_connection((server.settings.host, server.settings.port), timeout=30) as line:
         line.sendall(
-            head("POST", PEOPLE, Content_Type=JSON, Content_Length=str(len(BODY)), Expect="100-continue"),
+            format_head("POST", PEOPLE, Content_Type=JSON, Content_Length=str(len(BODY)), Expect="100-continue"),
         )
-        assert hear(line).status == 401
+        assert receive_response(line).status == 401

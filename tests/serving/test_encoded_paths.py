@@ -6,10 +6,10 @@ The server tells us only the path as it reads, so a spelling cannot be refused; 
 import httpx2
 import pytest
 
-from cast import Cast
-from mainstay.terms.rights import Access
-from running import ServerProcess
-from talking import JSON, NEWCOMER
+from mainstay.vocabulary.permissions import Access
+from support.cast import Cast
+from support.raw_http import JSON, NEW_PERSON
+from support.servers import ServerProcess
 
 SPELLINGS = [
     ("/api/v1/me", "/api%2Fv1/me"),
@@ -21,7 +21,7 @@ SPELLINGS = [
 ]
 
 
-def told(answer: httpx2.Response) -> tuple[int, str, str | None]:
+def describe_answer(answer: httpx2.Response) -> tuple[int, str, str | None]:
     return answer.status_code, answer.text, answer.headers.get("WWW-Authenticate")
 
 
@@ -29,19 +29,19 @@ def told(answer: httpx2.Response) -> tuple[int, str, str | None]:
 def test_another_spelling_of_a_path_opens_and_shuts_the_same(
     server: ServerProcess, cast: Cast, plain: str, spelt: str
 ) -> None:
-    reader = cast.key(Access.READ)
+    reader = cast.make_key(Access.READ)
     for method, key in (("GET", None), ("GET", "svc_sk_x"), ("GET", reader), ("DELETE", reader)):
         first, second = (server.request(method, path, key) for path in (plain, spelt))
         # Where a sign-in comes first, it leads back to where one wanted to go.
-        assert told(first)[::2] == told(second)[::2]
-        assert told(first) == told(second) or first.status_code == 303
+        assert describe_answer(first)[::2] == describe_answer(second)[::2]
+        assert describe_answer(first) == describe_answer(second) or first.status_code == 303
 
 
 def test_another_spelling_gets_past_no_right(server: ServerProcess, cast: Cast) -> None:
-    reader = cast.key(Access.READ)
-    refused = server.request("POST", "/api%2Fv1%2Fpeople", reader, json=NEWCOMER, headers=JSON)
+    reader = cast.make_key(Access.READ)
+    refused = server.request("POST", "/api%2Fv1%2Fpeople", reader, json=NEW_PERSON, headers=JSON)
     assert refused.status_code == 403
-    assert server.request("POST", "/api%2Fv1%2Fpeople", json=NEWCOMER, headers=JSON).status_code == 401
+    assert server.request("POST", "/api%2Fv1%2Fpeople", json=NEW_PERSON, headers=JSON).status_code == 401
 
 
 def test_dots_lead_nowhere(server: ServerProcess) -> None:

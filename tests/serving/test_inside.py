@@ -6,24 +6,24 @@ from collections.abc import Callable, Iterator
 import httpx2
 import pytest
 
-from cast import Cast
-from inside import Inside, open_inside
-from running import RunningServer, ServerProcess
-from talking import JSON, ORGANISATION, PEOPLE
+from support.cast import Cast
+from support.in_process import InProcessServer, run_in_process
+from support.raw_http import JSON, ORGANISATION, PEOPLE
+from support.servers import RunningServer, ServerProcess
 
 # What tells one answer, one server or one moment from another.
-_PASSING = {"connection", "x-request-id", "date", "ratelimit-remaining", "set-cookie", "server"}
+_CHANGING_HEADERS = {"connection", "x-request-id", "date", "ratelimit-remaining", "set-cookie", "server"}
 _CSRF = re.compile(r'name="(csrf|once)" value="[^"]*"')
 
 
-def in_pieces() -> Iterator[bytes]:
+def body_in_pieces() -> Iterator[bytes]:
     yield b'{"name":'
     yield b'"Nora"}'
 
 
 # Not packed: of what is different each time, the length would be too.
 PLAIN = {"Accept": "text/html", "Accept-Encoding": "identity"}
-ASKED: dict[str, Callable[[RunningServer, str], httpx2.Response]] = {
+REQUESTS: dict[str, Callable[[RunningServer, str], httpx2.Response]] = {
     "read": lambda server, key: server.request("GET", ORGANISATION, key),
     "head": lambda server, key: server.request("HEAD", ORGANISATION, key),
     "no key": lambda server, _: server.request("GET", ORGANISATION),
@@ -37,7 +37,7 @@ ASKED: dict[str, Callable[[RunningServer, str], httpx2.Response]] = {
     "no body": lambda server, key: server.request("PATCH", ORGANISATION, key, headers=JSON),
     "empty body": lambda server, key: server.request("PATCH", ORGANISATION, key, headers=JSON, content=b""),
     "wrong body": lambda server, key: server.request("PATCH", ORGANISATION, key, json={"name": 5}),
-    "body in pieces": lambda server, key: server.request("POST", PEOPLE, key, headers=JSON, content=in_pieces()),
+    "body in pieces": lambda server, key: server.request("POST", PEOPLE, key, headers=JSON, content=body_in_pieces()),
     "body that is large": lambda server, key: server.request("POST", PEOPLE, key, headers=JSON, content=b" " * 17_000),
     "body of a read": lambda server, key: server.request("GET", ORGANISATION, key, content=b"{}"),
     "wrong method": lambda server, key: server.request("DELETE", ORGANISATION, key),
@@ -53,30 +53,30 @@ ASKED: dict[str, Callable[[RunningServer, str], httpx2.Response]] = {
 
 
 @pytest.fixture(scope="module")
-def inside(server: ServerProcess) -> Iterator[Inside]:
+def inside(server: ServerProcess) -> Iterator[InProcessServer]:
     """The doors to the installation of the real server."""
-    with open_inside(server.settings) as inside:
+    with run_in_process(server.settings) as inside:
         yield inside
 
 
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("asked", REQUESTS)
 def test_what_is_answered_within_the_process_is_what_the_server_answers(
-    inside: Inside, server: ServerProcess, cast: Cast, asked: str
+    inside: InProcessServer, server: ServerProcess, cast: Cast, asked: str
 ) -> None:
-    key = cast.key()
-    here, there = (ASKED[asked](running, key) for running in (inside, server))
-    assert (here.status_code, _lasting(here)) == (there.status_code, _lasting(there))
+    key = cast.make_key()
+    here, there = (REQUESTS[asked](running, key) for running in (inside, server))
+    assert (here.status_code, _lasting_headers(here)) == (there.status_code, _lasting_headers(there))
     assert _CSRF.sub("", here.text) == _CSRF.sub("", there.text)
 
 
-def _lasting(answer: httpx2.Response) -> list[tuple[str, str]]:
-    return sorted((name, value) for name, value in answer.headers.multi_items() if name not in _PASSING)
+def _lasting_headers(answer: httpx2.Response) -> list[tuple[str, str]]:
+    return sorted((name, value) for name, value in answer.headers.multi_items() if name not in _CHANGING_HEADERS)
 
 
 def test_a_line_that_comes_twice_and_one_that_is_not_ascii_are_seen_as_the_server_shows_them(
-    inside: Inside, server: ServerProcess, cast: Cast
+    inside: InProcessServer, server: ServerProcess, cast: Cast
 ) -> None:
-    bearer = ("Authorization", f"Bearer {cast.key()}")
+    bearer = ("Authorization", f"Bearer {cast.make_key()}")
     attempts: list[list[tuple[str, str | bytes]]] = [
         [bearer, ("Authorization", "Bearer x")],
         [bearer, ("X-Organisation-Id", cast.organisation), ("X-Organisation-Id", "another")],

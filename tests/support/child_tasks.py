@@ -4,29 +4,29 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from mainstay.backing.child import BadContent
+from mainstay.infrastructure.child_process import BadContent
 
-Given = tuple[object, tuple[bytes, ...]]
+TaskResult = tuple[object, tuple[bytes, ...]]
 
 
-def echo(value: object, *blobs: bytes) -> Given:
+def echo(value: object, *blobs: bytes) -> TaskResult:
     return value, blobs
 
 
-def process_id() -> Given:
+def return_process_id() -> TaskResult:
     return os.getpid(), ()
 
 
-def print_something() -> Given:
+def print_something() -> TaskResult:
     os.write(1, b"not an answer\n")
     return "answered", ()
 
 
-def read_environment() -> Given:
+def read_environment() -> TaskResult:
     return dict(os.environ), ()
 
 
-def read_priority() -> Given:
+def read_priority() -> TaskResult:
     return os.nice(0), ()
 
 
@@ -42,7 +42,7 @@ def crash() -> NoReturn:
     os.abort()
 
 
-def take_memory(megabytes: int) -> Given:
+def use_memory(megabytes: int) -> TaskResult:
     return len(bytearray(megabytes * 1_000_000)), ()
 
 
@@ -56,13 +56,13 @@ def wait_forever() -> NoReturn:
         os.read(os.pipe()[0], 1)
 
 
-def write_file(path: str) -> Given:
+def write_file(path: str) -> TaskResult:
     return Path(path).write_text("something"), ()
 
 
-kept: list[bytearray] = []
+KEPT_MEMORY: list[bytearray] = []
 
 
-def keep_memory(megabytes: int) -> Given:
-    kept.append(bytearray(b"x" * megabytes * 1_000_000))
+def keep_memory(megabytes: int) -> TaskResult:
+    KEPT_MEMORY.append(bytearray(b"x" * megabytes * 1_000_000))
     return os.getpid(), ()

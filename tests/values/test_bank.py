@@ -1,9 +1,9 @@
-"""Accounts: an IBAN that adds up, a BIC of the right length, or what else a country has."""
+"""Bank accounts: an IBAN with a valid checksum, a BIC of the right length, or what a country uses instead."""
 
 import pytest
 from pydantic import ValidationError
 
-from mainstay.values.bank import Bank, in_groups
+from mainstay.values.bank import Bank, group_iban
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_what_is_no_bic_is_refused(given: str) -> None:
 
 
 def test_an_account_may_be_told_otherwise() -> None:
-    told = {"account": "12345678", "sortCode": "12-34-56"}
-    assert Bank.model_validate(told).model_dump(by_alias=True, exclude_none=True) == told
+    values = {"account": "12345678", "sortCode": "12-34-56"}
+    assert Bank.model_validate(values).model_dump(by_alias=True, exclude_none=True) == values
 
 
 def test_an_account_of_which_nothing_is_said_is_none() -> None:
@@ -67,4 +67,4 @@ def test_an_account_of_which_nothing_is_said_is_none() -> None:
 
 
 def test_an_iban_is_read_in_groups() -> None:
-    assert in_groups("NO9386011117947") == "NO93 8601 1117 947"
+    assert group_iban("NO9386011117947") == "NO93 8601 1117 947"

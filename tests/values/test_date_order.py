@@ -4,8 +4,8 @@ from datetime import date
 
 import pytest
 
-from mainstay.values.date_order import date_order
-from mainstay.values.places import COUNTRIES
+from mainstay.values.countries import COUNTRIES
+from mainstay.values.date_order import date_order_of
 
 NINTH = date(2026, 11, 9)
 
@@ -22,26 +22,26 @@ NINTH = date(2026, 11, 9)
     ],
 )
 def test_a_date_is_written_as_in_the_country(country: str | None, written: str, example: str) -> None:
-    order = date_order(country)
-    assert (order.write(NINTH), order.example) == (written, example)
+    order = date_order_of(country)
+    assert (order.format_date(NINTH), order.example) == (written, example)
 
 
 @pytest.mark.parametrize("typed", ["9/11/2026", "09.11.2026", "9-11-26", " 9 11 2026 ", "9.11.26.", "2026-11-09"])
 def test_a_date_is_read_however_its_parts_are_parted(typed: str) -> None:
-    assert date_order("GB").read(typed) == NINTH
+    assert date_order_of("GB").parse_date(typed) == NINTH
 
 
 def test_the_same_digits_are_another_date_in_another_country() -> None:
-    assert date_order("US").read("9/11/2026") == date(2026, 9, 11)
-    assert date_order("US").read("2026-11-09") == NINTH
+    assert date_order_of("US").parse_date("9/11/2026") == date(2026, 9, 11)
+    assert date_order_of("US").parse_date("2026-11-09") == NINTH
 
 
 @pytest.mark.parametrize("typed", ["", "soon", "31/02/2026", "11/13/2026", "9/11", "9/11/2026 10:00", "0/0/0"])
 def test_what_is_no_date_is_none(typed: str) -> None:
-    assert date_order("GB").read(typed) is None
+    assert date_order_of("GB").parse_date(typed) is None
 
 
 def test_every_country_reads_what_it_writes() -> None:
     for country in COUNTRIES:
-        order = date_order(country)
-        assert order.read(order.write(NINTH)) == NINTH, country
+        order = date_order_of(country)
+        assert order.parse_date(order.format_date(NINTH)) == NINTH, country

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from mainstay.values.durations import hours_text, lasting, read_minutes
+from mainstay.values.durations import duration_text, hours_text, parse_minutes
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ from mainstay.values.durations import hours_text, lasting, read_minutes
     ],
 )
 def test_what_people_write_is_understood(written: str, minutes: int) -> None:
-    assert read_minutes(written) == minutes
+    assert parse_minutes(written) == minutes
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_people_write_is_understood(written: str, minutes: int) -> None:
 )
 def test_what_could_mean_two_things_or_none_is_asked_for(written: str, problem: str) -> None:
     with pytest.raises(ValueError, match=f"^{problem}"):
-        read_minutes(written)
+        parse_minutes(written)
 
 
 def test_minutes_are_written_as_hours() -> None:
@@ -60,4 +60,4 @@ def test_minutes_are_written_as_hours() -> None:
 
 def test_how_long_something_is_good_for_is_told_in_whole_days_or_hours() -> None:
     spans = (timedelta(days=7), timedelta(hours=12), timedelta(hours=1))
-    assert [lasting(span) for span in spans] == ["7 days", "12 hours", "an hour"]
+    assert [duration_text(span) for span in spans] == ["7 days", "12 hours", "an hour"]

@@ -1,6 +1,6 @@
 import pytest
 
-from mainstay.values.known_costs import CostedLine, KnownCosts, known_costs
+from mainstay.values.known_costs import CostedLine, KnownCosts, split_known_costs
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from mainstay.values.known_costs import CostedLine, KnownCosts, known_costs
         ),
         # What deducts an earlier invoice has neither cost nor profit.
         (
-            [CostedLine("a", 1000, has_cost=True), CostedLine("a", -400, has_cost=False, deducted=-400)],
+            [CostedLine("a", 1000, has_cost=True), CostedLine("a", -400, has_cost=False, deducted_net=-400)],
             {"a": 600},
             KnownCosts(1000, 0, 0),
         ),
@@ -48,4 +48,4 @@ from mainstay.values.known_costs import CostedLine, KnownCosts, known_costs
 def test_the_net_amounts_are_divided_by_whether_the_cost_is_known(
     lines: list[CostedLine], nets: dict[str, int], known: KnownCosts
 ) -> None:
-    assert known_costs(lines, nets) == known
+    assert split_known_costs(lines, nets) == known

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainstay.values.mailbox import check_address, fold_address, wire_address
+from mainstay.values.email_address import check_address, fold_address, to_wire_address
 
 TAKEN = [
     "kim@example.com",
@@ -113,8 +113,8 @@ def test_two_mailboxes_do_not_fold_to_the_same(one: str, other: str) -> None:
 
 
 def test_mail_goes_to_the_local_part_as_given_at_the_domain_in_a_labels() -> None:
-    assert wire_address("Zoë.X@Straße.example") == "Zoë.X@xn--strae-oqa.example"
-    assert wire_address("Kim@EXAMPLE.com") == "Kim@example.com"
+    assert to_wire_address("Zoë.X@Straße.example") == "Zoë.X@xn--strae-oqa.example"
+    assert to_wire_address("Kim@EXAMPLE.com") == "Kim@example.com"
 
 
 def test_what_was_kept_before_the_rule_still_folds() -> None:
@@ -133,7 +133,7 @@ def test_a_folded_form_folds_to_itself_and_has_no_capitals(text: str) -> None:
 @given(st.from_regex(r"\w{1,12}@\w{1,12}\.example", fullmatch=True))
 def test_what_is_mailed_folds_to_what_was_given(text: str) -> None:
     try:
-        wire = wire_address(text)
+        wire = to_wire_address(text)
     except ValueError:
         return
     assert wire.partition("@")[2].isascii()

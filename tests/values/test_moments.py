@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mainstay.values.moments import (
     Period,
-    at_wall_time,
+    from_wall_time,
     is_time_zone,
     local_date,
     moment_text,
@@ -24,11 +24,11 @@ instants = milliseconds.map(lambda count: datetime(1970, 1, 1, tzinfo=UTC) + tim
 moments = st.builds(lambda instant, zone: instant.astimezone(ZoneInfo(zone)), instants, zones)
 
 
-def utc(text: str) -> datetime:
+def parse_utc(text: str) -> datetime:
     return datetime.fromisoformat(f"{text}+00:00")
 
 
-def naive() -> datetime:
+def naive_now() -> datetime:
     return system_clock().replace(tzinfo=None)
 
 
@@ -39,10 +39,10 @@ def test_the_system_clock_tells_utc() -> None:
 @pytest.mark.parametrize(
     ("moment", "text"),
     [
-        (utc("2026-11-15T10:30:50.123456"), "2026-11-15T10:30:50.123Z"),
-        (utc("2026-11-15T10:30:50.999999"), "2026-11-15T10:30:50.999Z"),
-        (utc("2026-11-15T00:00:00"), "2026-11-15T00:00:00.000Z"),
-        (utc("0001-01-01T00:00:00"), "0001-01-01T00:00:00.000Z"),
+        (parse_utc("2026-11-15T10:30:50.123456"), "2026-11-15T10:30:50.123Z"),
+        (parse_utc("2026-11-15T10:30:50.999999"), "2026-11-15T10:30:50.999Z"),
+        (parse_utc("2026-11-15T00:00:00"), "2026-11-15T00:00:00.000Z"),
+        (parse_utc("0001-01-01T00:00:00"), "0001-01-01T00:00:00.000Z"),
         (datetime(2026, 11, 15, 11, 30, 50, 7000, tzinfo=ZoneInfo(BERLIN)), "2026-11-15T10:30:50.007Z"),
         (datetime(2026, 1, 1, tzinfo=timezone(timedelta(hours=5, minutes=45))), "2025-12-31T18:15:00.000Z"),
     ],
@@ -63,26 +63,26 @@ def test_a_written_moment_reads_back_the_same(moment: datetime) -> None:
 
 def test_a_moment_without_a_zone_is_refused_everywhere() -> None:
     with pytest.raises(ValueError, match="needs a time zone"):
-        moment_text(naive())
+        moment_text(naive_now())
     with pytest.raises(ValueError, match="needs a time zone"):
-        local_date(naive(), BERLIN)
+        local_date(naive_now(), BERLIN)
     with pytest.raises(ValueError, match="needs a time zone"):
-        Period(naive(), system_clock() + timedelta(days=1))
+        Period(naive_now(), system_clock() + timedelta(days=1))
     with pytest.raises(ValueError, match="needs a time zone"):
-        Period(system_clock() - timedelta(days=1), naive())
+        Period(system_clock() - timedelta(days=1), naive_now())
 
 
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
-        ("2026-11-15T10:30:50Z", utc("2026-11-15T10:30:50")),
-        ("2026-11-15T10:30:50.1Z", utc("2026-11-15T10:30:50.100000")),
-        ("2026-11-15T10:30:50.123456789Z", utc("2026-11-15T10:30:50.123456")),
-        ("2026-11-15T11:30:50+01:00", utc("2026-11-15T10:30:50")),
-        ("2026-11-15T05:00:50-05:30", utc("2026-11-15T10:30:50")),
-        ("2026-11-15T10:30:50-00:00", utc("2026-11-15T10:30:50")),
-        ("2026-11-15t10:30:50z", utc("2026-11-15T10:30:50")),
-        ("2024-02-29T00:00:00Z", utc("2024-02-29T00:00:00")),
+        ("2026-11-15T10:30:50Z", parse_utc("2026-11-15T10:30:50")),
+        ("2026-11-15T10:30:50.1Z", parse_utc("2026-11-15T10:30:50.100000")),
+        ("2026-11-15T10:30:50.123456789Z", parse_utc("2026-11-15T10:30:50.123456")),
+        ("2026-11-15T11:30:50+01:00", parse_utc("2026-11-15T10:30:50")),
+        ("2026-11-15T05:00:50-05:30", parse_utc("2026-11-15T10:30:50")),
+        ("2026-11-15T10:30:50-00:00", parse_utc("2026-11-15T10:30:50")),
+        ("2026-11-15t10:30:50z", parse_utc("2026-11-15T10:30:50")),
+        ("2024-02-29T00:00:00Z", parse_utc("2024-02-29T00:00:00")),
     ],
 )
 def test_an_rfc_3339_moment_is_read_into_utc(text: str, moment: datetime) -> None:
@@ -164,11 +164,11 @@ def test_any_other_name_is_no_time_zone(name: str) -> None:
     with pytest.raises(ValueError, match="not an IANA name"):
         local_date(system_clock(), name)
     with pytest.raises(ValueError, match="not an IANA name"):
-        at_wall_time(date(2026, 1, 1), time(9), name)
+        from_wall_time(date(2026, 1, 1), time(9), name)
 
 
 def test_the_local_date_is_that_of_the_place() -> None:
-    moment = utc("2026-06-30T22:30:00")
+    moment = parse_utc("2026-06-30T22:30:00")
 
     assert local_date(moment, BERLIN) == date(2026, 7, 1)
     assert local_date(moment, NEW_YORK) == date(2026, 6, 30)
@@ -177,29 +177,29 @@ def test_the_local_date_is_that_of_the_place() -> None:
 
 def test_a_local_date_beyond_the_calendar_is_refused() -> None:
     with pytest.raises(ValueError, match="outside the years"):
-        local_date(utc("9999-12-31T23:59:59"), BERLIN)
+        local_date(parse_utc("9999-12-31T23:59:59"), BERLIN)
 
 
 @pytest.mark.parametrize(
     ("day", "wall", "zone", "moment"),
     [
-        (date(2026, 1, 15), time(9), BERLIN, utc("2026-01-15T08:00:00")),
-        (date(2026, 7, 15), time(9), BERLIN, utc("2026-07-15T07:00:00")),
-        (date(2026, 7, 15), time(9, 30, 15), NEW_YORK, utc("2026-07-15T13:30:15")),
-        (date(2026, 1, 15), time(9), LORD_HOWE, utc("2026-01-14T22:00:00")),
+        (date(2026, 1, 15), time(9), BERLIN, parse_utc("2026-01-15T08:00:00")),
+        (date(2026, 7, 15), time(9), BERLIN, parse_utc("2026-07-15T07:00:00")),
+        (date(2026, 7, 15), time(9, 30, 15), NEW_YORK, parse_utc("2026-07-15T13:30:15")),
+        (date(2026, 1, 15), time(9), LORD_HOWE, parse_utc("2026-01-14T22:00:00")),
         # The minutes beside each gap and fold are plain.
-        (date(2026, 3, 29), time(1, 59), BERLIN, utc("2026-03-29T00:59:00")),
-        (date(2026, 3, 29), time(3), BERLIN, utc("2026-03-29T01:00:00")),
-        (date(2026, 10, 25), time(1, 59), BERLIN, utc("2026-10-24T23:59:00")),
-        (date(2026, 10, 25), time(3), BERLIN, utc("2026-10-25T02:00:00")),
+        (date(2026, 3, 29), time(1, 59), BERLIN, parse_utc("2026-03-29T00:59:00")),
+        (date(2026, 3, 29), time(3), BERLIN, parse_utc("2026-03-29T01:00:00")),
+        (date(2026, 10, 25), time(1, 59), BERLIN, parse_utc("2026-10-24T23:59:00")),
+        (date(2026, 10, 25), time(3), BERLIN, parse_utc("2026-10-25T02:00:00")),
     ],
 )
 def test_a_plain_wall_time_is_one_moment(day: date, wall: time, zone: str, moment: datetime) -> None:
-    found = at_wall_time(day, wall, zone)
+    found = from_wall_time(day, wall, zone)
 
     assert found == moment
     assert found.tzinfo is UTC
-    assert at_wall_time(day, wall.replace(fold=1), zone) == moment
+    assert from_wall_time(day, wall.replace(fold=1), zone) == moment
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_plain_wall_time_is_one_moment(day: date, wall: time, zone: str, momen
 )
 def test_a_time_in_the_spring_gap_is_refused(day: date, wall: time, zone: str) -> None:
     with pytest.raises(ValueError, match=f"The clocks in {zone} skip {wall} on {day}"):
-        at_wall_time(day, wall, zone)
+        from_wall_time(day, wall, zone)
 
 
 @pytest.mark.parametrize(
@@ -231,35 +231,35 @@ def test_a_time_in_the_autumn_fold_is_refused_with_both_offsets(
     day: date, wall: time, zone: str, offsets: tuple[timedelta, timedelta]
 ) -> None:
     with pytest.raises(ValueError) as refused:
-        at_wall_time(day, wall, zone)
+        from_wall_time(day, wall, zone)
     for offset in offsets:
         assert str(timezone(offset)) in str(refused.value)
 
 
 def test_the_second_time_of_the_fold_is_refused_like_the_first() -> None:
     with pytest.raises(ValueError, match="twice"):
-        at_wall_time(date(2026, 10, 25), time(2, 30, fold=1), BERLIN)
+        from_wall_time(date(2026, 10, 25), time(2, 30, fold=1), BERLIN)
 
 
 def test_a_wall_time_with_a_zone_of_its_own_is_refused() -> None:
     with pytest.raises(ValueError, match="no time zone of its own"):
-        at_wall_time(date(2026, 7, 15), time(9, tzinfo=UTC), BERLIN)
+        from_wall_time(date(2026, 7, 15), time(9, tzinfo=UTC), BERLIN)
 
 
 def test_a_wall_time_beyond_the_calendar_is_refused() -> None:
     with pytest.raises(ValueError, match="outside the years"):
-        at_wall_time(date(1, 1, 1), time(0), BERLIN)
+        from_wall_time(date(1, 1, 1), time(0), BERLIN)
 
 
 def check_found_again(moment: datetime, zone: str) -> None:
-    """A moment is found again from its wall time, but where the clocks show that twice."""
+    """Check that a moment is found again from its wall time, unless the clocks show that time twice."""
     local = moment.astimezone(ZoneInfo(zone))
 
     if local.replace(fold=0).utcoffset() == local.replace(fold=1).utcoffset():
-        assert at_wall_time(local.date(), local.time(), zone) == moment
+        assert from_wall_time(local.date(), local.time(), zone) == moment
     else:
         with pytest.raises(ValueError, match="twice"):
-            at_wall_time(local.date(), local.time(), zone)
+            from_wall_time(local.date(), local.time(), zone)
 
 
 @given(instants, zones)
@@ -275,37 +275,37 @@ def test_every_moment_is_found_again_from_its_wall_time(moment: datetime, zone: 
 )
 def test_every_minute_around_the_folds_is_found_again(minute: int, fold: tuple[str, str]) -> None:
     zone, start = fold
-    moment = utc(start) + timedelta(minutes=minute)
+    moment = parse_utc(start) + timedelta(minutes=minute)
     check_found_again(moment, zone)
     assert local_date(moment, zone) == moment.astimezone(ZoneInfo(zone)).date()
 
 
-def period(start: str, end: str) -> Period:
-    return Period(utc(f"2026-01-01T{start}:00"), utc(f"2026-01-01T{end}:00"))
+def make_period(start: str, end: str) -> Period:
+    return Period(parse_utc(f"2026-01-01T{start}:00"), parse_utc(f"2026-01-01T{end}:00"))
 
 
 def test_a_period_that_does_not_end_after_it_starts_is_refused() -> None:
     with pytest.raises(ValueError, match="ends after it starts"):
-        period("10:00", "10:00")
+        make_period("10:00", "10:00")
     with pytest.raises(ValueError, match="ends after it starts"):
-        period("10:00", "09:59")
+        make_period("10:00", "09:59")
 
 
 def test_periods_that_touch_do_not_overlap() -> None:
-    assert not period("10:00", "11:00").overlaps(period("11:00", "12:00"))
-    assert not period("11:00", "12:00").overlaps(period("10:00", "11:00"))
+    assert not make_period("10:00", "11:00").overlaps(make_period("11:00", "12:00"))
+    assert not make_period("11:00", "12:00").overlaps(make_period("10:00", "11:00"))
 
 
 @pytest.mark.parametrize(
     ("start", "end"), [("10:00", "11:00"), ("09:00", "10:01"), ("10:59", "12:00"), ("10:15", "10:30")]
 )
 def test_periods_that_share_a_moment_overlap(start: str, end: str) -> None:
-    assert period("10:00", "11:00").overlaps(period(start, end))
-    assert period(start, end).overlaps(period("10:00", "11:00"))
+    assert make_period("10:00", "11:00").overlaps(make_period(start, end))
+    assert make_period(start, end).overlaps(make_period("10:00", "11:00"))
 
 
 def test_minutes_are_whole() -> None:
-    start = utc("2026-01-01T10:00:00")
+    start = parse_utc("2026-01-01T10:00:00")
 
     assert Period(start, start + timedelta(seconds=59)).minutes == 0
     assert Period(start, start + timedelta(seconds=119)).minutes == 1
@@ -335,11 +335,11 @@ def test_a_period_can_lie_within_one_repeated_wall_time() -> None:
 
 
 def test_the_same_period_told_in_two_zones_is_equal() -> None:
-    hour = period("10:00", "11:00")
-    told_in_berlin = Period(hour.starts_at.astimezone(ZoneInfo(BERLIN)), hour.ends_at.astimezone(ZoneInfo(BERLIN)))
+    hour = make_period("10:00", "11:00")
+    in_berlin = Period(hour.starts_at.astimezone(ZoneInfo(BERLIN)), hour.ends_at.astimezone(ZoneInfo(BERLIN)))
 
-    assert told_in_berlin == hour
-    assert hash(told_in_berlin) == hash(hour)
+    assert in_berlin == hour
+    assert hash(in_berlin) == hash(hour)
 
 
 periods = st.builds(

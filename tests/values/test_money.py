@@ -8,13 +8,13 @@ from mainstay.values.money import (
     CURRENCIES,
     UNIT,
     Money,
-    in_minor,
-    in_parts,
+    minor_to_price,
+    pad_decimals,
     parse_price,
     price_text,
+    price_to_minor,
     round_half_away,
-    spread,
-    with_decimals,
+    spread_total,
 )
 
 LARGEST = 2**53 - 1
@@ -57,7 +57,7 @@ NOT_DECIMALS = [
 amounts = st.builds(Money, st.integers(-LARGEST, LARGEST), st.sampled_from(sorted(CURRENCIES)))
 
 
-def euros(text: str) -> Money:
+def parse_euros(text: str) -> Money:
     return Money.parse(text, "EUR")
 
 
@@ -81,13 +81,13 @@ def test_an_amount_is_read_and_written(text: str, currency: str, minor: int, wri
     amount = Money.parse(text, currency)
 
     assert amount == Money(minor, currency)
-    assert amount.text() == written
+    assert amount.to_text() == written
 
 
 @pytest.mark.parametrize("text", [*NOT_DECIMALS, "1.234", "0.000"])
 def test_an_amount_in_any_other_form_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
-        euros(text)
+        parse_euros(text)
 
 
 def test_a_currency_without_decimals_takes_none() -> None:
@@ -97,24 +97,32 @@ def test_a_currency_without_decimals_takes_none() -> None:
 
 @given(amounts)
 def test_an_amount_is_the_same_price_and_the_price_the_same_amount(amount: Money) -> None:
-    parts = in_parts(amount.minor, amount.currency)
+    parts = minor_to_price(amount.minor, amount.currency)
 
-    assert Decimal(parts) / UNIT == Decimal(amount.text())
-    assert in_minor(parts, amount.currency) == amount.minor
+    assert Decimal(parts) / UNIT == Decimal(amount.to_text())
+    assert price_to_minor(parts, amount.currency) == amount.minor
+
+
+@pytest.mark.parametrize(
+    ("price", "currency", "problem"), [("0.001", "EUR", "has more than 2 decimals"), ("0.1", "JPY", "has decimals")]
+)
+def test_a_price_with_more_decimals_than_its_currency_is_no_amount(price: str, currency: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^{problem}$"):
+        price_to_minor(parse_price(price), currency)
 
 
 @given(amounts)
 def test_what_is_written_reads_back_the_same(amount: Money) -> None:
-    assert Money.parse(amount.text(), amount.currency) == amount
+    assert Money.parse(amount.to_text(), amount.currency) == amount
 
 
 @given(amounts)
 def test_what_is_written_has_the_value_and_the_decimals_of_the_currency(amount: Money) -> None:
     digits = CURRENCIES[amount.currency]
-    _, _, fraction = amount.text().partition(".")
+    _, _, fraction = amount.to_text().partition(".")
 
     assert len(fraction) == digits
-    assert Decimal(amount.text()) == Decimal(amount.minor).scaleb(-digits)
+    assert Decimal(amount.to_text()) == Decimal(amount.minor).scaleb(-digits)
 
 
 @pytest.mark.parametrize("currency", ["", "eur", "EURO", "XAU", "XXX", "XTS", "HRK"])
@@ -137,7 +145,7 @@ def test_currencies_have_their_iso_decimals() -> None:
 @pytest.mark.parametrize("text", ["90071992547409.92", "-90071992547409.92", "1" * 30, "9" * 5_000, "0." + "0" * 5_000])
 def test_an_amount_beyond_the_bound_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"too (large|long)"):
-        euros(text)
+        parse_euros(text)
 
 
 @pytest.mark.parametrize(
@@ -209,12 +217,12 @@ def test_rounding_is_nearest_and_mirrors(value: Decimal, digits: int) -> None:
     ],
 )
 def test_a_total_is_spread(total: int, weights: list[int], parts: list[int]) -> None:
-    assert spread(total, weights) == parts
+    assert spread_total(total, weights) == parts
 
 
 def test_a_total_cannot_be_spread_over_nothing() -> None:
     with pytest.raises(ValueError, match="nothing to spread"):
-        spread(1, [])
+        spread_total(1, [])
 
 
 weights_of_lines = st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20)
@@ -223,28 +231,28 @@ totals = st.integers(-LARGEST, LARGEST)
 
 @given(totals, weights_of_lines)
 def test_the_parts_sum_to_the_total(total: int, weights: list[int]) -> None:
-    assert sum(spread(total, weights)) == total
+    assert sum(spread_total(total, weights)) == total
 
 
 @given(totals, weights_of_lines)
 def test_a_credit_mirrors_exactly(total: int, weights: list[int]) -> None:
-    mirrored = [-part for part in spread(total, weights)]
+    mirrored = [-part for part in spread_total(total, weights)]
 
-    assert spread(-total, weights) == mirrored
-    assert spread(-total, [-weight for weight in weights]) == mirrored
+    assert spread_total(-total, weights) == mirrored
+    assert spread_total(-total, [-weight for weight in weights]) == mirrored
 
 
 @given(totals, weights_of_lines)
 def test_each_part_is_within_one_of_its_exact_share(total: int, weights: list[int]) -> None:
     whole = sum(weights)
     assume(whole)
-    for part, weight in zip(spread(total, weights), weights, strict=True):
+    for part, weight in zip(spread_total(total, weights), weights, strict=True):
         assert abs(part * whole - total * weight) < abs(whole)
 
 
 @given(totals, weights_of_lines.filter(any))
 def test_what_weighs_nothing_gets_nothing(total: int, weights: list[int]) -> None:
-    parts = spread(total, [*weights, 0])
+    parts = spread_total(total, [*weights, 0])
 
     assert parts[-1] == 0
 
@@ -285,7 +293,7 @@ def test_a_written_price_reads_back_the_same(stored: int) -> None:
 
 @given(st.integers(-LARGEST, LARGEST), st.sampled_from(sorted(CURRENCIES)))
 def test_a_price_has_all_decimals_of_its_currency_and_more_where_it_needs_them(stored: int, currency: str) -> None:
-    written = with_decimals(price_text(stored), currency)
+    written = pad_decimals(price_text(stored), currency)
     assert parse_price(written) == stored
     decimals = written.partition(".")[2]
     assert len(decimals) >= CURRENCIES[currency]
@@ -294,12 +302,12 @@ def test_a_price_has_all_decimals_of_its_currency_and_more_where_it_needs_them(s
 
 @given(st.text() | st.text("0123456789.-+eE ", max_size=24))
 def test_a_text_is_read_exactly_or_refused(text: str) -> None:
-    stored = read_price(text)
+    stored = try_parse_price(text)
 
     assert stored is None or Decimal(stored) == Decimal(text) * 10_000
 
 
-def read_price(text: str) -> int | None:
+def try_parse_price(text: str) -> int | None:
     try:
         return parse_price(text)
     except ValueError:

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from mainstay.values.places import COUNTRIES
+from mainstay.values.countries import COUNTRIES
 
 
 def test_there_are_249_countries_of_two_capitals() -> None:

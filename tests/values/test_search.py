@@ -1,17 +1,17 @@
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from mainstay.paper.locales import written
-from mainstay.values.places import COUNTRIES
-from mainstay.values.search import (
-    MOST_KEPT,
+from mainstay.documents.locales import format_decimal_of_country
+from mainstay.values.countries import COUNTRIES
+from mainstay.values.search_words import (
+    MAX_STORED_WORDS,
+    SearchTerms,
     SearchText,
-    Sought,
-    distance_from,
-    end_of,
-    kept_words,
-    looked_for,
-    marked_number,
+    combine_words,
+    exact_number_word,
+    make_title_rater,
+    parse_search,
+    prefix_end,
     words_of_address,
     words_of_digits,
     words_of_number,
@@ -24,13 +24,13 @@ TEXT: TypeAdapter[str] = TypeAdapter(SearchText)
 
 
 def is_found(words: set[str], text: str) -> bool:
-    sought = looked_for(text)
+    sought = parse_search(text)
     assert sought
 
     def has(prefix: str) -> bool:
-        return any(prefix <= word < end_of(prefix) for word in words)
+        return any(prefix <= word < prefix_end(prefix) for word in words)
 
-    return all(any(map(has, word)) for word in sought.words)
+    return all(any(map(has, word)) for word in sought.terms)
 
 
 def test_words_have_no_case_no_accents_and_no_marks() -> None:
@@ -41,10 +41,10 @@ def test_words_have_no_case_no_accents_and_no_marks() -> None:
 
 @pytest.mark.parametrize("apostrophe", ["'", "\N{RIGHT SINGLE QUOTATION MARK}"])
 def test_what_has_an_apostrophe_in_it_is_also_one_word(apostrophe: str) -> None:
-    said = words_of_text(f"Aoife O{apostrophe}Brien, the landlord{apostrophe}s agent")
-    assert said == {"aoife", "o", "brien", "obrien", "the", "landlord", "s", "landlords", "agent"}
+    words = words_of_text(f"Aoife O{apostrophe}Brien, the landlord{apostrophe}s agent")
+    assert words == {"aoife", "o", "brien", "obrien", "the", "landlord", "s", "landlords", "agent"}
     for text in ("obrien", "O'Brien", "O\N{RIGHT SINGLE QUOTATION MARK}Brien", "brien", "landlords", "landlord's"):
-        assert is_found(said, text), text
+        assert is_found(words, text), text
     # Around a word, or after a number, it is none.
     assert words_of_text("the 'old' boiler, 6' long") == {"the", "old", "boiler", "6", "long"}
 
@@ -84,7 +84,7 @@ def test_an_address_is_found_by_itself_by_its_domain_and_by_the_words_before_the
 
 
 STORED = ["+44 7700 900104", "+44 (0)7700 900104", "0044 7700 900104", "07700 900104", "07700/900-104", "7700900104"]
-ASKED = [
+QUERIES = [
     "07700 900104",
     "+44 7700 900104",
     "+447700900104",
@@ -100,7 +100,7 @@ ASKED = [
 
 
 @pytest.mark.parametrize("stored", STORED)
-@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("asked", QUERIES)
 def test_a_phone_number_is_found_in_any_spelling_and_by_either_end(stored: str, asked: str) -> None:
     assert is_found(words_of_phone(stored), asked)
 
@@ -112,7 +112,7 @@ def test_another_phone_number_is_another(asked: str) -> None:
 
 def test_few_digits_are_no_phone_number() -> None:
     assert words_of_phone("112") == words_of_phone(None) == set()
-    assert looked_for("112") == Sought((("112",),))
+    assert parse_search("112") == SearchTerms((("112",),))
 
 
 @pytest.mark.parametrize("asked", ["1042", "0042", "0001"])
@@ -147,19 +147,19 @@ def test_a_number_is_not_found_by_the_zeros_before_it() -> None:
 def test_a_number_is_found_with_and_without_its_letters_and_zeros(text: str) -> None:
     assert is_found(words_of_number("J-0229"), text)
     assert not is_found(words_of_number("J-2290") | words_of_number("J-0022"), "J-0229")
-    assert marked_number(text) in words_of_number("J-0229")
-    assert marked_number(text) not in words_of_number("J-2290") | words_of_number("J-0230")
+    assert exact_number_word(text) in words_of_number("J-0229")
+    assert exact_number_word(text) not in words_of_number("J-2290") | words_of_number("J-0230")
 
 
 @pytest.mark.parametrize("text", ["", "-", "#", " ", "--/"])
 def test_what_has_no_letter_and_no_digit_is_no_number(text: str) -> None:
-    assert marked_number(text) is None
+    assert exact_number_word(text) is None
     assert words_of_number(text) == set()
     assert "#" not in words_of_number("ABC")
 
 
 def test_a_number_with_a_year_in_it_is_found_without_the_zeros_behind_it() -> None:
-    assert marked_number("j-2027-12") in words_of_number("J-2027-0012")
+    assert exact_number_word("j-2027-12") in words_of_number("J-2027-0012")
     assert is_found(words_of_number("J-2027-0012"), "J-2027-12")
 
 
@@ -171,9 +171,9 @@ def test_a_postal_address_is_found_by_its_words_and_its_postcode_in_one(text: st
 
 
 def test_of_several_words_the_longest_comes_first_and_each_once() -> None:
-    assert looked_for("tom ashworth gas tom") == Sought((("ashworth",), ("tom",), ("gas",)))
-    assert looked_for("a b c d e f g h") == Sought(tuple((letter,) for letter in "abcdef"))
-    assert looked_for("…") is None
+    assert parse_search("tom ashworth gas tom") == SearchTerms((("ashworth",), ("tom",), ("gas",)))
+    assert parse_search("a b c d e f g h") == SearchTerms(tuple((letter,) for letter in "abcdef"))
+    assert parse_search("…") is None
 
 
 def test_a_word_is_found_by_its_beginning_only() -> None:
@@ -195,21 +195,21 @@ def test_a_text_that_would_find_nearly_everyone_is_refused(text: str) -> None:
 
 
 def test_a_record_that_says_very_much_is_found_by_some_of_it() -> None:
-    assert len(kept_words({f"w{number}" for number in range(1000)})) == MOST_KEPT
+    assert len(combine_words({f"w{number}" for number in range(1000)})) == MAX_STORED_WORDS
 
 
 @pytest.mark.parametrize(("written", "plain"), [("2,711.92", "2711.92"), ("1,250", "1250"), ("12,34", "12,34")])
 def test_an_amount_is_looked_for_as_people_write_it(written: str, plain: str) -> None:
-    assert looked_for(written) == looked_for(plain)
+    assert parse_search(written) == parse_search(plain)
 
 
 @pytest.mark.parametrize("amount", ["7.50", "99.90", "1440.00", "11760.50", "1176000.50"])
 def test_an_amount_is_found_as_any_country_writes_it_with_its_currency(amount: str) -> None:
     words = words_of_text(amount) | words_of_digits(amount)
-    for told in {written(amount, country) for country in COUNTRIES}:
-        for text in (told, f"{told} EUR", f"CHF {told}", f"£{told}", f"{told}\N{NO-BREAK SPACE}€"):
+    for expected in {format_decimal_of_country(amount, country) for country in COUNTRIES}:
+        for text in (expected, f"{expected} EUR", f"CHF {expected}", f"£{expected}", f"{expected}\N{NO-BREAK SPACE}€"):
             assert is_found(words, text), text
-    for other in {written("1441.00", country) for country in COUNTRIES}:
+    for other in {format_decimal_of_country("1441.00", country) for country in COUNTRIES}:
         assert not is_found(words, other), other
 
 
@@ -219,8 +219,8 @@ def test_a_whole_amount_is_found_likewise(text: str) -> None:
 
 
 def test_three_letters_beside_a_number_are_looked_for_unless_they_are_a_currency() -> None:
-    assert looked_for("PAT 12") == Sought((("pat",), ("12",)))
-    assert looked_for("12 pat") == Sought((("pat",), ("12",)))
+    assert parse_search("PAT 12") == SearchTerms((("pat",), ("12",)))
+    assert parse_search("12 pat") == SearchTerms((("pat",), ("12",)))
 
 
 @pytest.mark.parametrize(
@@ -238,4 +238,4 @@ def test_three_letters_beside_a_number_are_looked_for_unless_they_are_a_currency
     ],
 )
 def test_what_is_called_so_is_nearer_than_what_is_found_by_something_else(text: str, title: str, far: int) -> None:
-    assert distance_from(text)(title) == far
+    assert make_title_rater(text)(title) == far

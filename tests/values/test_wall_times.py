@@ -2,7 +2,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from mainstay.values.moments import moment_text
-from mainstay.values.wall_times import WallTime, read_wall_time, wall_text
+from mainstay.values.wall_times import EnteredMoment, parse_entered_moment, wall_time_text
 
 LONDON = "Europe/London"
 
@@ -21,8 +21,8 @@ LONDON = "Europe/London"
     ],
 )
 def test_a_time_without_an_offset_is_what_the_clocks_show(text: str, moment: str) -> None:
-    assert TypeAdapter(WallTime).validate_python(text) == text
-    assert moment_text(read_wall_time(text, LONDON)) == moment
+    assert TypeAdapter(EnteredMoment).validate_python(text) == text
+    assert moment_text(parse_entered_moment(text, LONDON)) == moment
 
 
 @pytest.mark.parametrize(
@@ -44,21 +44,21 @@ def test_a_time_without_an_offset_is_what_the_clocks_show(text: str, moment: str
 )
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValidationError, match="is not a time such as"):
-        TypeAdapter(WallTime).validate_python(text)
+        TypeAdapter(EnteredMoment).validate_python(text)
 
 
 def test_a_time_that_the_clocks_skip_is_refused_with_what_to_send() -> None:
     options = r"2026-03-29T00:30:00\+00:00 or 2026-03-29T02:30:00\+01:00"
-    told = rf"^is skipped by the clocks in Europe/London; send {options}, whichever is meant$"
-    with pytest.raises(ValueError, match=told):
-        read_wall_time("2026-03-29T01:30", LONDON)
+    message = rf"^is skipped by the clocks in Europe/London; send {options}, whichever is meant$"
+    with pytest.raises(ValueError, match=message):
+        parse_entered_moment("2026-03-29T01:30", LONDON)
 
 
 def test_a_time_that_the_clocks_show_twice_is_refused_with_what_to_send() -> None:
     options = r"2026-10-25T01:30:00\+01:00 or 2026-10-25T01:30:00\+00:00"
-    told = rf"^is shown twice by the clocks in Europe/London; send {options}, whichever is meant$"
-    with pytest.raises(ValueError, match=told):
-        read_wall_time("2026-10-25T01:30", LONDON)
+    message = rf"^is shown twice by the clocks in Europe/London; send {options}, whichever is meant$"
+    with pytest.raises(ValueError, match=message):
+        parse_entered_moment("2026-10-25T01:30", LONDON)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_a_time_that_the_clocks_show_twice_is_refused_with_what_to_send() -> Non
 )
 def test_what_lies_beyond_the_ends_of_time_is_refused(text: str, zone: str) -> None:
     with pytest.raises(ValueError, match="lies outside the years 1 to 9999"):
-        read_wall_time(text, zone)
+        parse_entered_moment(text, zone)
 
 
 def test_a_moment_is_told_as_the_clocks_show_it() -> None:
-    assert wall_text("2026-07-16T07:00:30.000Z", LONDON) == "2026-07-16T08:00"
+    assert wall_time_text("2026-07-16T07:00:30.000Z", LONDON) == "2026-07-16T08:00"

@@ -1,6 +1,6 @@
 import pytest
 
-from mainstay.values.words import folded, unaccented
+from mainstay.values.choices import fold_text, remove_accents
 
 
 @pytest.mark.parametrize(
@@ -24,9 +24,9 @@ from mainstay.values.words import folded, unaccented
     ],
 )
 def test_a_text_is_looked_for_without_what_few_have_on_their_keys(text: str, plain: str) -> None:
-    assert folded(text) == folded(plain) == plain
+    assert fold_text(text) == fold_text(plain) == plain
 
 
 def test_what_is_told_apart_for_good_keeps_its_letters() -> None:
-    assert unaccented("  Søren  ÉCOLE Straße") == "søren ecole strasse"
-    assert unaccented(" Calder  Property") == "calder property"
+    assert remove_accents("  Søren  ÉCOLE Straße") == "søren ecole strasse"
+    assert remove_accents(" Calder  Property") == "calder property"

@@ -1,15 +1,15 @@
-"""What people write, as operations take it."""
+"""Dates and amounts as people write them, and as operations take them."""
 
 import pytest
 
-from mainstay.values.written import (
-    column_signs,
-    foreign_currency,
-    plain_amount,
-    plain_number,
-    plain_price,
-    typed_amount,
-    without_currency,
+from mainstay.values.typed_prices import (
+    detect_column_format,
+    find_foreign_currency,
+    localise_amount,
+    normalise_amount,
+    normalise_number,
+    normalise_price,
+    remove_currency,
 )
 
 
@@ -34,7 +34,7 @@ from mainstay.values.written import (
     ],
 )
 def test_a_price_is_taken_as_people_write_it(written: str, taken: str) -> None:
-    assert plain_price(written) == taken
+    assert normalise_price(written) == taken
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_price_is_taken_as_people_write_it(written: str, taken: str) -> None:
     ],
 )
 def test_what_could_mean_something_else_goes_on_as_it_is(written: str) -> None:
-    assert plain_price(written) == written
+    assert normalise_price(written) == written
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_what_could_mean_something_else_goes_on_as_it_is(written: str) -> None:
 def test_the_country_says_what_a_sign_with_three_digits_behind_it_is(
     written: str, with_point: str, with_comma: str
 ) -> None:
-    assert {plain_amount(written, country) for country in ("GB", "US", "CH")} == {with_point}
-    assert {plain_amount(written, country) for country in ("DE", "FR", "NL", "ES")} == {with_comma}
+    assert {normalise_amount(written, country) for country in ("GB", "US", "CH")} == {with_point}
+    assert {normalise_amount(written, country) for country in ("DE", "FR", "NL", "ES")} == {with_comma}
 
 
 @pytest.mark.parametrize("plain", ["0", "34.90", "1250.00", "1.255", "0.1250", "-20.5", "900719925474.0991"])
 @pytest.mark.parametrize("country", ["GB", "DE", "FR", "US", "IN", "CH"])
 def test_what_stands_where_someone_types_is_read_as_the_same_again(plain: str, country: str) -> None:
-    assert plain_amount(typed_amount(plain, country), country) == plain
+    assert normalise_amount(localise_amount(plain, country), country) == plain
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_stands_where_someone_types_is_read_as_the_same_again(plain: str, c
     ],
 )
 def test_a_column_tells_its_decimal_sign(column: tuple[str, ...], signs: tuple[str | None, str | None]) -> None:
-    assert column_signs(column) == signs
+    assert detect_column_format(column) == signs
 
 
 @pytest.mark.parametrize(
@@ -116,13 +116,13 @@ def test_a_column_tells_its_decimal_sign(column: tuple[str, ...], signs: tuple[s
     ],
 )
 def test_a_number_is_read_by_the_sign_of_its_column(written: str, with_dot: str, with_comma: str) -> None:
-    assert (plain_number(written, "."), plain_number(written, ",")) == (with_dot, with_comma)
+    assert (normalise_number(written, "."), normalise_number(written, ",")) == (with_dot, with_comma)
 
 
 def test_without_a_sign_only_what_is_unclear_is_refused() -> None:
-    assert [plain_number(written, None) for written in ("12,50", "12.50", "1 250")] == ["12.50", "12.50", "1250"]
+    assert [normalise_number(written, None) for written in ("12,50", "12.50", "1 250")] == ["12.50", "12.50", "1250"]
     with pytest.raises(ValueError, match=r"^could be 1\.234 or 1234$"):
-        plain_number("1,234", None)
+        normalise_number("1,234", None)
 
 
 @pytest.mark.parametrize(
@@ -139,9 +139,9 @@ def test_without_a_sign_only_what_is_unclear_is_refused() -> None:
     ],
 )
 def test_the_sign_of_another_currency_is_seen(written: str, currency: str, mark: str | None) -> None:
-    assert foreign_currency(written, currency) == mark
+    assert find_foreign_currency(written, currency) == mark
 
 
 @pytest.mark.parametrize("written", ["\u00a3 5", "5 \u00a3", "GBP 5", "5 GBP", "5"])
 def test_an_amount_stands_without_its_currency(written: str) -> None:
-    assert without_currency(written) == "5"
+    assert remove_currency(written) == "5"

@@ -1,45 +1,47 @@
-"""An installation that no server and no worker serves beside the tests: what they leave waiting, waits."""
+"""An installation without server and worker: deliveries that a test leaves waiting stay there."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from cast import Cast, assemble
-from dispatching import Desk
-from installations import Installations
-from mainstay.kernel.perform import Stage
-from mainstay.staging import open_stage
-from receiving import Street, a_street
+from mainstay.composition import open_performer
+from mainstay.kernel.perform import Performer
+from support.cast import Cast, make_cast
+from support.dispatchers import QueueHarness
+from support.installations import Installations
+from support.receiver_threads import ReceiverThread, run_receiver_thread
 
 
 @pytest.fixture(scope="session")
-def quiet_stage(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Where operations are performed, and nothing else happens."""
-    stage = open_stage(installations.furnished(engine, tmp_path_factory.mktemp("quiet")))
-    yield stage
-    stage.database.close()
+def quiet_performer(
+    engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Performer]:
+    """Perform operations where no worker follows them up."""
+    performer = open_performer(installations.make_with_accounts(engine, tmp_path_factory.mktemp("quiet")))
+    yield performer
+    performer.database.close()
 
 
 @pytest.fixture
-def cast(quiet_stage: Stage) -> Cast:
+def cast(quiet_performer: Performer) -> Cast:
     """An organisation with a person of each role."""
-    return assemble(quiet_stage)
+    return make_cast(quiet_performer)
 
 
 @pytest.fixture
-def stranger(quiet_stage: Stage) -> Cast:
+def other_cast(quiet_performer: Performer) -> Cast:
     """Another organisation, which must never be seen."""
-    return assemble(quiet_stage)
+    return make_cast(quiet_performer)
 
 
 @pytest.fixture
-def desk(quiet_stage: Stage) -> Desk:
+def queue_harness(quiet_performer: Performer) -> QueueHarness:
     """A queue with nothing in it."""
-    return Desk.open(quiet_stage)
+    return QueueHarness.open(quiet_performer)
 
 
 @pytest.fixture
-def street() -> Iterator[Street]:
-    """Where receivers stand."""
-    with a_street() as street:
-        yield street
+def receiver_thread() -> Iterator[ReceiverThread]:
+    """Run receivers in a thread."""
+    with run_receiver_thread() as receiver_thread:
+        yield receiver_thread

@@ -7,15 +7,15 @@ from typing import Any
 import orjson
 import pytest
 
-from cast import Cast
 from mainstay.business.people.operations import update_person
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Invalid
-from mainstay.terms.rights import Role
+from mainstay.kernel.context import RequestDetails
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid
 from mainstay.webhooks.feed import list_events
-from planning import plan
-from recording import RecordingDatabase
+from support.cast import Cast
+from support.query_plans import explain
+from support.recorded_statements import RecordingDatabase
 
 
 def sequences(cast: Cast, **given: Any) -> list[int]:
@@ -23,8 +23,8 @@ def sequences(cast: Cast, **given: Any) -> list[int]:
 
 
 def set_moment(cast: Cast, sequence: int, at: str) -> None:
-    with cast.stage.database.changing(cast.organisation) as rows:
-        rows.run(
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        db.run(
             "UPDATE event SET created_at = :at WHERE organisation_id = :organisation AND sequence = :sequence",
             at=at,
             sequence=sequence,
@@ -32,7 +32,7 @@ def set_moment(cast: Cast, sequence: int, at: str) -> None:
 
 
 @pytest.fixture
-def days(cast: Cast) -> Cast:
+def six_days(cast: Cast) -> Cast:
     """Six events, one a day."""
     cast.perform(update_person, personId=cast.people[Role.MEMBER], phone="1")
     for sequence in range(1, 7):
@@ -66,26 +66,26 @@ def test_whoever_last_saw_what_is_kept_no_longer_finds_nothing_older(cast: Cast)
     assert sequences(cast, startingAfter=gone, order="newest") == []
 
 
-def test_since_a_moment_only_what_happened_from_then_on_is_listed(days: Cast) -> None:
-    assert sequences(days, since="2026-11-03T12:00:00Z") == [3, 4, 5, 6]
-    assert sequences(days, since="2026-11-03T12:00:00.001Z") == [4, 5, 6]
-    assert sequences(days, since="2026-11-03T13:30:00+01:00", order="newest") == [6, 5, 4]
-    assert sequences(days, since="2026-11-07T00:00:00Z") == []
-    assert sequences(days, since="2000-01-01T00:00:00Z") == [1, 2, 3, 4, 5, 6]
+def test_since_a_moment_only_what_happened_from_then_on_is_listed(six_days: Cast) -> None:
+    assert sequences(six_days, since="2026-11-03T12:00:00Z") == [3, 4, 5, 6]
+    assert sequences(six_days, since="2026-11-03T12:00:00.001Z") == [4, 5, 6]
+    assert sequences(six_days, since="2026-11-03T13:30:00+01:00", order="newest") == [6, 5, 4]
+    assert sequences(six_days, since="2026-11-07T00:00:00Z") == []
+    assert sequences(six_days, since="2000-01-01T00:00:00Z") == [1, 2, 3, 4, 5, 6]
 
 
-def test_kind_moment_and_place_narrow_together(days: Cast) -> None:
-    joined = days.perform(list_events, type="person.joined")["data"]
+def test_kind_moment_and_place_narrow_together(six_days: Cast) -> None:
+    joined = six_days.perform(list_events, type="person.joined")["data"]
     given = {"type": "person.joined", "since": "2026-11-02T00:00:00Z"}
-    assert sequences(days, **given) == [2, 3, 4, 5]
-    assert sequences(days, **given, startingAfter=joined[2]["id"]) == [4, 5]
-    assert sequences(days, **given, startingAfter=joined[3]["id"], order="newest") == [3, 2]
-    assert sequences(days, type="person.updated", since="2026-11-06T12:00:00Z") == [6]
+    assert sequences(six_days, **given) == [2, 3, 4, 5]
+    assert sequences(six_days, **given, startingAfter=joined[2]["id"]) == [4, 5]
+    assert sequences(six_days, **given, startingAfter=joined[3]["id"], order="newest") == [3, 2]
+    assert sequences(six_days, type="person.updated", since="2026-11-06T12:00:00Z") == [6]
 
 
-def test_another_organisation_s_events_bound_nothing(days: Cast, stranger: Cast) -> None:
-    set_moment(stranger, 5, "2026-11-03T00:00:00.000Z")
-    assert sequences(days, since="2026-11-03T00:00:00Z") == [3, 4, 5, 6]
+def test_another_organisation_s_events_bound_nothing(six_days: Cast, other_cast: Cast) -> None:
+    set_moment(other_cast, 5, "2026-11-03T00:00:00.000Z")
+    assert sequences(six_days, since="2026-11-03T00:00:00Z") == [3, 4, 5, 6]
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_wrong_parameter_is_refused(cast: Cast, given: dict[str, str], told: s
 
 
 def test_every_way_to_ask_walks_an_index(cast: Cast) -> None:
-    database = RecordingDatabase(cast.stage.database)
-    stage = replace(cast.stage, database=database)
+    database = RecordingDatabase(cast.performer.database)
+    performer = replace(cast.performer, database=database)
     ways: dict[str, list[str | None]] = {
         "type": [None, "person.joined"],
         "since": [None, "2026-11-03T12:00:00Z"],
@@ -113,11 +113,11 @@ def test_every_way_to_ask_walks_an_index(cast: Cast) -> None:
     }
     for chosen in product(*ways.values()):
         given = {name: value for name, value in zip(ways, chosen, strict=True) if value}
-        stage.perform(list_events, cast.actor(Role.OWNER), orjson.dumps(given), Envelope("req_1"))
+        performer.perform(list_events, cast.actor(Role.OWNER), orjson.dumps(given), RequestDetails("req_1"))
     statements = {statement.sql: statement for statement in database.statements}
     assert len(statements) == 16
     for sql, statement in statements.items():
-        steps = plan(cast.stage.database, statement)
+        steps = explain(cast.performer.database, statement)
         assert not [step for step in steps if "TEMP B-TREE" in step or step.startswith("SCAN") or "Sort" in step], sql
         assert not [step for step in steps if "Seq Scan" in step], sql
         if "created_at >=" in sql:

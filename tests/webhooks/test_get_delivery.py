@@ -1,24 +1,24 @@
 import pytest
 
-from cast import Cast
-from mainstay.terms.refusal import NotFound
-from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import NotFound
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
 from mainstay.webhooks.feed import list_events
-from telling import add_attempt, deliveries, fan_out_all, make_webhook
+from support.cast import Cast
+from support.webhooks import fan_out_all, insert_attempt, list_stored_deliveries, make_webhook
 
 
-def first_delivery(cast: Cast) -> tuple[str, str]:
+def make_first_delivery(cast: Cast) -> tuple[str, str]:
     webhook = make_webhook(cast)
     fan_out_all(cast)
-    return webhook, deliveries(cast, webhook)[0]["id"]
+    return webhook, list_stored_deliveries(cast, webhook)[0]["id"]
 
 
 def test_it_is_shown_as_in_the_list_with_its_body_and_its_attempts(cast: Cast) -> None:
-    webhook, delivery = first_delivery(cast)
-    add_attempt(cast, delivery, 1, status=500, duration_ms=7, answer="Oh “no”.")
-    add_attempt(cast, delivery, 2, error="no answer in time", duration_ms=15000)
+    webhook, delivery = make_first_delivery(cast)
+    insert_attempt(cast, delivery, 1, status=500, duration_ms=7, answer="Oh “no”.")
+    insert_attempt(cast, delivery, 2, error="no answer in time", duration_ms=15000)
     listed = cast.perform(list_deliveries, webhookId=webhook)["data"][-1]
     shown = cast.perform(get_delivery, Role.ADMIN, deliveryId=delivery)
     assert {name: shown[name] for name in listed} == listed
@@ -48,26 +48,26 @@ def test_it_is_shown_as_in_the_list_with_its_body_and_its_attempts(cast: Cast) -
 
 
 def test_the_body_is_the_event_byte_for_byte_as_the_feed_has_it(cast: Cast) -> None:
-    _, delivery = first_delivery(cast)
+    _, delivery = make_first_delivery(cast)
     feed = cast.answer(list_events, limit=1).body
     body = cast.perform(get_delivery, deliveryId=delivery)["body"]
     assert feed == b'{"object":"list","data":[%s],"hasMore":true}' % body.encode()
 
 
 def test_a_delivery_that_was_not_tried_has_no_attempts(cast: Cast) -> None:
-    _, delivery = first_delivery(cast)
+    _, delivery = make_first_delivery(cast)
     assert cast.perform(get_delivery, deliveryId=delivery)["history"] == []
 
 
 def test_the_body_of_an_event_that_is_kept_no_longer_is_null(cast: Cast) -> None:
-    _, delivery = first_delivery(cast)
-    with cast.stage.database.changing(cast.organisation) as rows:
-        rows.run("DELETE FROM event WHERE organisation_id = :organisation")
+    _, delivery = make_first_delivery(cast)
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        db.run("DELETE FROM event WHERE organisation_id = :organisation")
     assert cast.perform(get_delivery, deliveryId=delivery)["body"] is None
 
 
-def test_an_unknown_and_a_foreign_delivery_are_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
-    _, foreign = first_delivery(stranger)
-    for identity in (new_id("delivery"), "x", foreign):
+def test_an_unknown_and_a_foreign_delivery_are_not_found_in_the_same_words(cast: Cast, other_cast: Cast) -> None:
+    _, foreign = make_first_delivery(other_cast)
+    for record_id in (new_id("delivery"), "x", foreign):
         with pytest.raises(NotFound, match=r"^There is no delivery with that identifier\.$"):
-            cast.perform(get_delivery, deliveryId=identity)
+            cast.perform(get_delivery, deliveryId=record_id)

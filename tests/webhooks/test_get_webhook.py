@@ -1,15 +1,15 @@
 import pytest
 
-from cast import Cast
-from mainstay.terms.refusal import NotFound
-from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import NotFound
 from mainstay.webhooks.endpoints import create_webhook, get_webhook
-from telling import RECEIVER, make_webhook, set_columns
+from support.cast import Cast
+from support.webhooks import RECEIVER_URL, make_webhook, set_columns
 
 
 def test_the_webhook_is_shown_as_it_was_made(cast: Cast) -> None:
-    made = cast.perform(create_webhook, url=RECEIVER)
+    made = cast.perform(create_webhook, url=RECEIVER_URL)
     assert cast.perform(get_webhook, Role.ADMIN, webhookId=made["id"]) == made
 
 
@@ -21,7 +21,7 @@ def test_what_the_dispatcher_found_out_is_shown(cast: Cast) -> None:
     assert (shown["status"], shown["disabledReason"], shown["failingSince"]) == ("disabled", "It answered 410.", since)
 
 
-def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
-    for identity in (new_id("webhook"), "x", make_webhook(stranger)):
+def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, other_cast: Cast) -> None:
+    for record_id in (new_id("webhook"), "x", make_webhook(other_cast)):
         with pytest.raises(NotFound, match=r"^There is no webhook with that identifier\.$"):
-            cast.perform(get_webhook, webhookId=identity)
+            cast.perform(get_webhook, webhookId=record_id)

@@ -1,22 +1,22 @@
 import pytest
 
-from cast import Cast
-from evidence import events
-from mainstay.terms.refusal import Invalid, NotFound
-from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid, NotFound
 from mainstay.webhooks.deliveries import list_deliveries
-from telling import add_attempt, deliveries, fan_out_all, make_webhook, set_columns
+from support.cast import Cast
+from support.stored_state import list_events_of
+from support.webhooks import fan_out_all, insert_attempt, list_stored_deliveries, make_webhook, set_columns
 
 
 def test_a_delivery_that_was_not_tried_is_waiting(cast: Cast) -> None:
     webhook = make_webhook(cast)
     fan_out_all(cast)
-    happened = events(cast)
+    happened = list_events_of(cast)
     page = cast.perform(list_deliveries, Role.ADMIN, webhookId=webhook)
     assert [delivery["eventId"] for delivery in page["data"]] == [event["id"] for event in happened][::-1]
     newest = page["data"][0]
-    assert newest.pop("id") == deliveries(cast, webhook)[-1]["id"]
+    assert newest.pop("id") == list_stored_deliveries(cast, webhook)[-1]["id"]
     assert newest == {
         "object": "delivery",
         "webhookId": webhook,
@@ -36,11 +36,11 @@ def test_a_delivery_that_was_not_tried_is_waiting(cast: Cast) -> None:
 def test_the_last_attempt_is_told(cast: Cast) -> None:
     webhook = make_webhook(cast)
     fan_out_all(cast)
-    identity = deliveries(cast, webhook)[-1]["id"]
-    add_attempt(cast, identity, 1, status=500, duration_ms=7)
-    add_attempt(cast, identity, 2, error="connection refused", duration_ms=34)
+    record_id = list_stored_deliveries(cast, webhook)[-1]["id"]
+    insert_attempt(cast, record_id, 1, status=500, duration_ms=7)
+    insert_attempt(cast, record_id, 2, error="connection refused", duration_ms=34)
     # Whoever sent the third has died; the fourth is under way.
-    set_columns(cast, "delivery", identity, status="sending", attempts=4, due_at="2026-11-15T11:00:00.000Z")
+    set_columns(cast, "delivery", record_id, status="sending", attempts=4, due_at="2026-11-15T11:00:00.000Z")
     newest = cast.perform(list_deliveries, webhookId=webhook)["data"][0]
     last = [newest[name] for name in ("lastAttemptAt", "lastStatus", "lastError", "lastDurationMs")]
     assert last == ["2026-11-15T10:00:02.000Z", None, "connection refused", 34]
@@ -50,7 +50,7 @@ def test_the_last_attempt_is_told(cast: Cast) -> None:
 def test_it_can_be_narrowed_to_a_status(cast: Cast) -> None:
     webhook = make_webhook(cast)
     fan_out_all(cast)
-    failed, delivered, *_ = deliveries(cast, webhook)
+    failed, delivered, *_ = list_stored_deliveries(cast, webhook)
     set_columns(cast, "delivery", failed["id"], status="failed", due_at=None)
     set_columns(cast, "delivery", delivered["id"], status="delivered", due_at=None)
     for status, found in (("failed", [failed["id"]]), ("delivered", [delivered["id"]]), ("sending", [])):
@@ -73,10 +73,10 @@ def test_the_pages_together_are_the_whole_list(cast: Cast) -> None:
     assert len(whole) == 5
 
 
-def test_only_the_deliveries_of_this_webhook_are_listed(cast: Cast, stranger: Cast) -> None:
+def test_only_the_deliveries_of_this_webhook_are_listed(cast: Cast, other_cast: Cast) -> None:
     make_webhook(cast)
-    make_webhook(stranger)
-    for organisation in (cast, stranger):
+    make_webhook(other_cast)
+    for organisation in (cast, other_cast):
         fan_out_all(organisation)
     assert cast.perform(list_deliveries, webhookId=make_webhook(cast))["data"] == []
 
@@ -89,7 +89,7 @@ def test_a_wrong_cursor_or_status_is_refused(cast: Cast) -> None:
         cast.perform(list_deliveries, webhookId=webhook, startingAfter=webhook, status="lost")
 
 
-def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
-    for identity in (new_id("webhook"), "x", make_webhook(stranger)):
+def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, other_cast: Cast) -> None:
+    for record_id in (new_id("webhook"), "x", make_webhook(other_cast)):
         with pytest.raises(NotFound, match=r"^There is no webhook with that identifier\.$"):
-            cast.perform(list_deliveries, webhookId=identity)
+            cast.perform(list_deliveries, webhookId=record_id)

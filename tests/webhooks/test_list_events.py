@@ -1,15 +1,15 @@
 import orjson
 import pytest
 
-from cast import Cast
-from evidence import events
 from mainstay.business.people.operations import invite_person, update_person
 from mainstay.catalogue import CATALOGUE
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Forbidden, Invalid
-from mainstay.terms.rights import Access, Role
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Access, Role
+from mainstay.vocabulary.refusal import Forbidden, Invalid
 from mainstay.webhooks.feed import list_events
+from support.cast import Cast
+from support.stored_state import list_events_of
 
 
 def test_what_happened_is_listed_oldest_first(cast: Cast) -> None:
@@ -17,7 +17,7 @@ def test_what_happened_is_listed_oldest_first(cast: Cast) -> None:
     page = cast.perform(list_events, cast.actor(Role.ADMIN, Access.READ))
     assert [event["sequence"] for event in page["data"]] == [1, 2, 3, 4, 5, 6]
     assert page["hasMore"] is False
-    kept = events(cast)[-1]
+    kept = list_events_of(cast)[-1]
     assert page["data"][-1] == kept | {"object": "event", "organisationId": cast.organisation}
     assert page["data"][-1]["data"]["previous"] == {"phone": None}
 
@@ -51,13 +51,13 @@ def test_it_can_be_narrowed_to_a_kind(cast: Cast) -> None:
 
 def test_whoever_last_saw_what_is_kept_no_longer_goes_on_with_the_oldest(cast: Cast) -> None:
     first = cast.perform(list_events, limit=1)["data"][0]["id"]
-    with cast.stage.database.changing(cast.organisation) as rows:
-        rows.run("DELETE FROM event WHERE organisation_id = :organisation AND sequence <= 2")
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        db.run("DELETE FROM event WHERE organisation_id = :organisation AND sequence <= 2")
     assert [event["sequence"] for event in cast.perform(list_events, startingAfter=first)["data"]] == [3, 4, 5]
 
 
-def test_another_organisation_s_events_are_not_listed(cast: Cast, stranger: Cast) -> None:
-    foreign = stranger.perform(list_events)["data"]
+def test_another_organisation_s_events_are_not_listed(cast: Cast, other_cast: Cast) -> None:
+    foreign = other_cast.perform(list_events)["data"]
     mine = cast.perform(list_events)["data"]
     assert {event["organisationId"] for event in mine} == {cast.organisation}
     assert cast.perform(list_events, startingAfter=foreign[2]["id"]) == cast.perform(
@@ -77,7 +77,7 @@ def test_events_hold_everything_so_only_owners_and_admins_read_them(cast: Cast, 
 
 
 def test_it_is_offered_to_programs() -> None:
-    assert list_events.offered == {Door.API, Door.AGENT}
+    assert list_events.doors == {Door.API, Door.AGENT}
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_it_is_offered_to_programs() -> None:
 def test_a_wrong_parameter_is_refused(cast: Cast, given: dict[str, object], text: str) -> None:
     with pytest.raises(Invalid) as refusal:
         cast.perform(list_events, **given)
-    assert refusal.value.text == text.format(kinds=", ".join(sorted(CATALOGUE.kinds)))
+    assert refusal.value.text == text.format(kinds=", ".join(sorted(CATALOGUE.event_names)))

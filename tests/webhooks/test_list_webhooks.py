@@ -1,16 +1,16 @@
 import pytest
 
-from cast import Cast
-from evidence import as_told
-from mainstay.terms.refusal import Invalid
-from mainstay.terms.rights import Role
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid
 from mainstay.webhooks.endpoints import create_webhook, list_webhooks
-from telling import RECEIVER, make_webhook
+from support.cast import Cast
+from support.stored_state import to_event_record
+from support.webhooks import RECEIVER_URL, make_webhook
 
 
 def test_every_webhook_is_listed_newest_first(cast: Cast) -> None:
-    made = [cast.perform(create_webhook, url=f"{RECEIVER}/{number}") for number in range(3)]
-    listed = [as_told(webhook) for webhook in made[::-1]]
+    made = [cast.perform(create_webhook, url=f"{RECEIVER_URL}/{number}") for number in range(3)]
+    listed = [to_event_record(webhook) for webhook in made[::-1]]
     assert cast.perform(list_webhooks, Role.ADMIN) == {"object": "list", "data": listed, "hasMore": False}
 
 
@@ -29,8 +29,8 @@ def test_no_secret_is_shown(cast: Cast) -> None:
     assert b"secret" not in cast.answer(list_webhooks).body
 
 
-def test_another_organisation_s_webhooks_are_not_listed(cast: Cast, stranger: Cast) -> None:
-    make_webhook(stranger)
+def test_another_organisation_s_webhooks_are_not_listed(cast: Cast, other_cast: Cast) -> None:
+    make_webhook(other_cast)
     assert cast.perform(list_webhooks)["data"] == []
 
 

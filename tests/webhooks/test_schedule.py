@@ -7,29 +7,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mainstay.webhooks.schedule import (
+from mainstay.webhooks.retry_schedule import (
     FAILING,
     GONE,
-    LONGEST_ASKED,
-    PATIENCE,
+    MAX_FAILING,
+    MAX_REQUESTED_WAIT,
     WAITS,
-    next_try,
+    find_next_try,
     reason_to_disable,
-    wait_asked,
+    requested_wait_of,
 )
 
 NOW = datetime(2026, 11, 15, 10, 30, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
 
-def wait(failed: int, chance: float = 0.0, retry_after: str | None = None) -> timedelta:
-    again = next_try(NOW, failed, chance, retry_after)
+def waiting_time(failed: int, chance: float = 0.0, retry_after: str | None = None) -> timedelta:
+    again = find_next_try(NOW, failed, chance, retry_after)
     assert again is not None
     return again - NOW
 
 
 def test_there_are_ten_attempts_over_three_days() -> None:
-    waits = [wait(failed) for failed in range(1, 10)]
+    waits = [waiting_time(failed) for failed in range(1, 10)]
     assert waits == [
         timedelta(seconds=5),
         timedelta(minutes=5),
@@ -42,17 +42,17 @@ def test_there_are_ten_attempts_over_three_days() -> None:
 
 @pytest.mark.parametrize("failed", [10, 11, 1000])
 def test_after_the_tenth_it_is_given_up(failed: int) -> None:
-    assert next_try(NOW, failed, 0.0) is None
-    assert next_try(NOW, failed, 1.0, "60") is None
+    assert find_next_try(NOW, failed, 0.0) is None
+    assert find_next_try(NOW, failed, 1.0, "60") is None
 
 
 @given(st.integers(1, 9), st.floats(-1, 1))
 def test_chance_moves_a_wait_by_a_fifth_at_most(failed: int, chance: float) -> None:
-    assert WAITS[failed] * 0.8 <= wait(failed, chance) <= WAITS[failed] * 1.2
+    assert WAITS[failed] * 0.8 <= waiting_time(failed, chance) <= WAITS[failed] * 1.2
 
 
 def test_chance_goes_all_the_way() -> None:
-    assert [wait(2, chance) for chance in (-1, 0, 1)] == [
+    assert [waiting_time(2, chance) for chance in (-1, 0, 1)] == [
         timedelta(minutes=4),
         timedelta(minutes=5),
         timedelta(minutes=6),
@@ -88,26 +88,26 @@ def test_chance_goes_all_the_way() -> None:
     ],
 )
 def test_a_receiver_may_ask_for_a_longer_wait_within_bounds(asked: str | None, expected: timedelta) -> None:
-    assert wait(1, retry_after=asked) == expected
+    assert waiting_time(1, retry_after=asked) == expected
 
 
 def test_our_own_wait_may_be_longer_than_a_receiver_can_ask_for() -> None:
-    assert wait(9, 1.0, "9999999") == timedelta(hours=28.8)
+    assert waiting_time(9, 1.0, "9999999") == timedelta(hours=28.8)
 
 
 @given(st.text() | st.integers().map(str) | st.datetimes(timezones=st.just(UTC)).map(format_datetime))
 def test_whatever_is_asked_the_wait_is_within_bounds(asked: str) -> None:
-    assert WAITS[1] <= wait(1, retry_after=asked) <= LONGEST_ASKED
+    assert WAITS[1] <= waiting_time(1, retry_after=asked) <= MAX_REQUESTED_WAIT
 
 
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_receiver_that_is_busy_is_asked_how_long(status: int) -> None:
-    assert wait_asked(status, "60") == "60"
+    assert requested_wait_of(status, "60") == "60"
 
 
 @pytest.mark.parametrize("status", [500, 502, 301, 404, 410, None])
 def test_any_other_is_not(status: int | None) -> None:
-    assert wait_asked(status, "60") is None
+    assert requested_wait_of(status, "60") is None
 
 
 def test_410_disables_at_once() -> None:
@@ -116,6 +116,6 @@ def test_410_disables_at_once() -> None:
 
 @pytest.mark.parametrize("status", [None, 301, 404, 429, 500, 503])
 def test_five_days_of_failures_disable(status: int | None) -> None:
-    assert reason_to_disable(status, NOW, NOW + PATIENCE - SECOND) is None
-    assert reason_to_disable(status, NOW, NOW + PATIENCE) == FAILING
-    assert timedelta(days=5) == PATIENCE
+    assert reason_to_disable(status, NOW, NOW + MAX_FAILING - SECOND) is None
+    assert reason_to_disable(status, NOW, NOW + MAX_FAILING) == FAILING
+    assert timedelta(days=5) == MAX_FAILING

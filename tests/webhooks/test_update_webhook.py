@@ -1,21 +1,23 @@
 import pytest
 
-from cast import Cast
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Invalid, Lapsed, NotFound, Stale
-from mainstay.terms.rights import Role
+from mainstay.kernel.context import RequestDetails
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid, Lapsed, NotFound, Stale
 from mainstay.webhooks.endpoints import create_webhook, get_webhook, update_webhook
-from quoting import later
-from telling import RECEIVER, columns_of, make_webhook, set_columns
+from support.cast import Cast
+from support.quotes import cast_later
+from support.webhooks import RECEIVER_URL, make_webhook, read_columns, set_columns
 
 SINCE = "2026-11-15T10:00:00.000Z"
 OTHER = "https://1.0.0.1/elsewhere"
 
 
 def test_only_what_is_sent_changes(cast: Cast) -> None:
-    before = cast.perform(create_webhook, url=RECEIVER, events=["person.left"], description="Till")
-    after = later(cast, minutes=1).perform(update_webhook, Role.ADMIN, webhookId=before["id"], description="Our till")
+    before = cast.perform(create_webhook, url=RECEIVER_URL, events=["person.left"], description="Till")
+    after = cast_later(cast, minutes=1).perform(
+        update_webhook, Role.ADMIN, webhookId=before["id"], description="Our till"
+    )
     changed = {name: value for name, value in after.items() if before[name] != value}
     assert changed.keys() == {"description", "updatedAt", "updatedBy", "version"}
     assert (changed["description"], changed["version"]) == ("Our till", 2)
@@ -31,11 +33,11 @@ def test_null_means_all_kinds_and_no_description(cast: Cast) -> None:
 
 
 def test_what_is_as_wished_already_makes_no_new_version(cast: Cast) -> None:
-    made = cast.perform(create_webhook, url=RECEIVER)
+    made = cast.perform(create_webhook, url=RECEIVER_URL)
     set_columns(cast, "webhook", made["id"], trusted=1, failing_since=SINCE)
-    same = cast.perform(update_webhook, webhookId=made["id"], url=RECEIVER, events=None)
+    same = cast.perform(update_webhook, webhookId=made["id"], url=RECEIVER_URL, events=None)
     assert same == made | {"failingSince": SINCE, "status": "failing"}
-    assert columns_of(cast, made["id"], "trusted") == (1,)
+    assert read_columns(cast, made["id"], "trusted") == (1,)
 
 
 def test_a_new_address_is_not_trusted_yet_and_has_not_failed(cast: Cast) -> None:
@@ -43,7 +45,7 @@ def test_a_new_address_is_not_trusted_yet_and_has_not_failed(cast: Cast) -> None
     set_columns(cast, "webhook", webhook, trusted=1, failing_since=SINCE)
     after = cast.perform(update_webhook, webhookId=webhook, url=OTHER)
     assert (after["url"], after["failingSince"]) == (OTHER, None)
-    assert columns_of(cast, webhook, "trusted") == (0,)
+    assert read_columns(cast, webhook, "trusted") == (0,)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +68,13 @@ def test_an_address_that_is_not_public_is_refused(cast: Cast) -> None:
     webhook = make_webhook(cast)
     with pytest.raises(Invalid, match=r"^url: leads to an address that is not public$"):
         cast.perform(update_webhook, webhookId=webhook, url="https://192.168.0.1/")
-    assert cast.perform(get_webhook, webhookId=webhook)["url"] == RECEIVER
+    assert cast.perform(get_webhook, webhookId=webhook)["url"] == RECEIVER_URL
 
 
 def test_someone_who_read_an_earlier_version_is_told(cast: Cast) -> None:
     webhook = make_webhook(cast)
     with pytest.raises(Stale):
-        cast.answer(update_webhook, request=Envelope("req_1", frozenset({2})), webhookId=webhook, description="x")
+        cast.answer(update_webhook, request=RequestDetails("req_1", frozenset({2})), webhookId=webhook, description="x")
 
 
 def test_it_is_closed_while_lapsed(cast: Cast) -> None:
@@ -82,9 +84,9 @@ def test_it_is_closed_while_lapsed(cast: Cast) -> None:
         cast.perform(update_webhook, webhookId=webhook, description="x")
 
 
-def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
-    foreign = make_webhook(stranger)
-    for identity in (new_id("webhook"), "x", foreign):
+def test_an_unknown_and_a_foreign_webhook_are_not_found_in_the_same_words(cast: Cast, other_cast: Cast) -> None:
+    foreign = make_webhook(other_cast)
+    for record_id in (new_id("webhook"), "x", foreign):
         with pytest.raises(NotFound, match=r"^There is no webhook with that identifier\.$"):
-            cast.perform(update_webhook, webhookId=identity, description="x")
-    assert stranger.perform(get_webhook, webhookId=foreign)["status"] == "active"
+            cast.perform(update_webhook, webhookId=record_id, description="x")
+    assert other_cast.perform(get_webhook, webhookId=foreign)["status"] == "active"

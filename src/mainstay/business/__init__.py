@@ -1,1 +1,1 @@
-"""Floor 6: what the organisation does, one room per area."""
+"""What the organisation does, one package for each area."""

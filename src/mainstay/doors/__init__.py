@@ -1,1 +1,1 @@
-"""Floor 7: doors translate, they never decide."""
+"""The doors: HTTP API, tool server, office and command line. They translate; they never decide."""

@@ -1,21 +1,21 @@
-"""Cross-origin requests, for the doors that carry their credential in a header: any page may call, with no cookies."""
+"""Cross-origin requests to the doors that read their credential from a header: any page may call, without cookies."""
 
 from mainstay.doors.http import Headers, Request, Response
 
-ANYONE: Headers = (
+ANY_ORIGIN: Headers = (
     ("access-control-allow-origin", "*"),
     ("access-control-expose-headers", "WWW-Authenticate, Retry-After"),
 )
 
 
-def preflight(request: Request, methods: str) -> Response:
-    """The answer to a browser that asks before it sends."""
-    # Echoed, because a star does not stand for Authorization.
-    asked = request.headers.get("access-control-request-headers", "authorization, content-type")
+def answer_preflight(request: Request, methods: str) -> Response:
+    """Answer the preflight request of a browser."""
+    # Echo the requested headers, because a star does not include Authorization.
+    requested = request.headers.get("access-control-request-headers", "authorization, content-type")
     headers = (
-        *ANYONE,
+        *ANY_ORIGIN,
         ("access-control-allow-methods", methods),
-        ("access-control-allow-headers", asked),
+        ("access-control-allow-headers", requested),
         ("access-control-max-age", "600"),
         ("vary", "Access-Control-Request-Headers"),
     )

@@ -1,66 +1,69 @@
-"""Answers from files: with headers that let no browser take a file for something of ours."""
+"""Answers that send files, with headers that stop a browser from treating a file as a page of this site."""
 
 from pathlib import Path
 from urllib.parse import quote
 
-from mainstay.doors.http import FromFile, Headers, Response
+from mainstay.doors.http import FileBody, Headers, Response
 
-# What is in a file was made by people: it runs nothing, loads nothing, and is no page of this site.
-_SAFE: Headers = (
+# Files come from users, so they may run nothing, load nothing and not be embedded.
+_SAFETY_HEADERS: Headers = (
     ("content-security-policy", "default-src 'none'; frame-ancestors 'none'; sandbox"),
     ("cross-origin-resource-policy", "same-origin"),
     ("referrer-policy", "no-referrer"),
 )
-_ONE_S_OWN_FOREVER = "private, max-age=31536000, immutable"
+_PRIVATE_FOREVER = "private, max-age=31536000, immutable"
 
 
-def download(path: Path, called: str, content_type: str, *, packs: bool | None = None) -> Response:
-    """A file that was made for this answer, to be saved under a name; it goes when it was sent.
+def respond_with_temporary_file(
+    path: Path, file_name: str, content_type: str, *, gzipped: bool | None = None
+) -> Response:
+    """Answer with a file to save that was made for this answer and is deleted after it was sent.
 
-    Whether it was packed hangs on who asks, where it could have been.
+    `gzipped` says whether the file is compressed, or is None if it never is. If it can be, the answer varies with the
+    Accept-Encoding header.
     """
-    coding: Headers = () if packs is None else (("vary", "Accept-Encoding"),)
-    if packs:
+    coding: Headers = () if gzipped is None else (("vary", "Accept-Encoding"),)
+    if gzipped:
         coding = (*coding, ("content-encoding", "gzip"))
     return Response(
         200,
-        FromFile(path, path.stat().st_size, passing=True),
-        (*_SAFE, disposition("attachment", called), *coding),
+        FileBody(path, path.stat().st_size, is_temporary=True),
+        (*_SAFETY_HEADERS, build_disposition("attachment", file_name), *coding),
         content_type=content_type,
     )
 
 
-def picture(path: Path, called: str, content_type: str) -> Response:
-    """A picture that is kept, at an address that changes with its content."""
+def respond_with_picture(path: Path, file_name: str, content_type: str) -> Response:
+    """Answer with a stored picture; its address changes with its content, so browsers may cache it forever."""
     return Response(
         200,
-        FromFile(path, path.stat().st_size),
-        (*_SAFE, disposition("inline", called)),
+        FileBody(path, path.stat().st_size),
+        (*_SAFETY_HEADERS, build_disposition("inline", file_name)),
         content_type=content_type,
-        cache=_ONE_S_OWN_FOREVER,
+        cache_control=_PRIVATE_FOREVER,
     )
 
 
-def kept_file(path: Path, called: str, content_type: str, *, shown: bool) -> Response:
-    """A file that is kept, for those who see it now: nothing of it stays in the browser for those who come after."""
+def respond_with_stored_file(path: Path, file_name: str, content_type: str, *, inline: bool) -> Response:
+    """Answer with a stored file; the browser must not cache it, because the next user may not have access to it."""
     return Response(
         200,
-        FromFile(path, path.stat().st_size),
-        (*_SAFE, disposition("inline" if shown else "attachment", called)),
+        FileBody(path, path.stat().st_size),
+        (*_SAFETY_HEADERS, build_disposition("inline" if inline else "attachment", file_name)),
         content_type=f"{content_type}; charset=utf-8" if content_type.startswith("text/") else content_type,
     )
 
 
-def passing_file(content: bytes, called: str, content_type: str) -> Response:
-    """A file that was made for this answer and is shown by the browser."""
-    return Response(200, content, (*_SAFE, disposition("inline", called)), content_type=content_type)
+def respond_with_generated_file(content: bytes, file_name: str, content_type: str) -> Response:
+    """Answer with generated content that the browser shows."""
+    return Response(200, content, (*_SAFETY_HEADERS, build_disposition("inline", file_name)), content_type=content_type)
 
 
-def disposition(how: str, called: str) -> tuple[str, str]:
-    """The header that names a file (RFC 6266): in ASCII for programs that know no more, and as it is for the others."""
-    plain = "".join(letter if _is_plain(letter) else "_" for letter in called)
-    return "content-disposition", f"{how}; filename=\"{plain}\"; filename*=UTF-8''{quote(called, safe='')}"
+def build_disposition(mode: str, file_name: str) -> tuple[str, str]:
+    """Return the Content-Disposition header (RFC 6266), with an ASCII file name for old clients and the real one."""
+    ascii_name = "".join(char if _is_plain(char) else "_" for char in file_name)
+    return "content-disposition", f"{mode}; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(file_name, safe='')}"
 
 
-def _is_plain(letter: str) -> bool:
-    return letter.isascii() and (letter.isalnum() or letter in " .-_()")
+def _is_plain(char: str) -> bool:
+    return char.isascii() and (char.isalnum() or char in " .-_()")

@@ -1,28 +1,28 @@
-"""Whether the server lives, and whether it can do its work."""
+"""Health probes: whether the server runs, and whether it can do its work."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mainstay.backing.database import Unreachable
-from mainstay.doors.http import Request, Response, error
-from mainstay.doors.running import Runner
+from mainstay.doors.http import Request, Response, error_response
+from mainstay.doors.runner import Runner
+from mainstay.infrastructure.database import DatabaseUnavailable
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Answers the probes of whoever keeps the server running."""
+    """Answers the probes of load balancers and process managers."""
 
-    ready: Callable[[], bool]
+    check_ready: Callable[[], bool]
     runner: Runner
 
-    async def alive(self, _request: Request) -> Response:
-        """The process answers."""
+    async def answer_alive(self, _request: Request) -> Response:
+        """Answer that the process runs."""
         return Response(200, b'{"status":"alive"}')
 
-    async def is_ready(self, _request: Request) -> Response:
-        """The database is there and has the schema that this program needs."""
+    async def answer_ready(self, _request: Request) -> Response:
+        """Answer whether the database can be reached and has the schema that this program needs."""
         try:
-            ready = await self.runner.probe(self.ready)
-        except Unreachable:
+            ready = await self.runner.run_probe(self.check_ready)
+        except DatabaseUnavailable:
             ready = False
-        return Response(200, b'{"status":"ready"}') if ready else error(503, "The database cannot be reached.")
+        return Response(200, b'{"status":"ready"}') if ready else error_response(503, "The database cannot be reached.")

@@ -1,4 +1,4 @@
-"""What every HTTP door shares: the front, request ids, body limit and deadline, the headers of every answer."""
+"""What every HTTP door shares: the application, request ids, body limits and deadlines, and common headers."""
 
 import asyncio
 import secrets
@@ -15,38 +15,38 @@ from typing import Protocol, cast, overload
 import orjson
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
-from mainstay.backing.database import Unreachable
-from mainstay.backing.exposition import Meters
-from mainstay.backing.log import log, log_error
-from mainstay.backing.processes import hear_asking
-from mainstay.doors.addresses import Addresses
-from mainstay.doors.packing import is_worth, packed, takes_gzip
-from mainstay.doors.patience import Patience
+from mainstay.doors.compression import accepts_gzip, compress, is_worth_compressing
+from mainstay.doors.server_names import ServerNames
+from mainstay.doors.shared_timeout import SharedTimeout
+from mainstay.infrastructure.database import DatabaseUnavailable
+from mainstay.infrastructure.log import log, log_error
+from mainstay.infrastructure.metrics import RequestMetrics
+from mainstay.infrastructure.processes import unblock_sigterm
 
 Headers = Sequence[tuple[str, str]]
 
 BODY_SECONDS = 10.0
-# What is read away of a body that is refused: as much as the widest door takes, and for so long.
-READ_AWAY_BYTES = 1_048_576
-READ_AWAY_SECONDS = 1.0
-# The same for a large body, such as a form with a photograph for which a smaller picture was asked.
+# How much of a refused body is read and dropped, and for how long: as much as the widest door for small bodies accepts.
+DRAIN_BYTES = 1_048_576
+DRAIN_SECONDS = 1.0
+# The same for a large body, such as a form with a photograph that is too large.
 LARGE_BODY_SECONDS = 60.0
-LARGE_READ_AWAY_BYTES = 76_000_000
-LARGE_READ_AWAY_SECONDS = 10.0
-# A file for one answer stays so long after it: the server opens it by itself, soon, and does not tell when.
-PASSING_SECONDS = 10.0
-_ENCODED_BODY = "Send the body as it is, without the header Content-Encoding: compressed bodies are not read."
-OUR_FAULT = "Something went wrong on our side; it is safe to try again."
+LARGE_DRAIN_BYTES = 76_000_000
+LARGE_DRAIN_SECONDS = 10.0
+# How long a temporary file is kept after its answer: the server opens it soon, but does not tell when.
+TEMPORARY_FILE_SECONDS = 10.0
+_COMPRESSED_BODY_TEXT = "Send the body as it is, without the header Content-Encoding: compressed bodies are not read."
+SERVER_ERROR_TEXT = "Something went wrong on our side; it is safe to try again."
 
 
 @dataclass(frozen=True, slots=True)
-class FromFile:
-    """A body that the server reads from a file, piece by piece, as fast as it is taken."""
+class FileBody:
+    """A body that the server streams from a file, as fast as the client reads it."""
 
     path: Path
     size: int
-    # Whether the file is there for this answer only.
-    passing: bool = False
+    # Whether the file was made for this answer and is deleted after it.
+    is_temporary: bool = False
 
     def __len__(self) -> int:
         return self.size
@@ -54,33 +54,33 @@ class FromFile:
 
 @dataclass(slots=True)
 class Response:
-    """What a door answers. `route` says what was asked for, for the meters."""
+    """An answer of a door. `route_number` identifies its route in the metrics."""
 
     status: int
-    body: bytes | FromFile
+    body: bytes | FileBody
     headers: Headers = ()
-    route: int = 0
+    route_number: int = 0
     content_type: str = "application/json"
-    # Whether and for how long it may be kept; nearly nothing may.
-    cache: str = "no-store"
-    # Whether the log need not tell of it: answered as it should be, with nothing changed.
+    # The Cache-Control header; nearly no answer may be cached.
+    cache_control: str = "no-store"
+    # Whether to leave it out of the log, because it succeeded and changed nothing.
     quiet: bool = False
-    # The body as gzip, where it was packed before.
-    packed: bytes | None = None
+    # The body as gzip, if it was compressed before.
+    gzipped_body: bytes | None = None
 
 
 class ServerHeaders(Protocol):
-    """The headers as the server hands them over; its own stubs do not know of `get_all`."""
+    """The headers as granian provides them; its type stubs lack `get_all`."""
 
     def get_all(self, name: str, /) -> list[str]:
-        """Every line of this name."""
+        """Return every line of this name."""
 
     def __contains__(self, name: str, /) -> bool:
-        """Whether there is a line of this name."""
+        """Return whether there is a line of this name."""
 
 
 class RequestHeaders:
-    """The headers of a request, by lower-case name; the lines of one that was sent several times make one list."""
+    """The headers of a request, by lower-case name; a header that was sent several times is joined into one list."""
 
     __slots__ = ("_headers",)
 
@@ -92,10 +92,10 @@ class RequestHeaders:
     @overload
     def get(self, name: str, default: str) -> str: ...
     def get(self, name: str, default: str | None = None) -> str | None:
-        """The value, or the default where there is none."""
+        """Return the value, or the default if there is none."""
         if lines := self._headers.get_all(name):
             return lines[0] if len(lines) == 1 else ", ".join(lines)
-        # The server hides values that are not ASCII: they are there, and equal to nothing.
+        # The server hides values that are not ASCII. They count as present, but are equal to nothing.
         return _NOT_ASCII if name in self._headers else default
 
 
@@ -103,15 +103,15 @@ _NOT_ASCII = "\0"
 
 
 class Request:
-    """One request as a door sees it."""
+    """One HTTP request, as the doors see it."""
 
     __slots__ = (
+        "_body_stream",
+        "_body_timeout",
         "_is_large",
-        "_parts",
-        "_patience",
+        "_is_unread",
         "_protocol",
         "_scope",
-        "_unread",
         "headers",
         "id",
         "method",
@@ -119,14 +119,14 @@ class Request:
         "query",
     )
 
-    def __init__(self, scope: Scope, protocol: HTTPProtocol, patience: Patience, identity: str) -> None:
+    def __init__(self, scope: Scope, protocol: HTTPProtocol, body_timeout: SharedTimeout, request_id: str) -> None:
         self._protocol = protocol
-        self._patience = patience
-        # What comes of the body piece by piece, of which there may be only one, and whether there may be more of it.
-        self._parts: AsyncIterator[bytes] | None = None
-        self._unread = True
+        self._body_timeout = body_timeout
+        # The stream of the body (the server allows only one), and whether a part of the body may be unread.
+        self._body_stream: AsyncIterator[bytes] | None = None
+        self._is_unread = True
         self._is_large = False
-        self.id = identity
+        self.id = request_id
         self.method = scope.method
         self.path = scope.path
         self.query = scope.query_string.encode()
@@ -135,36 +135,36 @@ class Request:
 
     @property
     def peer(self) -> str:
-        """Who is at the other end of the connection: the client, or a proxy."""
+        """The address at the other end of the connection: the client's, or a proxy's."""
         return self._scope.client
 
     @property
-    def takes_gzip(self) -> bool:
-        """Whether the client takes an answer in fewer bytes."""
-        return takes_gzip(self.headers.get("accept-encoding", ""))
+    def accepts_gzip(self) -> bool:
+        """Whether the client accepts an answer compressed with gzip."""
+        return accepts_gzip(self.headers.get("accept-encoding", ""))
 
-    async def body(self, limit: int) -> bytes:
-        """The whole body, counted while it arrives, which it must within the deadline."""
-        self._refuse_encoded()
-        self._unread = False
+    async def read_body(self, limit: int) -> bytes:
+        """Read the whole body; refuse it if it is larger than the limit or arrives too late."""
+        self._refuse_compressed()
+        self._is_unread = False
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
-        # One that is known to be small need not be counted piece by piece.
-        coming = self._protocol() if length is not None and length <= limit else self._counted(limit)
+        # A body with a known small length need not be counted while it is read.
+        reading = self._protocol() if length is not None and length <= limit else self._read_limited(limit)
         try:
-            body = await self._patience.wait(coming)
+            body = await self._body_timeout.wait(reading)
         except TimeoutError:
-            raise Interrupted(408, "The body did not arrive in time. Send it again.") from None
+            raise HttpError(408, "The body did not arrive in time. Send it again.") from None
         except ProtocolClosed:
             body = b""
         if length is not None and length != len(body):
-            # Whoever has only closed their side still hears the answer.
-            raise Interrupted(400, "The body ended before it was whole.")
+            # A client that has only closed its sending side still gets the answer.
+            raise HttpError(400, "The body ended before it was whole.")
         return body
 
-    async def pieces(self, limit: int) -> AsyncIterator[bytes]:
-        """The body of a large request piece by piece, counted while it arrives, which it must within the deadline."""
-        self._refuse_encoded()
+    async def stream_body(self, limit: int) -> AsyncIterator[bytes]:
+        """Stream the body of a large request; refuse it if it is larger than the limit or arrives too late."""
+        self._refuse_compressed()
         self._is_large = True
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
@@ -172,64 +172,64 @@ class Request:
         while length is None or length <= limit:
             try:
                 async with asyncio.timeout_at(until):
-                    piece = await anext(self._pieces(), None)
+                    piece = await anext(self._open_stream(), None)
             except TimeoutError:
-                raise Interrupted(408, "The body did not arrive in time. Send it again.") from None
+                raise HttpError(408, "The body did not arrive in time. Send it again.") from None
             except ProtocolClosed:
                 piece = None
             if piece is None:
-                self._unread = False
+                self._is_unread = False
                 if length is not None and length != received:
-                    raise Interrupted(400, "The body ended before it was whole.")
+                    raise HttpError(400, "The body ended before it was whole.")
                 return
             received += len(piece)
             if received > limit:
                 break
             yield piece
-        raise Interrupted(413, f"The body is larger than {limit} bytes.")
+        raise HttpError(413, f"The body is larger than {limit} bytes.")
 
-    async def read_away(self) -> None:
-        """Take what is left of a body that nobody wanted, within bounds: who is still sending hears no answer."""
-        left = LARGE_READ_AWAY_BYTES if self._is_large else READ_AWAY_BYTES
+    async def drain_body(self) -> None:
+        """Read and drop the rest of a body, within bounds, because a client reads no answer while it still sends."""
+        bytes_left = LARGE_DRAIN_BYTES if self._is_large else DRAIN_BYTES
         length = int(self.headers.get("content-length", "0"))
-        coming = length > 0 or self.headers.get("transfer-encoding") is not None
-        # Who asks before sending a body has not sent it.
-        if not (self._unread and coming) or length > left or self.headers.get("expect") is not None:
+        has_body = length > 0 or self.headers.get("transfer-encoding") is not None
+        # A client that sends an Expect header has not sent the body yet.
+        if not (self._is_unread and has_body) or length > bytes_left or self.headers.get("expect") is not None:
             return
         with suppress(TimeoutError, ProtocolClosed):
-            async with asyncio.timeout(LARGE_READ_AWAY_SECONDS if self._is_large else READ_AWAY_SECONDS):
-                async for part in self._pieces():
-                    left -= len(part)
-                    if left < 0:
+            async with asyncio.timeout(LARGE_DRAIN_SECONDS if self._is_large else DRAIN_SECONDS):
+                async for part in self._open_stream():
+                    bytes_left -= len(part)
+                    if bytes_left < 0:
                         return
 
-    def _refuse_encoded(self) -> None:
-        """Refuse a compressed body: its bytes are not the text that they would be read as."""
-        encodings = {one.strip().lower() for one in self.headers.get("content-encoding", "").split(",")}
+    def _refuse_compressed(self) -> None:
+        """Refuse a compressed body, because its bytes would be read as text."""
+        encodings = {encoding.strip().lower() for encoding in self.headers.get("content-encoding", "").split(",")}
         if not encodings <= {"", "identity"}:
-            raise Interrupted(415, _ENCODED_BODY, (("accept-encoding", "identity"),))
+            raise HttpError(415, _COMPRESSED_BODY_TEXT, (("accept-encoding", "identity"),))
 
-    async def _counted(self, limit: int) -> bytes:
+    async def _read_limited(self, limit: int) -> bytes:
         body = bytearray()
-        async for part in self._pieces():
+        async for part in self._open_stream():
             body += part
             if len(body) > limit:
-                self._unread = True
-                raise Interrupted(413, f"The body is larger than {limit} bytes.")
+                self._is_unread = True
+                raise HttpError(413, f"The body is larger than {limit} bytes.")
         return bytes(body)
 
-    def _pieces(self) -> AsyncIterator[bytes]:
-        self._parts = self._parts or _streamed(self._protocol)
-        return self._parts
+    def _open_stream(self) -> AsyncIterator[bytes]:
+        self._body_stream = self._body_stream or _stream_parts(self._protocol)
+        return self._body_stream
 
 
-async def _streamed(protocol: HTTPProtocol) -> AsyncIterator[bytes]:
+async def _stream_parts(protocol: HTTPProtocol) -> AsyncIterator[bytes]:
     async for part in protocol:
         yield part
 
 
-class Interrupted(Exception):
-    """HTTP itself is in the way, before any operation is asked."""
+class HttpError(Exception):
+    """A request that fails at the level of HTTP, before any operation is performed."""
 
     def __init__(self, status: int, text: str, headers: Headers = ()) -> None:
         super().__init__(text)
@@ -238,57 +238,57 @@ class Interrupted(Exception):
         self.headers = headers
 
 
-Answering = Callable[[Request], Awaitable[Response]]
-Starting = Callable[[], Awaitable[None]]
+RequestHandler = Callable[[Request], Awaitable[Response]]
+LifecycleHook = Callable[[], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
-    """The application as the server sees it: finds the door, measures, and lets nothing but an answer out."""
+class HttpApp:
+    """The RSGI application: finds the door of a request, measures it, and turns every exception into an answer."""
 
-    # The doors at a path, and those of everything below one, which has one segment or two: `/api/v1`.
-    doors: Mapping[str, Answering]
-    areas: Mapping[str, Answering]
-    nowhere: Answering
-    addresses: Addresses
-    meters: Meters
-    # The numbers for the meters of what is one path and does not say its own.
-    numbers: Mapping[str, int]
-    start: Starting
-    stop: Starting
-    # Paths that answer whatever the Host: a load balancer's probe knows no name.
-    nameless: frozenset[str] = frozenset({"/healthz"})
-    passing_seconds: float = PASSING_SECONDS
-    # Requests are named after the process, and numbered.
-    _name: str = field(default_factory=lambda: "req_" + secrets.token_hex(6))
-    _numbers: Iterator[int] = field(default_factory=count)
-    _patience: Patience = field(default_factory=lambda: Patience(BODY_SECONDS))
+    # The doors of single paths, and those of everything below a prefix of one or two segments, such as `/api/v1`.
+    doors: Mapping[str, RequestHandler]
+    prefix_doors: Mapping[str, RequestHandler]
+    default_door: RequestHandler
+    server_names: ServerNames
+    meters: RequestMetrics
+    # The route numbers of single paths, for the metrics, if the response does not have one.
+    route_numbers: Mapping[str, int]
+    start: LifecycleHook
+    stop: LifecycleHook
+    # Paths that are answered for any Host header, because a load balancer's probe knows no name.
+    any_host_paths: frozenset[str] = frozenset({"/healthz"})
+    temporary_file_seconds: float = TEMPORARY_FILE_SECONDS
+    # A request id is the prefix of this process and a number.
+    _id_prefix: str = field(default_factory=lambda: "req_" + secrets.token_hex(6))
+    _request_counter: Iterator[int] = field(default_factory=count)
+    _body_timeout: SharedTimeout = field(default_factory=lambda: SharedTimeout(BODY_SECONDS))
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The server process begins."""
+        """Start the application when the server process begins."""
         loop.run_until_complete(self.start())
-        # Called when the loop serves, not before.
-        loop.call_soon(hear_asking)
+        # Called only once the loop runs.
+        loop.call_soon(unblock_sigterm)
 
     def __rsgi_del__(self, loop: asyncio.AbstractEventLoop) -> None:
-        """The server process ends."""
+        """Stop the application when the server process ends."""
         loop.run_until_complete(self.stop())
 
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
         began = time.perf_counter()
-        request = Request(scope, protocol, self._patience, f"{self._name}{next(self._numbers):08x}")
+        request = Request(scope, protocol, self._body_timeout, f"{self._id_prefix}{next(self._request_counter):08x}")
         try:
-            response = self._unwelcome(request) or await self._door(request.path)(request)
-        except Interrupted as interrupted:
-            response = error(interrupted.status, interrupted.text, interrupted.headers)
-        except Exception as fault:
-            # The one place where a bug becomes an answer: told to the log, never to the client.
-            log_fault(fault, request)
-            response = error(500, OUR_FAULT)
+            response = self._check_host_and_origin(request) or await self._find_door(request.path)(request)
+        except HttpError as http_error:
+            response = error_response(http_error.status, http_error.text, http_error.headers)
+        except Exception as error:
+            # A bug becomes an answer here: the log gets the details, the client never does.
+            log_fault(error, request)
+            response = error_response(500, SERVER_ERROR_TEXT)
         seconds = time.perf_counter() - began
-        self.meters.observe(response.route or self.numbers.get(request.path, 0), response.status, seconds)
-        if not response.quiet and (response.status != _OK or request.method not in _READS):
+        self.meters.observe(response.route_number or self.route_numbers.get(request.path, 0), response.status, seconds)
+        if not response.quiet and (response.status != _OK or request.method not in _READ_METHODS):
             log(
                 "request",
                 request=request.id,
@@ -296,68 +296,77 @@ class Front:
                 path=request.path,
                 status=response.status,
                 ms=round(seconds * 1000, 1),
-                address=self.addresses.of_client(request.peer, request.headers),
+                address=self.server_names.client_address(request.peer, request.headers),
             )
         if response.status >= _MULTIPLE_CHOICES:
-            await request.read_away()
-        body = _send(request, response, protocol)
-        if body is not None and body.passing:
-            asyncio.get_running_loop().call_later(self.passing_seconds, partial(body.path.unlink, missing_ok=True))
+            await request.drain_body()
+        body = _send_response(request, response, protocol)
+        if body is not None and body.is_temporary:
+            asyncio.get_running_loop().call_later(
+                self.temporary_file_seconds, partial(body.path.unlink, missing_ok=True)
+            )
 
-    def _unwelcome(self, request: Request) -> Response | None:
+    def _check_host_and_origin(self, request: Request) -> Response | None:
         headers = request.headers
-        if request.path in self.nameless:
+        if request.path in self.any_host_paths:
             return None
-        if not self.addresses.is_ours(headers.get("host", "")):
-            return error(421, "This server does not answer under that name.")
-        if (origin := headers.get("origin")) and not self.addresses.is_welcome(origin):
-            return error(403, "A page of another site may not call this server.")
+        if not self.server_names.is_own_host(headers.get("host", "")):
+            return error_response(421, "This server does not answer under that name.")
+        if (origin := headers.get("origin")) and not self.server_names.is_origin_allowed(origin):
+            return error_response(403, "A page of another site may not call this server.")
         return None
 
-    def _door(self, path: str) -> Answering:
+    def _find_door(self, path: str) -> RequestHandler:
         if door := self.doors.get(path):
             return door
         first = path.find("/", 1)
         second = path.find("/", first + 1) if first > 0 else -1
-        area = self.areas.get(path[:second] if second > 0 else path)
-        return area or (self.areas.get(path[:first]) if first > 0 else None) or self.nowhere
+        prefix_door = self.prefix_doors.get(path[:second] if second > 0 else path)
+        return prefix_door or (self.prefix_doors.get(path[:first]) if first > 0 else None) or self.default_door
 
 
-_READS = {"GET", "HEAD"}
-# As plain numbers: naming a member of an enum costs more than comparing it, at every request.
+_READ_METHODS = {"GET", "HEAD"}
+# Plain numbers, because looking up a member of an enum at every request costs more than comparing it.
 _OK, _MULTIPLE_CHOICES = HTTPStatus.OK.value, HTTPStatus.MULTIPLE_CHOICES.value
 
 
 def log_fault(fault: Exception, request: Request) -> None:
-    """Tell the log of a bug, once, where it becomes an answer; that the database is away is known by its words."""
-    if isinstance(fault, Unreachable):
-        told = str(fault)
-        log("database away", level="error", request=request.id, method=request.method, path=request.path, message=told)
+    """Log an unexpected exception; for an unreachable database, log its message without a traceback."""
+    if isinstance(fault, DatabaseUnavailable):
+        message = str(fault)
+        log(
+            "database away",
+            level="error",
+            request=request.id,
+            method=request.method,
+            path=request.path,
+            message=message,
+        )
         return
     log_error("fault", fault, request=request.id, method=request.method, path=request.path)
 
 
-def error(status: int, text: str, headers: Headers = (), route: int = 0) -> Response:
-    """A refusal in the one shape that every refusal of the application has."""
-    return Response(status, orjson.dumps({"error": text}), headers, route)
+def error_response(status: int, text: str, headers: Headers = (), route_number: int = 0) -> Response:
+    """Return an error answer in the shape that all errors of the application have."""
+    return Response(status, orjson.dumps({"error": text}), headers, route_number)
 
 
-def _send(request: Request, response: Response, protocol: HTTPProtocol) -> FromFile | None:
-    """Answer; the file that is answered from, if one is."""
+def _send_response(request: Request, response: Response, protocol: HTTPProtocol) -> FileBody | None:
+    """Send an answer, and return the file that it is sent from, if any."""
     body = response.body
     headers = [
         ("content-type", response.content_type),
         ("x-request-id", request.id),
-        # A browser takes no answer for another type than the one named, whatever is in it.
+        # A browser must not guess another content type from the content.
         ("x-content-type-options", "nosniff"),
-        ("cache-control", response.cache),
+        ("cache-control", response.cache_control),
         *response.headers,
     ]
-    if isinstance(body, bytes) and is_worth(response.content_type, len(body)):
+    if isinstance(body, bytes) and is_worth_compressing(response.content_type, len(body)):
         headers.append(("vary", "Accept-Encoding"))
-        if request.takes_gzip:
+        if request.accepts_gzip:
             headers.append(("content-encoding", "gzip"))
-            body = response.packed or packed(body)
+            body = response.gzipped_body or compress(body)
     if request.method == "HEAD":
         headers.append(("content-length", str(len(body))))
         protocol.response_empty(response.status, headers)

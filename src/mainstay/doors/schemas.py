@@ -1,60 +1,64 @@
-"""The JSON schemas of operations, as doors show them: whole, with nothing to look up elsewhere."""
+"""The JSON schemas of operations, as the doors publish them: complete, without references."""
 
 from typing import Any
 
 from mainstay.kernel.operation import Operation
-from mainstay.terms.shapes import Shown
+from mainstay.vocabulary.schemas import Output
 
 Schema = dict[str, Any]
 
 
 def input_schema(operation: Operation) -> Schema:
-    """What an operation takes, with every reference replaced by what it stands for."""
-    return _whole(operation.input.model_json_schema(by_alias=True))
+    """Return the schema of an operation's input, with every reference replaced by its definition."""
+    return _inline_references(operation.input.model_json_schema(by_alias=True))
 
 
-def output_schema(shown: type[Shown]) -> Schema:
-    """What is answered, likewise."""
-    return _whole(shown.model_json_schema(by_alias=True, mode="serialization"))
+def output_schema(model: type[Output]) -> Schema:
+    """Return the schema of an output model, with every reference replaced by its definition."""
+    return _inline_references(model.model_json_schema(by_alias=True, mode="serialization"))
 
 
-def _whole(schema: Schema) -> Schema:
+def _inline_references(schema: Schema) -> Schema:
     definitions = schema.pop("$defs", {})
-    inlined: Schema = _inlined(schema, definitions)
+    inlined: Schema = _inline_part(schema, definitions)
     inlined.setdefault("properties", {})
     inlined.pop("description", None)
     return inlined
 
 
-def _inlined(part: Any, definitions: Schema) -> Any:
-    """A part of a schema without references, and without what would mislead.
+def _inline_part(part: Any, definitions: Schema) -> Any:
+    """Return a part of a schema without references and without what would mislead.
 
-    Pydantic makes up titles from names, and calls a bound by a name of its own where a validator comes before it. And
-    what may be left out is no null by default: sent, null clears a field.
+    Pydantic derives titles from names, and uses names of its own for a bound that follows a validator. A default of
+    null is removed: a field that is left out is not null, because sending null clears the field.
     """
     if isinstance(part, list):
-        return [_inlined(inner, definitions) for inner in part]
+        return [_inline_part(inner, definitions) for inner in part]
     if not isinstance(part, dict):
         return part
     if "$ref" in part:
-        meant = definitions[part["$ref"].rpartition("/")[2]]
-        return _inlined({**meant, **{name: inner for name, inner in part.items() if name != "$ref"}}, definitions)
-    told: Schema = {
-        str(_BOUNDS.get(name, name)): _inlined(inner, definitions)
+        definition = definitions[part["$ref"].rpartition("/")[2]]
+        return _inline_part(
+            {**definition, **{name: inner for name, inner in part.items() if name != "$ref"}}, definitions
+        )
+    cleaned: Schema = {
+        str(_BOUND_KEYWORDS.get(name, name)): _inline_part(inner, definitions)
         for name, inner in part.items()
         if not (name == "title" and type(inner) is str) and not (name == "default" and inner is None)
     }
-    return _flattened(told)
+    return _merge_alternatives(cleaned)
 
 
-def _flattened(part: Schema) -> Schema:
-    """A part of a schema whose alternatives have no alternatives of their own: a decimal is text, a number or null."""
+def _merge_alternatives(part: Schema) -> Schema:
+    """Merge nested alternatives of a schema into one list: a decimal is text, a number or null."""
     nested = [option for option in part.get("anyOf", ()) if isinstance(option, dict) and "anyOf" in option]
     if not nested:
         return part
-    words = {name: inner for option in nested for name, inner in option.items() if name != "anyOf"}
-    options = [one for option in part["anyOf"] for one in (option["anyOf"] if option in nested else [option])]
-    return words | part | {"anyOf": options}
+    keywords = {name: inner for option in nested for name, inner in option.items() if name != "anyOf"}
+    options = [
+        alternative for option in part["anyOf"] for alternative in (option["anyOf"] if option in nested else [option])
+    ]
+    return keywords | part | {"anyOf": options}
 
 
-_BOUNDS = {"ge": "minimum", "le": "maximum"}
+_BOUND_KEYWORDS = {"ge": "minimum", "le": "maximum"}

@@ -1,1 +1,1 @@
-"""Floor 5: who may come in."""
+"""Sign-in and credentials: accounts, sessions, one-time links, API keys, OAuth connections and tokens."""

@@ -1,35 +1,37 @@
-"""A credential into an Actor, and an Actor's standing read again inside a change.
+"""Turn a credential into an Actor, and read the Actor again inside the transaction of a change.
 
-Nothing is remembered between requests: a revocation, a departure or a lost role counts from the next request on.
+Nothing is cached between requests. If a credential is revoked, a person leaves or a role changes, the next request
+already sees it.
 """
 
 from datetime import datetime
 from typing import cast
 
-from mainstay.backing.database import Handle, Row
 from mainstay.identity import links
-from mainstay.identity.connections import EFFECTIVE_ACCESS, LIVES
-from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, is_secret, secret_hash
-from mainstay.terms.actor import ALWAYS_STANDING, Actor, Door, Named, customer
-from mainstay.terms.refusal import NotFound, Unauthenticated
-from mainstay.terms.rights import Access, Right, Role, holders, rights_of
+from mainstay.identity.connections import EFFECTIVE_ACCESS, IS_VALID
+from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, hash_secret, is_secret
+from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.ids import is_id
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import PERMANENT_CREDENTIALS, Actor, Door, Named, customer_actor
+from mainstay.vocabulary.permissions import Access, Permission, Role, permissions_of, sql_roles_with
+from mainstay.vocabulary.refusal import NotFound, Unauthenticated
 
-# A key lives while its maker is here and may still make keys.
-_KEY = f"""
+# A key is valid while the person who made it is active and may still make keys.
+_SELECT_KEY = f"""
 SELECT api_key.organisation_id, api_key.id, api_key.name, api_key.access, person.id, person.name, person.role,
        organisation.subscription, organisation.grants
 FROM api_key
 JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id
 JOIN organisation ON organisation.id = api_key.organisation_id
-WHERE api_key.revoked_at IS NULL AND person.status = 'active' AND person.role IN {holders(Right.KEYS_MANAGE)}
+WHERE api_key.revoked_at IS NULL AND person.status = 'active'
+  AND person.role IN {sql_roles_with(Permission.KEYS_MANAGE)}
 """
-_KEY_BY_HASH = _KEY + "AND api_key.hash = :hash"
-_KEY_BY_ID = _KEY + "AND api_key.organisation_id = :organisation AND api_key.id = :id"
+_KEY_BY_HASH = _SELECT_KEY + "AND api_key.hash = :hash"
+_KEY_BY_ID = _SELECT_KEY + "AND api_key.organisation_id = :organisation AND api_key.id = :id"
 
-# A connection lives until it is ended, and while its person is here and may connect apps.
-_CONNECTION = f"""
+# A connection is valid until it is ended, and while its person is active and may connect apps.
+_SELECT_CONNECTION = f"""
 SELECT connection.organisation_id, connection.id, connection.client_name, {EFFECTIVE_ACCESS}, person.id, person.name,
        person.role, organisation.subscription, organisation.grants
 FROM connection
@@ -37,23 +39,23 @@ JOIN person ON person.organisation_id = connection.organisation_id AND person.id
 JOIN organisation ON organisation.id = connection.organisation_id
 """
 _CONNECTION_BY_TOKEN = f"""
-{_CONNECTION}
+{_SELECT_CONNECTION}
 JOIN oauth_token ON oauth_token.organisation_id = connection.organisation_id
  AND oauth_token.connection_id = connection.id
-WHERE oauth_token.hash = :hash AND oauth_token.kind = 'access' AND oauth_token.expires_at > :now AND {LIVES}
+WHERE oauth_token.hash = :hash AND oauth_token.kind = 'access' AND oauth_token.expires_at > :now AND {IS_VALID}
 """
 _CONNECTION_BY_ID = f"""
-{_CONNECTION} WHERE connection.organisation_id = :organisation AND connection.id = :id AND {LIVES}
+{_SELECT_CONNECTION} WHERE connection.organisation_id = :organisation AND connection.id = :id AND {IS_VALID}
 """
 
-_PERSON = """
+_SELECT_PERSON = """
 SELECT p.id, p.name, p.role, o.subscription, o.grants
 FROM person p JOIN organisation o ON o.id = p.organisation_id
 WHERE p.organisation_id = :organisation AND p.id = :id AND p.status = 'active'
 """
 
-# Someone invited, by the link that was mailed to the address they still have.
-_INVITED = """
+# An invited person, by the link that was emailed to the address that they still have.
+_SELECT_INVITED_PERSON = """
 SELECT p.id, p.name, p.role, o.subscription, o.grants
 FROM one_time_link l
 JOIN person p ON p.organisation_id = l.organisation_id AND p.id = l.person_id AND p.email_folded = l.email_folded
@@ -61,8 +63,8 @@ JOIN organisation o ON o.id = p.organisation_id
 WHERE l.organisation_id = :organisation AND l.id = :id AND p.status = 'invited'
 """
 
-# Whoever chooses a new password by a link that was mailed to them, in an organisation that knows them, or knew them.
-_RESETTING = """
+# Someone who chooses a new password by an emailed link, in an organisation where they are or were a person.
+_SELECT_PERSON_OF_RESET = """
 SELECT p.id, p.name, p.role, o.subscription, o.grants
 FROM one_time_link l
 JOIN person p ON p.account_id = l.account_id AND p.organisation_id = :organisation
@@ -70,139 +72,152 @@ JOIN organisation o ON o.id = p.organisation_id
 WHERE l.id = :id AND l.kind = 'reset' ORDER BY p.status LIMIT 1
 """
 
-# What was sent has a link, whatever has become of it since.
-_LINKED = """
+# A record that was sent has a link, whatever its status is now.
+_SELECT_LINKED_RECORD = """
 SELECT o.subscription FROM {} r JOIN organisation o ON o.id = r.organisation_id
 WHERE r.organisation_id = :organisation AND r.id = :id AND r.sent_at IS NOT NULL
 """
 
 
-def actor_of_key(rows: Handle, secret: str, door: Door) -> Actor:
-    """Who comes in with an API key. The handle looks across organisations: the key says which it is."""
+def actor_of_key(db: DatabaseHandle, secret: str, door: Door) -> Actor:
+    """Return the actor that an API key identifies.
+
+    The handle is not bound to one organisation, because the key says which organisation it belongs to.
+    """
     if not is_secret(secret, API_KEY):
-        raise NoSuchKey
-    row = rows.one(_KEY_BY_HASH, hash=secret_hash(secret))
+        raise InvalidKey
+    row = db.one(_KEY_BY_HASH, hash=hash_secret(secret))
     if row is None:
-        raise NoSuchKey
-    return _through(row, door)
+        raise InvalidKey
+    return _actor_through_client(row, door)
 
 
-def actor_of_bearer(rows: Handle, secret: str, door: Door, now: datetime) -> Actor:
-    """Who comes in with an API key or an access token, likewise."""
+def actor_of_bearer(db: DatabaseHandle, secret: str, door: Door, now: datetime) -> Actor:
+    """Return the actor that an API key or an access token identifies.
+
+    The handle is not bound to one organisation.
+    """
     if not secret:
         raise Unauthenticated("No token was sent. Send the header Authorization: Bearer with an API key or a token.")
     if not is_secret(secret, ACCESS_TOKEN):
-        return actor_of_key(rows, secret, door)
-    row = rows.one(_CONNECTION_BY_TOKEN, hash=secret_hash(secret), now=moment_text(now))
+        return actor_of_key(db, secret, door)
+    row = db.one(_CONNECTION_BY_TOKEN, hash=hash_secret(secret), now=moment_text(now))
     if row is None:
-        raise NoSuchToken
-    return _through(row, door)
+        raise InvalidToken
+    return _actor_through_client(row, door)
 
 
-def actor_of_person(rows: Handle, person: str, door: Door) -> Actor:
-    """A person of the handle's organisation who acts by themselves, with no key or app between."""
-    row = rows.one(_PERSON, id=person)
+def actor_of_person(db: DatabaseHandle, person_id: str, door: Door) -> Actor:
+    """Return the actor for a person of the handle's organisation who acts directly, without a key or an app."""
+    row = db.one(_SELECT_PERSON, id=person_id)
     if row is None:
         raise NotFound("person")
-    return _themselves(rows, row, door, person)
+    return _actor_without_client(db, row, door, person_id)
 
 
-def actor_of_invitation(rows: Handle, link: str) -> Actor:
-    """Someone invited to the handle's organisation, before they have an account: known by their link alone."""
-    row = rows.one(_INVITED, id=link)
+def actor_of_invitation(db: DatabaseHandle, link_id: str) -> Actor:
+    """Return the actor for an invited person who has no account yet and is identified by their link alone."""
+    row = db.one(_SELECT_INVITED_PERSON, id=link_id)
     if row is None:
         raise NotFound("invitation")
-    return _themselves(rows, row, Door.OFFICE, link)
+    return _actor_without_client(db, row, Door.OFFICE, link_id)
 
 
-def actor_of_reset(rows: Handle, link: str) -> Actor:
-    """Whoever chooses a new password by a link: known by it alone, and able to do that alone."""
-    row = rows.one(_RESETTING, id=link)
+def actor_of_reset(db: DatabaseHandle, link_id: str) -> Actor:
+    """Return the actor for someone who chooses a new password by a link, and may do nothing else."""
+    row = db.one(_SELECT_PERSON_OF_RESET, id=link_id)
     if row is None:
         raise NotFound("link")
-    return _themselves(rows, row, Door.OFFICE, link)._replace(rights=frozenset({Right.ME_CHANGE}))
+    return _actor_without_client(db, row, Door.OFFICE, link_id)._replace(permissions=frozenset({Permission.ME_CHANGE}))
 
 
-def actor_of_link(rows: Handle, record: str) -> Actor:
-    """A customer who comes by the link to a record that was sent to them: able to read and answer that one alone."""
-    table = record.partition("_")[0]
-    row = rows.one(_LINKED.format(table), id=record)
+def actor_of_link(db: DatabaseHandle, record_id: str) -> Actor:
+    """Return the actor for a customer who opens the link to a record, and may read and answer that record alone."""
+    table = record_id.partition("_")[0]
+    row = db.one(_SELECT_LINKED_RECORD.format(table), id=record_id)
     if row is None:
         raise NotFound("link")
-    return customer(rows.organisation, record, _CUSTOMER_S[table], subscribed=row[0] == "active")
+    return customer_actor(db.organisation, record_id, _CUSTOMER_PERMISSIONS[table], subscribed=row[0] == "active")
 
 
-# What a customer may, by the record that they have a link to.
-_CUSTOMER_S = {
-    "quote": frozenset({Right.LINKED_QUOTE_READ, Right.LINKED_QUOTE_ANSWER}),
-    "invoice": frozenset({Right.LINKED_INVOICE_READ}),
+# What a customer may do, by the kind of record that they have a link to.
+_CUSTOMER_PERMISSIONS = {
+    "quote": frozenset({Permission.LINKED_QUOTE_READ, Permission.LINKED_QUOTE_ANSWER}),
+    "invoice": frozenset({Permission.LINKED_INVOICE_READ}),
 }
 
 
-def standing(rows: Handle, actor: Actor) -> Actor:
-    """The actor as it stands now, read inside the transaction of a change."""
-    if actor.credential in ALWAYS_STANDING:
+def reread_actor(db: DatabaseHandle, actor: Actor) -> Actor:
+    """Return the actor with their current permissions, read inside the transaction of a change."""
+    if actor.credential in PERMANENT_CREDENTIALS:
         return actor
-    if actor.about:
-        return actor_of_link(rows, actor.about)
+    if actor.linked_record:
+        return actor_of_link(db, actor.linked_record)
     if is_id(actor.credential, links.PREFIX):
-        by_link = actor_of_invitation if actor.may(Right.ME_READ) else actor_of_reset
-        return by_link(rows, actor.credential)
+        # Only an invited person may do more than choose a password.
+        read_actor = actor_of_invitation if actor.can(Permission.ME_READ) else actor_of_reset
+        return read_actor(db, actor.credential)
     if actor.client is None:
-        return _still_here(rows, actor)
-    by_id, gone = (_KEY_BY_ID, NoSuchKey) if is_id(actor.credential, "key") else (_CONNECTION_BY_ID, NoSuchToken)
-    row = rows.one(by_id, id=actor.credential)
+        return _reread_person(db, actor)
+    select, error = (_KEY_BY_ID, InvalidKey) if is_id(actor.credential, "key") else (_CONNECTION_BY_ID, InvalidToken)
+    row = db.one(select, id=actor.credential)
     if row is None:
-        raise gone
-    return _through(row, actor.door)
+        raise error
+    return _actor_through_client(row, actor.door)
 
 
-def _still_here(rows: Handle, actor: Actor) -> Actor:
+def _reread_person(db: DatabaseHandle, actor: Actor) -> Actor:
     try:
-        return actor_of_person(rows, actor.credential, actor.door)
+        return actor_of_person(db, actor.credential, actor.door)
     except NotFound:
         raise Unauthenticated("You are no longer a person of this organisation.") from None
 
 
-class NoSuchKey(Unauthenticated):
-    """The key was never made, was revoked, or died with its maker's role; the three are not told apart."""
+class InvalidKey(Unauthenticated):
+    """The key never existed, was revoked, or lost its effect because the person who made it may no longer make keys.
+
+    The message does not say which of the three it is.
+    """
 
     def __init__(self) -> None:
         super().__init__("This API key is not valid. It may have been revoked.")
 
 
-class NoSuchToken(Unauthenticated):
-    """The token was never given out, has expired, or its connection has ended."""
+class InvalidToken(Unauthenticated):
+    """The token was never issued, has expired, or its connection has ended."""
 
     def __init__(self) -> None:
         super().__init__("This token is not valid. It may have expired, or the connection may have been ended.")
 
 
-def _through(row: Row, door: Door) -> Actor:
-    """A person who acts through a key or a connected app."""
-    organisation, client, client_name, access, person, name, role, subscription, grants = cast("tuple[str, ...]", row)
-    role_now = _ROLES[role]
+def _actor_through_client(row: Row, door: Door) -> Actor:
+    """Return the actor for a person who acts through an API key or a connected app."""
+    organisation, client_id, client_name, access, person_id, name, role_name, subscription, grants = cast(
+        "tuple[str, ...]", row
+    )
+    role = _ROLES[role_name]
     return Actor(
         organisation,
-        Named(person, name),
-        role_now,
-        rights_of(role_now, grants),
+        Named(person_id, name),
+        role,
+        permissions_of(role, grants),
         _ACCESSES[access],
         subscription == "active",
         door,
-        client,
-        Named(client, client_name),
+        client_id,
+        Named(client_id, client_name),
     )
 
 
-def _themselves(rows: Handle, row: Row, door: Door, credential: str) -> Actor:
-    identity, name, role, subscription, grants = cast("tuple[str, ...]", row)
-    role_now = _ROLES[role]
+def _actor_without_client(db: DatabaseHandle, row: Row, door: Door, credential: str) -> Actor:
+    """Return the actor for a person who acts directly, or by a link."""
+    person_id, name, role_name, subscription, grants = cast("tuple[str, ...]", row)
+    role = _ROLES[role_name]
     return Actor(
-        rows.organisation,
-        Named(identity, name),
-        role_now,
-        rights_of(role_now, grants),
+        db.organisation,
+        Named(person_id, name),
+        role,
+        permissions_of(role, grants),
         Access.WRITE,
         subscription == "active",
         door,
@@ -210,6 +225,6 @@ def _themselves(rows: Handle, row: Row, door: Door, credential: str) -> Actor:
     )
 
 
-# Read at every request; calling the enum costs more.
+# Every request looks these up. Calling the enum would cost more.
 _ROLES = {role.value: role for role in Role}
 _ACCESSES = {access.value: access for access in Access}

@@ -1,4 +1,4 @@
-"""OAuth clients: apps that registered themselves. Being registered gives no right to anything."""
+"""OAuth clients: apps that registered themselves. Registering gives an app no permissions."""
 
 import hmac
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from typing import Any
 
 import orjson
 
-from mainstay.backing.database import EVERY, Database, Handle
-from mainstay.identity.secrets import CLIENT_SECRET, new_secret, secret_hash
+from mainstay.identity.secrets import CLIENT_SECRET, hash_secret, new_secret
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, Database, DatabaseHandle
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 
-NEVER_APPROVED_KEPT = timedelta(hours=24)
+UNAPPROVED_LIFETIME = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class OAuthClient:
     """An app as it registered itself."""
 
     id: str
@@ -25,30 +25,33 @@ class Client:
 
     @property
     def name(self) -> str:
-        """What it calls itself; nobody has checked."""
+        """The name that the app gave itself. Nobody has verified it."""
         return str(self.metadata["client_name"])
 
     @property
-    def redirects(self) -> list[str]:
-        """Where it may be answered."""
+    def redirect_uris(self) -> list[str]:
+        """The addresses that the app may be redirected to."""
         return list(self.metadata["redirect_uris"])
 
     @property
-    def method(self) -> str:
-        """How it shows who it is: `none`, `client_secret_post` or `client_secret_basic`."""
+    def auth_method(self) -> str:
+        """How the app authenticates itself: `none`, `client_secret_post` or `client_secret_basic`."""
         return str(self.metadata["token_endpoint_auth_method"])
 
     def has_secret(self, secret: str) -> bool:
-        """Whether this is its secret."""
-        return self.secret_hash is not None and hmac.compare_digest(secret_hash(secret), self.secret_hash)
+        """Return whether this is the client's secret."""
+        return self.secret_hash is not None and hmac.compare_digest(hash_secret(secret), self.secret_hash)
 
 
-def register(database: Database, metadata: dict[str, Any], now: datetime) -> tuple[Client, str | None]:
-    """Keep a new client; with its secret, shown this once, unless it is a public one."""
+def register_client(database: Database, metadata: dict[str, Any], now: datetime) -> tuple[OAuthClient, str | None]:
+    """Save a new client and return it with its secret.
+
+    The secret is returned only this once. A public client has none.
+    """
     secret = None if metadata["token_endpoint_auth_method"] == "none" else new_secret(CLIENT_SECRET)
-    client = Client(new_id("client"), metadata, secret_hash(secret) if secret else None)
-    with database.changing(EVERY) as rows:
-        rows.run(
+    client = OAuthClient(new_id("client"), metadata, hash_secret(secret) if secret else None)
+    with database.write_transaction(ALL_ORGANISATIONS) as db:
+        db.run(
             "INSERT INTO oauth_client (id, metadata, secret_hash, created_at) VALUES (:id, :metadata, :hash, :at)",
             id=client.id,
             metadata=orjson.dumps(metadata).decode(),
@@ -58,17 +61,17 @@ def register(database: Database, metadata: dict[str, Any], now: datetime) -> tup
     return client, secret
 
 
-def find(rows: Handle, identity: str) -> Client | None:
-    """The client of this id."""
-    row = rows.one("SELECT id, metadata, secret_hash FROM oauth_client WHERE id = :id", id=identity)
+def find(db: DatabaseHandle, record_id: str) -> OAuthClient | None:
+    """Return the client with this ID, or None."""
+    row = db.one("SELECT id, metadata, secret_hash FROM oauth_client WHERE id = :id", id=record_id)
     if row is None:
         return None
-    return Client(str(row[0]), orjson.loads(str(row[1])), None if row[2] is None else str(row[2]))
+    return OAuthClient(str(row[0]), orjson.loads(str(row[1])), None if row[2] is None else str(row[2]))
 
 
-def forget_never_approved(rows: Handle, now: datetime) -> None:
-    """Remove clients that nobody has approved for a day."""
-    rows.run(
+def forget_unapproved(db: DatabaseHandle, now: datetime) -> None:
+    """Delete the clients that nobody has approved within a day."""
+    db.run(
         "DELETE FROM oauth_client WHERE approved_at IS NULL AND created_at < :before",
-        before=moment_text(now - NEVER_APPROVED_KEPT),
+        before=moment_text(now - UNAPPROVED_LIFETIME),
     )

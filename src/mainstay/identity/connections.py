@@ -1,4 +1,4 @@
-"""Connected apps: one approval is one connection of one app, for one person, in one organisation, with one access."""
+"""Connected apps. A connection is one approval: one app, one person, one organisation and one access level."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -6,36 +6,41 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.identity.connection_news import news_for_owners
-from mainstay.identity.ending import end
-from mainstay.identity.keys import FOR_PEOPLE
-from mainstay.identity.secrets import CODE, new_secret, secret_hash
+from mainstay.identity.connection_emails import build_owner_emails
+from mainstay.identity.keys import PEOPLE_DOORS
+from mainstay.identity.revocation import end_access
+from mainstay.identity.secrets import OAUTH_CODE, hash_secret, new_secret
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.listed import Own
-from mainstay.terms.refusal import Forbidden, Reason
-from mainstay.terms.rights import Access, Right, Role, holders
-from mainstay.terms.shapes import Input, Kept, ListInput, Page, Shown, states
-from mainstay.values.fields import LAST_SEEN, id_of
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.list_queries import Visibility
+from mainstay.vocabulary.permissions import Access, Permission, Role, sql_roles_with
+from mainstay.vocabulary.refusal import Forbidden, Reason
+from mainstay.vocabulary.schemas import Input, ListInput, Output, PageResult, StoredRecord, make_states
 
 CODE_LIFETIME = timedelta(minutes=10)
 
-# What a connection may do now: an access that its person's role no longer carries is read only, while that lasts.
-EFFECTIVE_ACCESS = f"CASE WHEN person.role IN {holders(Right.CONNECTIONS_WRITE)} THEN connection.access ELSE 'read' END"
-# And whether it lives: it was not ended, and its person is here and may connect apps.
-LIVES = f"connection.ended_at IS NULL AND person.status = 'active' AND person.role IN {holders(Right.CONNECTIONS_READ)}"
+# What a connection may do now: if the person's role no longer allows writing, it can only read.
+EFFECTIVE_ACCESS = (
+    f"CASE WHEN person.role IN {sql_roles_with(Permission.CONNECTIONS_WRITE)} THEN connection.access ELSE 'read' END"
+)
+# Whether a connection is valid: it was not ended, and its person is active and may connect apps.
+IS_VALID = (
+    "connection.ended_at IS NULL AND person.status = 'active' AND person.role IN"
+    f" {sql_roles_with(Permission.CONNECTIONS_READ)}"
+)
 
 
-class ConnectionOut(Shown):
+class ConnectionOut(Output):
     """A connected app."""
 
     noun = "connection"
-    place = "/settings/developer/mcp/{id}"
-    states = states(active="good", ended="over")
+    office_path = "/settings/developer/mcp/{id}"
+    states = make_states(active="good", ended="over")
 
     id: str
     client_name: str = Field(description="What the app calls itself.")
@@ -50,7 +55,7 @@ class ConnectionOut(Shown):
     status: Literal["active", "ended"]
 
 
-class ApprovedOut(Shown):
+class ApprovedOut(Output):
     """An approval, with the code that the app exchanges for its tokens."""
 
     noun = "approval"
@@ -60,7 +65,7 @@ class ApprovedOut(Shown):
 
 
 class ApproveConnection(Input):
-    """What is approved, and how the app will prove that it was it who asked."""
+    """What is approved, and how the app will prove that it made the request."""
 
     client_id: str = Field(description="The id under which the app registered itself.")
     client_name: str = Field(description="What the app calls itself; nobody has verified it.")
@@ -72,7 +77,7 @@ class ApproveConnection(Input):
 class ListConnections(ListInput):
     """Which connections to list."""
 
-    starting_after: Annotated[str | None, id_of("connection")] = LAST_SEEN
+    starting_after: Annotated[str | None, make_id_validator("connection")] = STARTING_AFTER
 
 
 class GetConnection(Input):
@@ -101,87 +106,91 @@ class EndConnection(Input):
 
 
 @dataclass(frozen=True, slots=True)
-class Connection(Kept):
-    """A connected app as its rules see it."""
+class Connection(StoredRecord):
+    """A connected app with the fields that its rules need."""
 
-    shown = ConnectionOut
+    output = ConnectionOut
 
     client_name: str
     ended_at: str | None
 
     @property
-    def called(self) -> str:
-        """What the app calls itself."""
+    def display_name(self) -> str:
+        """The name that the app gave itself."""
         return self.client_name
 
     def not_revocable(self, _by: Actor) -> list[Reason]:
-        """Why its access cannot be ended."""
+        """Return the reasons why its access cannot be ended."""
         return [Reason(f"The access of {self.client_name} has ended already.")] if self.ended_at else []
 
 
-_OF_PERSON = "(SELECT {} FROM person WHERE person.organisation_id = :organisation AND person.id = connection.person_id)"
-CONNECTIONS = Listing(
+_SELECT_FROM_PERSON = (
+    "(SELECT {} FROM person WHERE person.organisation_id = :organisation AND person.id = connection.person_id)"
+)
+CONNECTIONS = RecordStore(
     Connection,
     source="connection",
-    what="connection",
+    label="connection",
     prefix="connection",
     id_field="connection_id",
     columns={
-        "person_name": _OF_PERSON.format("person.name"),
-        "person_role": _OF_PERSON.format("person.role"),
-        "effective_access": _OF_PERSON.format(EFFECTIVE_ACCESS),
+        "person_name": _SELECT_FROM_PERSON.format("person.name"),
+        "person_role": _SELECT_FROM_PERSON.format("person.role"),
+        "effective_access": _SELECT_FROM_PERSON.format(EFFECTIVE_ACCESS),
         "status": "CASE WHEN connection.ended_at IS NULL THEN 'active' ELSE 'ended' END",
     },
-    listed="connection.started_at IS NOT NULL AND connection.ended_at IS NULL",
-    own=Own("connection.person_id", unless=Right.CONNECTIONS_MANAGE),
+    list_condition="connection.started_at IS NOT NULL AND connection.ended_at IS NULL",
+    visibility=Visibility("connection.person_id", unrestricted_with=Permission.CONNECTIONS_MANAGE),
 )
 
 
-@operation(right=Right.CONNECTIONS_READ, effect=Effect.CHANGE, offered=frozenset({Door.OFFICE}), open_when_lapsed=True)
+@operation(
+    permission=Permission.CONNECTIONS_READ, effect=Effect.CHANGE, doors=frozenset({Door.OFFICE}), open_when_lapsed=True
+)
 def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     """Connect an app.
 
     It then acts as the person who approves it, never with more rights than they have.
     """
-    if given.access is Access.WRITE and not ctx.actor.may(Right.CONNECTIONS_WRITE):
+    if given.access is Access.WRITE and not ctx.actor.can(Permission.CONNECTIONS_WRITE):
         raise Forbidden(f"The role {ctx.actor.role} may connect an app for reading only.")
     if ctx.actor.person is None:
         raise Forbidden("An app is connected by a person of the organisation.")
-    identity, code = new_id("connection"), new_secret(CODE)
-    ctx.rows.run(
+    record_id, code = new_id("connection"), new_secret(OAUTH_CODE)
+    ctx.db.run(
         "INSERT INTO connection (organisation_id, id, client_id, client_name, person_id, access, created_at)"
         " VALUES (:organisation, :id, :client, :name, :me, :access, :at)",
-        id=identity,
+        id=record_id,
         client=given.client_id,
         name=given.client_name,
         access=given.access,
-        at=ctx.at,
+        at=ctx.now_text,
     )
-    ctx.rows.run(
+    ctx.db.run(
         "INSERT INTO oauth_code"
         " (hash, organisation_id, connection_id, client_id, redirect_uri, challenge, expires_at)"
         " VALUES (:hash, :organisation, :connection, :client, :redirect, :challenge, :expires)",
-        hash=secret_hash(code),
-        connection=identity,
+        hash=hash_secret(code),
+        connection=record_id,
         client=given.client_id,
         redirect=given.redirect_uri,
         challenge=given.challenge,
         expires=moment_text(ctx.now + CODE_LIFETIME),
     )
-    ctx.rows.run(
+    ctx.db.run(
         "UPDATE oauth_client SET approved_at = :at WHERE id = :client AND approved_at IS NULL",
         client=given.client_id,
-        at=ctx.at,
+        at=ctx.now_text,
     )
-    ctx.pen.touch(identity)
-    ctx.pen.mark_written(CONNECTIONS.table, identity)
-    return ApprovedOut(object=ApprovedOut.noun, id=identity, code=code)
+    ctx.writer.touch(record_id)
+    ctx.writer.mark_written(CONNECTIONS.table, record_id)
+    return ApprovedOut(object=ApprovedOut.noun, id=record_id, code=code)
 
 
 @operation(
-    right=Right.CONNECTIONS_MANAGE,
+    permission=Permission.CONNECTIONS_MANAGE,
     effect=Effect.CHANGE,
-    offered=frozenset({Door.HOUSE}),
+    doors=frozenset({Door.SYSTEM}),
     open_when_lapsed=True,
     on=CONNECTIONS,
 )
@@ -190,21 +199,21 @@ def start_connection(ctx: Context, _given: StartConnection, connection: Connecti
 
     It has exchanged its code for its first tokens.
     """
-    ctx.rows.run(
+    ctx.db.run(
         "UPDATE connection SET started_at = :at"
         " WHERE organisation_id = :organisation AND id = :id AND started_at IS NULL",
         id=connection.id,
-        at=ctx.at,
+        at=ctx.now_text,
     )
-    ctx.pen.touch(connection.id)
-    ctx.pen.mark_written(CONNECTIONS.table, connection.id)
-    for letter in news_for_owners(ctx.rows, connection.id, ctx.base_url):
-        ctx.post(letter)
+    ctx.writer.touch(connection.id)
+    ctx.writer.mark_written(CONNECTIONS.table, connection.id)
+    for task in build_owner_emails(ctx.db, connection.id, ctx.base_url):
+        ctx.add_task(task)
     return connection
 
 
-@operation(right=Right.CONNECTIONS_READ, effect=Effect.READ, offered=FOR_PEOPLE)
-def list_connections(ctx: Context, given: ListConnections) -> Page[ConnectionOut]:
+@operation(permission=Permission.CONNECTIONS_READ, effect=Effect.READ, doors=PEOPLE_DOORS)
+def list_connections(ctx: Context, given: ListConnections) -> PageResult[ConnectionOut]:
     """List the connected apps, newest first.
 
     Owners and admins see everyone's, others their own.
@@ -212,7 +221,7 @@ def list_connections(ctx: Context, given: ListConnections) -> Page[ConnectionOut
     return CONNECTIONS.page(ctx, given)
 
 
-@operation(right=Right.CONNECTIONS_READ, effect=Effect.READ, offered=FOR_PEOPLE, on=CONNECTIONS)
+@operation(permission=Permission.CONNECTIONS_READ, effect=Effect.READ, doors=PEOPLE_DOORS, on=CONNECTIONS)
 def get_connection(_ctx: Context, _given: GetConnection, connection: Connection) -> Connection:
     """Get one connected app.
 
@@ -222,14 +231,14 @@ def get_connection(_ctx: Context, _given: GetConnection, connection: Connection)
 
 
 @operation(
-    right=Right.CONNECTIONS_READ,
+    permission=Permission.CONNECTIONS_READ,
     effect=Effect.CHANGE,
-    offered=FOR_PEOPLE,
+    doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=CONNECTIONS,
-    unless=Connection.not_revocable,
-    grave=True,
-    done="The app's access is revoked. Its next request is refused.",
+    blocked_by=Connection.not_revocable,
+    asks_again=True,
+    done_message="The app's access is revoked. Its next request is refused.",
 )
 def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
     """End a connected app's access.
@@ -237,34 +246,37 @@ def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connec
     Its next request is refused; to use it again, someone has to approve it anew. Owners and admins may end any, others
     their own.
     """
-    return _ended(ctx, connection)
+    return _end_one(ctx, connection)
 
 
 @operation(
-    right=Right.CONNECTIONS_MANAGE,
+    permission=Permission.CONNECTIONS_MANAGE,
     effect=Effect.CHANGE,
-    offered=frozenset({Door.HOUSE}),
+    doors=frozenset({Door.SYSTEM}),
     open_when_lapsed=True,
     on=CONNECTIONS,
-    unless=Connection.not_revocable,
+    blocked_by=Connection.not_revocable,
 )
 def end_connection(ctx: Context, _given: EndConnection, connection: Connection) -> Connection:
     """End a connected app's access by itself.
 
     The app gave it back, or someone used a code or token of it a second time.
     """
-    return _ended(ctx, connection)
+    return _end_one(ctx, connection)
 
 
 OPERATIONS = (approve_connection, start_connection, list_connections, get_connection, revoke_connection, end_connection)
 
 
-def _ended(ctx: Context, connection: Connection) -> Connection:
-    """The connection when it has ended: its tokens and codes open nothing any more."""
-    (ended,) = end(ctx, CONNECTIONS, "ended_at", "id = :id", id=connection.id)
+def _end_one(ctx: Context, connection: Connection) -> Connection:
+    """End a connection and return it. Its tokens and codes no longer work."""
+    (ended,) = end_access(ctx, CONNECTIONS, "ended_at", "id = :id", id=connection.id)
     return ended
 
 
-def end_connections_of(ctx: Context, person: str) -> list[str]:
-    """End the connections of a person who leaves or may no longer connect apps; what the apps call themselves."""
-    return [one.client_name for one in end(ctx, CONNECTIONS, "ended_at", "person_id = :person", person=person)]
+def end_connections_of(ctx: Context, person_id: str) -> list[str]:
+    """End the connections of a person who leaves or may no longer connect apps, and return the names of the apps."""
+    return [
+        connection.client_name
+        for connection in end_access(ctx, CONNECTIONS, "ended_at", "person_id = :person", person=person_id)
+    ]

@@ -1,70 +1,74 @@
-"""Browsers that have signed in before, so that strangers who try passwords cannot keep an account's owner out.
+"""Browsers that have signed in before.
 
-Each is known by a secret that belongs to one account, is new at every sign-in, and ends when the password changes. It
-opens nothing: it only lets attempts be counted by themselves.
+They let the owner of an account sign in while strangers try passwords: attempts from a known browser are counted
+separately. Each browser is known by a secret that belongs to one account. The secret changes at every sign-in and is
+deleted when the password changes. It gives no access by itself.
 """
 
 import secrets
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from mainstay.backing.database import Handle
-from mainstay.identity.secrets import secret_hash
+from mainstay.identity.secrets import hash_secret
+from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.values.moments import moment_text
 
-KEPT = timedelta(days=365)
-# Of one account; who signs in on more has the oldest forgotten.
-MOST = 20
+LIFETIME = timedelta(days=365)
+# For each account. If there are more, the oldest is deleted.
+MAX_DEVICES = 20
 
 
-def renew(rows: Handle, account: str, carried: Iterable[str], now: datetime) -> tuple[str, ...]:
-    """What a browser carries from now on: a new secret for this account, and what it carries for others.
+def renew_device(db: DatabaseHandle, account_id: str, browser_secrets: Iterable[str], now: datetime) -> tuple[str, ...]:
+    """Return the secrets that a browser keeps: a new one for this account, and its secrets for other accounts.
 
-    A secret that was stolen is of use until its owner signs in again.
+    A stolen secret is useful only until its owner signs in again.
     """
-    known = {secret: account_of(rows, secret, now) for secret in carried}
-    for secret in (secret for secret, whose in known.items() if whose == account):
-        rows.run("DELETE FROM device WHERE hash = :hash", hash=secret_hash(secret))
-    return (_insert(rows, account, now), *(secret for secret, whose in known.items() if whose not in {None, account}))
+    known = {secret: account_of(db, secret, now) for secret in browser_secrets}
+    for secret in (secret for secret, owner in known.items() if owner == account_id):
+        db.run("DELETE FROM device WHERE hash = :hash", hash=hash_secret(secret))
+    return (
+        _insert(db, account_id, now),
+        *(secret for secret, owner in known.items() if owner not in {None, account_id}),
+    )
 
 
-def find(rows: Handle, account: str, carried: Iterable[str], now: datetime) -> str | None:
-    """Which of the secrets that a browser carries is known for this account."""
-    return next((secret for secret in carried if account_of(rows, secret, now) == account), None)
+def find(db: DatabaseHandle, account_id: str, browser_secrets: Iterable[str], now: datetime) -> str | None:
+    """Return which of a browser's secrets is known for this account, or None."""
+    return next((secret for secret in browser_secrets if account_of(db, secret, now) == account_id), None)
 
 
-def account_of(rows: Handle, secret: str, now: datetime) -> str | None:
-    """The account that a secret is known for."""
-    row = rows.one(
+def account_of(db: DatabaseHandle, secret: str, now: datetime) -> str | None:
+    """Return the account that a secret is known for, or None."""
+    row = db.one(
         "SELECT account_id FROM device WHERE hash = :hash AND created_at > :since",
-        hash=secret_hash(secret),
-        since=moment_text(now - KEPT),
+        hash=hash_secret(secret),
+        since=moment_text(now - LIFETIME),
     )
     return str(row[0]) if row else None
 
 
-def end_all(rows: Handle, account: str) -> None:
-    """Know no browser of an account any longer."""
-    rows.run("DELETE FROM device WHERE account_id = :account", account=account)
+def forget_devices(db: DatabaseHandle, account_id: str) -> None:
+    """Delete all known browsers of an account."""
+    db.run("DELETE FROM device WHERE account_id = :account", account=account_id)
 
 
-def forget_old(rows: Handle, now: datetime) -> None:
-    """Remove those that have not signed in for a year."""
-    rows.run("DELETE FROM device WHERE created_at <= :since", since=moment_text(now - KEPT))
+def forget_old(db: DatabaseHandle, now: datetime) -> None:
+    """Delete the browsers that have not signed in for a year."""
+    db.run("DELETE FROM device WHERE created_at <= :since", since=moment_text(now - LIFETIME))
 
 
-def _insert(rows: Handle, account: str, now: datetime) -> str:
+def _insert(db: DatabaseHandle, account_id: str, now: datetime) -> str:
     secret = secrets.token_urlsafe(32)
-    rows.run(
+    db.run(
         "INSERT INTO device (hash, account_id, created_at) VALUES (:hash, :account, :at)",
-        hash=secret_hash(secret),
-        account=account,
+        hash=hash_secret(secret),
+        account=account_id,
         at=moment_text(now),
     )
-    rows.run(
+    db.run(
         "DELETE FROM device WHERE account_id = :account AND hash NOT IN"
         " (SELECT hash FROM device WHERE account_id = :account ORDER BY created_at DESC, hash LIMIT :most)",
-        account=account,
-        most=MOST,
+        account=account_id,
+        most=MAX_DEVICES,
     )
     return secret

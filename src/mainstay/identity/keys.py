@@ -1,4 +1,4 @@
-"""API keys: made by an owner or admin for one organisation, shown once, revoked at once."""
+"""API keys: an owner or admin makes them for one organisation. A key is shown once and can be revoked at once."""
 
 import hashlib
 import hmac
@@ -8,29 +8,29 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from mainstay.backing.database import Clash, Handle
-from mainstay.identity.ending import end
-from mainstay.identity.secrets import API_KEY, CALENDAR, is_secret, new_secret, secret_hash
+from mainstay.identity.revocation import end_access
+from mainstay.identity.secrets import API_KEY, CALENDAR_LINK, hash_secret, is_secret, new_secret
+from mainstay.infrastructure.database import DatabaseHandle, UniqueViolation
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Conflict, Forbidden, Reason
-from mainstay.terms.rights import Access, Right
-from mainstay.terms.shapes import Input, Kept, ListInput, One, Page, Shown, states
-from mainstay.values.fields import LAST_SEEN, NOT_ASKED, Line, id_of
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.fields import NOT_IN_FORMS, STARTING_AFTER, TextLine, make_id_validator
 from mainstay.values.ids import new_id
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.permissions import Access, Permission
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Reason
+from mainstay.vocabulary.schemas import Input, ListInput, Output, PageResult, RecordResult, StoredRecord, make_states
 
-# Whoever could make keys with a key would never lose access: people only.
-FOR_PEOPLE = frozenset({Door.OFFICE, Door.CLI})
+# People only: if a key could make keys, revoking it would not end its owner's access.
+PEOPLE_DOORS = frozenset({Door.OFFICE, Door.CLI})
 
 
-class KeyOut(Shown):
+class KeyOut(Output):
     """An API key as it is listed: never the key itself."""
 
     noun = "apiKey"
-    place = "/settings/developer/keys/{id}"
-    states = states(active="good", revoked="over")
+    office_path = "/settings/developer/keys/{id}"
+    states = make_states(active="good", revoked="over")
 
     id: str
     name: str
@@ -50,39 +50,39 @@ class NewKeyOut(KeyOut):
     key: str | None = Field(description="The key. It is shown this once; null to whoever made it up themselves.")
 
 
-def _could_be_a_key(given: SecretStr) -> SecretStr:
-    if not is_secret(given.get_secret_value(), API_KEY):
+def _check_key_format(key: SecretStr) -> SecretStr:
+    if not is_secret(key.get_secret_value(), API_KEY):
         raise ValueError("is not a key")
-    return given
+    return key
 
 
 class CreateKey(Input):
     """What a key is made from."""
 
-    name: Line = Field(description="What the key is for.")
+    name: TextLine = Field(description="What the key is for.")
     access: Access = Field(description="What may be done with it; this cannot be changed later.")
-    # Kept answers to forms must not hold a key: the office hands in one that it can derive again.
-    key: Annotated[SecretStr, AfterValidator(_could_be_a_key), NOT_ASKED] | None = Field(
+    # The stored answers to forms must not contain a key, so the office passes one that it can derive again.
+    key: Annotated[SecretStr, AfterValidator(_check_key_format), NOT_IN_FORMS] | None = Field(
         default=None, description="The key, where it is derived; without it, a new one is made and answered."
     )
 
 
 @dataclass(frozen=True, slots=True)
-class KeyMaker:
-    """Derives the secret that a form makes, so that the same form, sent again, shows the same and makes no other."""
+class SecretDeriver:
+    """Derives the secrets that forms create, so that the same form sent twice creates and shows only one."""
 
     secret: bytes = field(repr=False)
 
-    def key(self, actor: Actor, once: str) -> str:
-        """The key that a form with this token makes for whoever sends it. The token itself is kept nowhere."""
-        return API_KEY + self._derived("api key", actor, once)
+    def derive_key(self, actor: Actor, form_token: str) -> str:
+        """Return the API key for this form token and actor. The token itself is not stored."""
+        return API_KEY + self._derive("api key", actor, form_token)
 
-    def calendar(self, actor: Actor, once: str) -> str:
-        """The secret of a calendar's link, likewise."""
-        return CALENDAR + self._derived("calendar", actor, once)
+    def derive_calendar_secret(self, actor: Actor, form_token: str) -> str:
+        """Return the secret of a calendar link for this form token and actor."""
+        return CALENDAR_LINK + self._derive("calendar", actor, form_token)
 
-    def _derived(self, what: str, actor: Actor, once: str) -> str:
-        words = f"{what} {actor.organisation} {actor.credential} {once}"
+    def _derive(self, purpose: str, actor: Actor, form_token: str) -> str:
+        words = f"{purpose} {actor.organisation} {actor.credential} {form_token}"
         digest = hmac.digest(self.secret, words.encode(), hashlib.sha256)
         return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
@@ -90,7 +90,7 @@ class KeyMaker:
 class ListKeys(ListInput):
     """Which keys to list."""
 
-    starting_after: Annotated[str | None, id_of("key")] = LAST_SEEN
+    starting_after: Annotated[str | None, make_id_validator("key")] = STARTING_AFTER
 
 
 class GetKey(Input):
@@ -106,28 +106,28 @@ class RevokeKey(Input):
 
 
 @dataclass(frozen=True, slots=True)
-class Key(Kept):
-    """An API key as its rules see it."""
+class Key(StoredRecord):
+    """An API key with the fields that its rules need."""
 
-    shown = KeyOut
+    output = KeyOut
 
     name: str
     revoked_at: str | None
 
     @property
-    def called(self) -> str:
-        """What it is for."""
+    def display_name(self) -> str:
+        """The name of the key, which says what it is for."""
         return self.name
 
     def not_revocable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be revoked."""
+        """Return the reasons why it cannot be revoked."""
         return [Reason(f"The key {self.name} is revoked already.")] if self.revoked_at else []
 
 
-KEYS = Listing(
+KEYS = RecordStore(
     Key,
     source="api_key",
-    what="API key",
+    label="API key",
     prefix="key",
     id_field="key_id",
     columns={
@@ -138,8 +138,8 @@ KEYS = Listing(
 )
 
 
-@operation(right=Right.KEYS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, done="The key is made.")
-def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
+@operation(permission=Permission.KEYS_MANAGE, effect=Effect.CHANGE, doors=PEOPLE_DOORS, done_message="The key is made.")
+def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
     """Create an API key.
 
     It acts with the rights of the person who makes it, and stops working when that person leaves or is no longer owner
@@ -147,28 +147,29 @@ def create_key(ctx: Context, given: CreateKey) -> One[NewKeyOut]:
     """
     if ctx.actor.person is None:
         raise Forbidden("A key is made by a person of the organisation: an owner or admin.")
-    identity = new_id("key")
+    record_id = new_id("key")
     secret = given.key.get_secret_value() if given.key else new_secret(API_KEY)
     try:
-        made = ctx.rows.one(
+        created = ctx.db.one(
             "INSERT INTO api_key (organisation_id, id, person_id, name, access, hash, last_four, created_at)"
-            f" VALUES (:organisation, :id, :me, :name, :access, :hash, :last_four, :at) RETURNING {KEYS.selected}",
-            id=identity,
+            " VALUES (:organisation, :id, :me, :name, :access, :hash, :last_four, :at) RETURNING"
+            f" {KEYS.selected_columns}",
+            id=record_id,
             name=given.name,
             access=given.access,
-            hash=secret_hash(secret),
+            hash=hash_secret(secret),
             last_four=secret[-4:],
-            at=ctx.at,
+            at=ctx.now_text,
         )
-    except Clash:
+    except UniqueViolation:
         raise Conflict("This key was made before. Make another one.") from None
-    ctx.pen.touch(identity)
-    ctx.pen.mark_written(KEYS.table, identity)
-    return One(NewKeyOut, (*(made or ()), None if given.key else secret))
+    ctx.writer.touch(record_id)
+    ctx.writer.mark_written(KEYS.table, record_id)
+    return RecordResult(NewKeyOut, (*(created or ()), None if given.key else secret))
 
 
-@operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
-def list_keys(ctx: Context, given: ListKeys) -> Page[KeyOut]:
+@operation(permission=Permission.KEYS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
+def list_keys(ctx: Context, given: ListKeys) -> PageResult[KeyOut]:
     """List the API keys of the organisation, newest first.
 
     Revoked ones stay in it. The keys themselves are never shown again.
@@ -176,7 +177,7 @@ def list_keys(ctx: Context, given: ListKeys) -> Page[KeyOut]:
     return KEYS.page(ctx, given)
 
 
-@operation(right=Right.KEYS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE, on=KEYS)
+@operation(permission=Permission.KEYS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=KEYS)
 def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
     """Get one API key.
 
@@ -186,32 +187,32 @@ def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
 
 
 @operation(
-    right=Right.KEYS_MANAGE,
+    permission=Permission.KEYS_MANAGE,
     effect=Effect.CHANGE,
-    offered=FOR_PEOPLE,
+    doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=KEYS,
-    unless=Key.not_revocable,
-    grave=True,
-    done="The API key is revoked. The next request with it is refused.",
+    blocked_by=Key.not_revocable,
+    asks_again=True,
+    done_message="The API key is revoked. The next request with it is refused.",
 )
 def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
     """Revoke an API key.
 
     The next request with it is refused. This cannot be undone: a program that still needs one gets a new key.
     """
-    (revoked,) = end(ctx, KEYS, "revoked_at", "id = :id", id=key.id)
+    (revoked,) = end_access(ctx, KEYS, "revoked_at", "id = :id", id=key.id)
     return revoked
 
 
 OPERATIONS = (create_key, list_keys, get_key, revoke_key)
 
 
-def end_keys_of(ctx: Context, person: str) -> list[str]:
-    """End the keys of a person who leaves or may no longer make any, for good; what they are called."""
-    return [key.name for key in end(ctx, KEYS, "revoked_at", "person_id = :person", person=person)]
+def end_keys_of(ctx: Context, person_id: str) -> list[str]:
+    """Revoke the keys of a person who leaves or may no longer make keys, and return the names of the keys."""
+    return [key.name for key in end_access(ctx, KEYS, "revoked_at", "person_id = :person", person=person_id)]
 
 
-def find_organisation(rows: Handle, key: str) -> list[str]:
-    """The organisation that a key belongs to; the handle looks across them."""
-    return [str(found) for (found,) in rows.all("SELECT organisation_id FROM api_key WHERE id = :id", id=key)]
+def find_organisation(db: DatabaseHandle, key: str) -> list[str]:
+    """Return the organisation that a key belongs to, if any. The handle is not bound to one organisation."""
+    return [str(found) for (found,) in db.all("SELECT organisation_id FROM api_key WHERE id = :id", id=key)]

@@ -1,7 +1,7 @@
-"""Links in mails: an invitation or a new password, which work once, and a customer's way to a record of theirs.
+"""Links in emails: invitations and password resets, which work once, and a customer's link to a record.
 
-Nothing that opens anything is kept: a link's token is derived from its id and the installation's secret, so neither the
-database nor a waiting mail holds one. A link to a record bears the record's own id.
+No token is stored. It is derived from the link's ID and the installation's secret, so neither the database nor a
+waiting email contains one. The link to a record uses the record's own ID.
 """
 
 import hashlib
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from mainstay.backing.database import Handle, Value
+from mainstay.infrastructure.database import DatabaseHandle, Value
+from mainstay.values.email_address import fold_address
 from mainstay.values.ids import is_id, new_id
-from mainstay.values.mailbox import fold_address
 from mainstay.values.moments import moment_text
 
 PREFIX = "lnk"
 
 
-class Kind(StrEnum):
+class LinkKind(StrEnum):
     """What a link is for."""
 
     INVITATION = "invitation"
@@ -28,18 +28,23 @@ class Kind(StrEnum):
     INVOICE = "invoice"
 
 
-LIVES = {Kind.INVITATION: timedelta(days=7), Kind.RESET: timedelta(hours=1)}
-_PATHS = {Kind.INVITATION: "/invitation", Kind.RESET: "/reset-password", Kind.QUOTE: "/q", Kind.INVOICE: "/i"}
-# What the ids in links to records begin with.
-_RECORDS = {Kind.QUOTE: "quote", Kind.INVOICE: "invoice"}
+LIFETIMES = {LinkKind.INVITATION: timedelta(days=7), LinkKind.RESET: timedelta(hours=1)}
+_PATHS = {
+    LinkKind.INVITATION: "/invitation",
+    LinkKind.RESET: "/reset-password",
+    LinkKind.QUOTE: "/q",
+    LinkKind.INVOICE: "/i",
+}
+# The tables of the records that links lead to, which are also the prefixes of their IDs.
+_RECORD_TABLES = {LinkKind.QUOTE: "quote", LinkKind.INVOICE: "invoice"}
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A link that lives."""
+class OneTimeLink:
+    """A one-time link that is still valid."""
 
     id: str
-    # The mailbox it was sent to, which whoever has the link has shown to be theirs.
+    # The address it was sent to. A person who has the link has shown that the address is theirs.
     email: str
     organisation: str | None
     person: str | None
@@ -48,97 +53,100 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class LinkMaker:
-    """Makes and reads the tokens of links."""
+    """Builds links and checks their tokens."""
 
     secret: bytes
     base_url: str
 
-    def address(self, kind: str, link: str) -> str:
-        """The link as it stands in a mail."""
-        return f"{self.base_url}{_PATHS[Kind(kind)]}/{self.token(Kind(kind), link)}"
+    def build_url(self, kind: str, link: str) -> str:
+        """Return the URL of a link, for an email."""
+        return f"{self.base_url}{_PATHS[LinkKind(kind)]}/{self.build_token(LinkKind(kind), link)}"
 
-    def token(self, kind: Kind, link: str) -> str:
-        """What opens a link."""
-        seal = hmac.digest(self.secret, f"{kind} {link}".encode(), hashlib.sha256)
-        return f"{link}.{urlsafe_b64encode(seal).rstrip(b'=').decode()}"
+    def build_token(self, kind: LinkKind, link: str) -> str:
+        """Return the token that opens a link."""
+        signature = hmac.digest(self.secret, f"{kind} {link}".encode(), hashlib.sha256)
+        return f"{link}.{urlsafe_b64encode(signature).rstrip(b'=').decode()}"
 
-    def read(self, kind: Kind, token: str) -> str | None:
-        """The id in a token that we made."""
+    def verify_token(self, kind: LinkKind, token: str) -> str | None:
+        """Return the link's ID if we made this token, otherwise None."""
         link, _, _ = token.partition(".")
-        if not is_id(link, _RECORDS.get(kind, PREFIX)):
+        if not is_id(link, _RECORD_TABLES.get(kind, PREFIX)):
             return None
-        genuine = hmac.compare_digest(token.encode(), self.token(kind, link).encode())
-        return link if genuine else None
+        is_genuine = hmac.compare_digest(token.encode(), self.build_token(kind, link).encode())
+        return link if is_genuine else None
 
 
-def find_owner(rows: Handle, kind: Kind, record: str) -> str | None:
-    """The organisation whose record a link is to; the handle looks across them."""
-    row = rows.one(f"SELECT organisation_id FROM {_RECORDS[kind]} WHERE id = :id", id=record)
+def find_linked_organisation(db: DatabaseHandle, kind: LinkKind, record_id: str) -> str | None:
+    """Return the organisation of the record that a link leads to. The handle is not bound to one organisation."""
+    row = db.one(f"SELECT organisation_id FROM {_RECORD_TABLES[kind]} WHERE id = :id", id=record_id)
     return str(row[0]) if row else None
 
 
-def make_invitation(rows: Handle, person: str, email: str, now: datetime) -> str:
-    """A link for a person of the handle's organisation; links they got before are dead."""
-    end_invitations(rows, person)
-    return _insert(rows, Kind.INVITATION, email, now, {"organisation": rows.organisation, "person": person})
+def create_invitation_link(db: DatabaseHandle, person_id: str, email: str, now: datetime) -> str:
+    """Create an invitation link for a person of the handle's organisation, and delete their earlier ones."""
+    delete_invitations(db, person_id)
+    return _insert(db, LinkKind.INVITATION, email, now, {"organisation": db.organisation, "person": person_id})
 
 
-def make_reset(rows: Handle, account: str | None, email: str, now: datetime) -> str:
-    """A link to a new password. Where there is no account it leads nowhere, but is made with the same work."""
-    return _insert(rows, Kind.RESET, email, now, {"account": account})
+def create_reset_link(db: DatabaseHandle, account_id: str | None, email: str, now: datetime) -> str:
+    """Create a password reset link.
+
+    Without an account the link leads nowhere, but it takes the same work to create.
+    """
+    return _insert(db, LinkKind.RESET, email, now, {"account": account_id})
 
 
-def find(rows: Handle, kind: Kind, link: str, now: datetime) -> Link | None:
-    """The link with this id, while it lives."""
-    row = rows.one(
+def find(db: DatabaseHandle, kind: LinkKind, link: str, now: datetime) -> OneTimeLink | None:
+    """Return the link with this ID if it is still valid, otherwise None."""
+    row = db.one(
         "SELECT id, email, organisation_id, person_id, account_id FROM one_time_link"
         " WHERE id = :id AND kind = :kind AND expires_at > :now",
         id=link,
         kind=kind,
         now=moment_text(now),
     )
-    return Link(str(row[0]), str(row[1]), _text(row[2]), _text(row[3]), _text(row[4])) if row else None
+    return OneTimeLink(str(row[0]), str(row[1]), _to_text(row[2]), _to_text(row[3]), _to_text(row[4])) if row else None
 
 
-def use(rows: Handle, link: str) -> bool:
-    """Use a link up; whether it was still there."""
-    return rows.run("DELETE FROM one_time_link WHERE id = :id", id=link) > 0
+def use_link(db: DatabaseHandle, link: str) -> bool:
+    """Delete a link because it is used, and return whether it was still there."""
+    return db.run("DELETE FROM one_time_link WHERE id = :id", id=link) > 0
 
 
-def end_invitations(rows: Handle, person: str) -> None:
-    """End the invitations of a person of the handle's organisation."""
-    rows.run(
+def delete_invitations(db: DatabaseHandle, person_id: str) -> None:
+    """Delete the invitation links of a person of the handle's organisation."""
+    db.run(
         "DELETE FROM one_time_link WHERE organisation_id = :organisation AND person_id = :person",
-        person=person,
+        person=person_id,
     )
 
 
-def end_resets(rows: Handle, account: str) -> None:
-    """End what could still set an account's password."""
-    rows.run("DELETE FROM one_time_link WHERE account_id = :account", account=account)
+def delete_resets(db: DatabaseHandle, account_id: str) -> None:
+    """Delete the password reset links of an account."""
+    db.run("DELETE FROM one_time_link WHERE account_id = :account", account=account_id)
 
 
-def forget_old(rows: Handle, now: datetime) -> None:
-    """Remove the links that were not used in time."""
-    rows.run("DELETE FROM one_time_link WHERE expires_at <= :now", now=moment_text(now))
+def forget_old(db: DatabaseHandle, now: datetime) -> None:
+    """Delete the links that were not used in time."""
+    db.run("DELETE FROM one_time_link WHERE expires_at <= :now", now=moment_text(now))
 
 
-def _insert(rows: Handle, kind: Kind, email: str, now: datetime, whom: dict[str, str | None]) -> str:
+def _insert(db: DatabaseHandle, kind: LinkKind, email: str, now: datetime, owner: dict[str, str | None]) -> str:
     link = new_id(PREFIX)
-    rows.run(
+    db.run(
         "INSERT INTO one_time_link (id, kind, email, email_folded, organisation_id, person_id, account_id, expires_at)"
         " VALUES (:id, :kind, :email, :folded, :place, :person, :account, :until)",
         id=link,
         kind=kind,
         email=email,
         folded=fold_address(email),
-        place=whom.get("organisation"),
-        person=whom.get("person"),
-        account=whom.get("account"),
-        until=moment_text(now + LIVES[kind]),
+        place=owner.get("organisation"),
+        person=owner.get("person"),
+        account=owner.get("account"),
+        until=moment_text(now + LIFETIMES[kind]),
     )
     return link
 
 
-def _text(value: Value) -> str | None:
+def _to_text(value: Value) -> str | None:
     return None if value is None else str(value)

@@ -1,39 +1,39 @@
-"""Passwords: argon2id, with the parameters that OWASP names for a server (19 MiB, two passes)."""
+"""Passwords: hashed with argon2id, with the parameters that OWASP recommends for a server (19 MiB, two passes)."""
 
 import secrets
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from mainstay.terms.refusal import Fault, Invalid
+from mainstay.vocabulary.refusal import Fault, Invalid
 
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 
-# Long enough against guessing, short enough to be hashed without an attack on our memory.
-SHORTEST, LONGEST = 10, 256
+# Long enough that it cannot be guessed, and short enough that hashing it cannot exhaust our memory.
+MIN_LENGTH, MAX_LENGTH = 10, 256
 
 
 def hash_password(password: str) -> str:
-    """What is kept of a password."""
+    """Return the hash of a password, which is all that is stored."""
     return _HASHER.hash(password)
 
 
-def is_password(password: str, kept: str) -> bool:
-    """Whether this is the password that was kept."""
+def is_password(password: str, password_hash: str) -> bool:
+    """Return whether a password has this hash."""
     try:
-        return _HASHER.verify(kept, password)
+        return _HASHER.verify(password_hash, password)
     except (VerificationError, InvalidHashError):
         return False
 
 
 def check_new_password(field: str, password: str) -> None:
-    """Refuse a password that is too easily guessed or too long to be hashed."""
-    if len(password) < SHORTEST:
-        raise Invalid([Fault(field, f"has fewer than {SHORTEST} characters")])
-    if len(password) > LONGEST:
-        raise Invalid([Fault(field, f"has more than {LONGEST} characters")])
+    """Refuse a password that is too short to be safe or too long to be hashed."""
+    if len(password) < MIN_LENGTH:
+        raise Invalid([Fault(field, f"has fewer than {MIN_LENGTH} characters")])
+    if len(password) > MAX_LENGTH:
+        raise Invalid([Fault(field, f"has more than {MAX_LENGTH} characters")])
 
 
-def new_password() -> str:
-    """A password for someone who did not choose one."""
+def generate_password() -> str:
+    """Return a random password for someone who did not choose one."""
     return secrets.token_urlsafe(15)

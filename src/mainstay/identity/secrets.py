@@ -1,4 +1,4 @@
-"""Secrets that open a door: 32 random bytes behind a prefix that scanners can find; only a hash is kept."""
+"""Secrets that give access: 32 random bytes behind a prefix that secret scanners can find. Only a hash is stored."""
 
 import hashlib
 import secrets
@@ -6,30 +6,30 @@ import secrets
 API_KEY = "svc_sk_"
 ACCESS_TOKEN = "svc_at_"
 REFRESH_TOKEN = "svc_rt_"
-CODE = "svc_ac_"
+OAUTH_CODE = "svc_ac_"
 CLIENT_SECRET = "svc_cs_"
-CALENDAR = "svc_cl_"
+CALENDAR_LINK = "svc_cl_"
 
-# Every prefix is as long, and 32 bytes are 43 characters of base64.
+# All prefixes have the same length, and 32 bytes are 43 characters of base64.
 _LENGTH = len(API_KEY) + 43
 
 
 def new_secret(prefix: str) -> str:
-    """A secret, to be shown once."""
+    """Return a new secret, which is to be shown once."""
     return prefix + secrets.token_urlsafe(32)
 
 
 def is_secret(text: str, prefix: str) -> bool:
-    """Whether this could be a secret of that kind."""
+    """Return whether a text has the form of a secret of this kind."""
     return len(text) == _LENGTH and text.startswith(prefix)
 
 
-def secret_hash(secret: str) -> str:
-    """What is kept of a secret. It is random and long: a quick hash is enough."""
+def hash_secret(secret: str) -> str:
+    """Return the hash under which a secret is stored. A fast hash is enough, because secrets are long and random."""
     hashing = _SHA256.copy()
     hashing.update(secret.encode())
     return hashing.hexdigest()
 
 
-# Asked for once: finding the algorithm takes longer than using it.
+# Copied for each hash, because looking up the algorithm takes longer than hashing.
 _SHA256 = hashlib.sha256()

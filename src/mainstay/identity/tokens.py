@@ -1,7 +1,7 @@
-"""Codes and tokens: each works once or for a while, whatever the concurrency.
+"""OAuth codes and tokens: each works once or for a limited time, also under concurrency.
 
-Whether a code or refresh token was used is a row, changed by compare-and-set. Whoever loses has used it a second time:
-that ends the connection, in a transaction that is committed before the refusal is told.
+A row says whether a code or refresh token was used, and is changed by compare-and-set. A second use ends the
+connection, in a transaction that is committed before the refusal is raised.
 """
 
 import base64
@@ -14,16 +14,16 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from mainstay.backing.database import EVERY, Handle
-from mainstay.identity.clients import Client
-from mainstay.identity.connections import LIVES, end_connection, start_connection
-from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, new_secret, secret_hash
-from mainstay.kernel.context import Envelope
+from mainstay.identity.clients import OAuthClient
+from mainstay.identity.connections import IS_VALID, end_connection, start_connection
+from mainstay.identity.secrets import ACCESS_TOKEN, REFRESH_TOKEN, hash_secret, new_secret
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseHandle
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.perform import Stage
-from mainstay.terms.actor import house
-from mainstay.terms.refusal import Blocked, Refusal
+from mainstay.kernel.perform import Performer
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import system_actor
+from mainstay.vocabulary.refusal import Blocked, Refusal
 
 ACCESS_LIFETIME = timedelta(hours=1)
 REFRESH_LIFETIME = timedelta(days=60)
@@ -32,7 +32,7 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 
 
 class InvalidGrant(Refusal):
-    """Something is wrong with the code or refresh token; what it is, is not told."""
+    """Something is wrong with the code or refresh token. The message does not say what."""
 
     def __init__(self) -> None:
         super().__init__("The code or refresh token is not valid any more. Start the sign-in again.")
@@ -40,7 +40,7 @@ class InvalidGrant(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What an app gets, shown this once."""
+    """The tokens that an app gets. They are shown only this once."""
 
     access: str
     refresh: str
@@ -48,7 +48,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class _Grant:
-    """What is exchanged: a code or a refresh token, and the connection it belongs to."""
+    """A code or refresh token that is exchanged, and the connection it belongs to."""
 
     organisation: str
     connection: str
@@ -57,31 +57,42 @@ class _Grant:
 
     @property
     def is_first(self) -> bool:
-        """Whether nothing was exchanged for the connection before."""
+        """Whether this is the first exchange for the connection."""
         return self.table == "oauth_code"
 
 
 @dataclass(frozen=True, slots=True)
-class TokenOffice:
-    """Gives out tokens and ends connections; `request` is the id under which the trail knows what was asked."""
+class TokenIssuer:
+    """Issues tokens and ends connections.
 
-    stage: Stage
+    The methods take the ID of the request, under which the audit trail lists what happened.
+    """
 
-    def find_owner(self, secret: str) -> str:
-        """The organisation that a code or token belongs to, for which its exchange waits; EVERY if it is not known."""
-        with self.stage.database.reading(EVERY) as rows:
-            row = rows.one(
+    performer: Performer
+
+    def find_organisation(self, secret: str) -> str:
+        """Return the organisation that a code or token belongs to, or ALL_ORGANISATIONS if it is unknown.
+
+        The exchange waits for the lock of that organisation.
+        """
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            row = db.one(
                 "SELECT organisation_id FROM oauth_code WHERE hash = :hash"
                 " UNION ALL SELECT organisation_id FROM oauth_token WHERE hash = :hash",
-                hash=secret_hash(secret),
+                hash=hash_secret(secret),
             )
-        return str(row[0]) if row else EVERY
+        return str(row[0]) if row else ALL_ORGANISATIONS
 
-    def redeem(self, client: Client, code: str, redirect: str | None, verifier: str, request: str) -> Tokens:
-        """Exchange a code. A thief without the verifier can neither burn it nor end the connection."""
-        hash_ = secret_hash(code)
-        with self.stage.database.reading(EVERY) as rows:
-            row = rows.one(
+    def redeem_code(
+        self, client: OAuthClient, code: str, redirect_uri: str | None, verifier: str, request: str
+    ) -> Tokens:
+        """Exchange a code for tokens.
+
+        A thief who has no verifier can neither use up the code nor end the connection.
+        """
+        hash_ = hash_secret(code)
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            row = db.one(
                 "SELECT organisation_id, connection_id, redirect_uri, challenge FROM oauth_code"
                 " WHERE hash = :hash AND client_id = :client",
                 hash=hash_,
@@ -90,100 +101,106 @@ class TokenOffice:
         if row is None:
             raise InvalidGrant
         organisation, connection, registered, challenge = map(str, row)
-        if redirect not in {None, registered} or not _proves(verifier, challenge):
+        if redirect_uri not in {None, registered} or not _is_proof_of(verifier, challenge):
             raise InvalidGrant
         return self._exchange(client, _Grant(organisation, connection, "oauth_code", hash_), request)
 
-    def refresh(self, client: Client, token: str, request: str) -> Tokens:
+    def refresh_tokens(self, client: OAuthClient, token: str, request: str) -> Tokens:
         """Exchange a refresh token for new tokens."""
-        grant = self._find(client, token)
+        grant = self._find_grant(client, token)
         if grant is None or not token.startswith(REFRESH_TOKEN):
             raise InvalidGrant
         return self._exchange(client, grant, request)
 
-    def revoke(self, client: Client, token: str, request: str) -> None:
-        """End the connection of an access or refresh token; any other text is no news."""
-        grant = self._find(client, token)
+    def revoke_token(self, client: OAuthClient, token: str, request: str) -> None:
+        """End the connection of an access or refresh token. An unknown token is ignored."""
+        grant = self._find_grant(client, token)
         if grant:
-            self._end(grant, "The app gave its access back.", request)
+            self._end_connection(grant, "The app gave its access back.", request)
 
-    def _find(self, client: Client, token: str) -> _Grant | None:
-        hash_ = secret_hash(token)
-        with self.stage.database.reading(EVERY) as rows:
-            row = rows.one(
+    def _find_grant(self, client: OAuthClient, token: str) -> _Grant | None:
+        hash_ = hash_secret(token)
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            row = db.one(
                 "SELECT organisation_id, connection_id FROM oauth_token WHERE hash = :hash AND client_id = :client",
                 hash=hash_,
                 client=client.id,
             )
         return _Grant(str(row[0]), str(row[1]), "oauth_token", hash_) if row else None
 
-    def _exchange(self, client: Client, grant: _Grant, request: str) -> Tokens:
-        now = self.stage.clock()
+    def _exchange(self, client: OAuthClient, grant: _Grant, request: str) -> Tokens:
+        now = self.performer.clock()
         at = moment_text(now)
         tokens = None
-        with self.stage.together(grant.organisation) as stage, stage.database.changing(grant.organisation) as rows:
-            used = rows.one(
+        with (
+            self.performer.open_batch(grant.organisation) as batch,
+            batch.database.write_transaction(grant.organisation) as db,
+        ):
+            used = db.one(
                 f"UPDATE {grant.table} SET used_at = :at WHERE hash = :hash AND used_at IS NULL RETURNING expires_at",
                 hash=grant.hash,
                 at=at,
             )
-            if used and str(used[0]) > at and _lives(rows, grant.connection):
-                tokens = _issue(rows, client, grant.connection, now)
+            if used and str(used[0]) > at and _is_valid(db, grant.connection):
+                tokens = _issue_tokens(db, client, grant.connection, now)
                 if grant.is_first:
-                    self._do(stage, start_connection, grant, request)
+                    self._perform(batch, start_connection, grant, request)
         if used is None:
-            # One of the two who had it is a thief.
-            self._end(grant, "A code or refresh token of it was used a second time.", request)
-        # Told only now, when what was decided is committed.
+            # It was used twice, so one of the two users is a thief.
+            self._end_connection(grant, "A code or refresh token of it was used a second time.", request)
+        # Raised only now, after the transaction was committed.
         if tokens is None:
             raise InvalidGrant
         return tokens
 
-    def _end(self, grant: _Grant, reason: str, request: str) -> None:
-        """End a connection as everything ends, with a line in the trail; one that has ended stays so."""
+    def _end_connection(self, grant: _Grant, reason: str, request: str) -> None:
+        """End a connection through its operation, so that the audit trail lists it. An ended one stays as it is."""
         with suppress(Blocked):
-            self._do(self.stage, end_connection, grant, request, reason=reason)
+            self._perform(self.performer, end_connection, grant, request, reason=reason)
 
-    def _do(self, stage: Stage, operation: Operation, grant: _Grant, request: str, **more: str) -> None:
-        given = orjson.dumps({"connectionId": grant.connection} | more)
-        stage.perform(operation, house(grant.organisation), given, Envelope(request))
+    def _perform(self, performer: Performer, operation: Operation, grant: _Grant, request: str, **extra: str) -> None:
+        given = orjson.dumps({"connectionId": grant.connection} | extra)
+        performer.perform(operation, system_actor(grant.organisation), given, RequestDetails(request))
 
 
-def forget_expired(rows: Handle, now: datetime) -> None:
-    """Remove what has expired: it opens nothing, and its second use can no longer be told from a first."""
+def forget_expired(db: DatabaseHandle, now: datetime) -> None:
+    """Delete the codes, tokens and tickets that expired at least a day ago.
+
+    They give no access any more, and after that a second use cannot be distinguished from a first.
+    """
     for table in ("oauth_code", "oauth_token", "oauth_ticket"):
-        rows.run(f"DELETE FROM {table} WHERE expires_at < :before", before=moment_text(now - timedelta(days=1)))
+        db.run(f"DELETE FROM {table} WHERE expires_at < :before", before=moment_text(now - timedelta(days=1)))
 
 
-def _proves(verifier: str, challenge: str) -> bool:
-    """Whether a verifier is the one behind a challenge (PKCE, S256)."""
+def _is_proof_of(verifier: str, challenge: str) -> bool:
+    """Return whether a verifier matches a challenge (PKCE, S256)."""
     if not _VERIFIER.fullmatch(verifier):
         return False
     digest = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
     return hmac.compare_digest(digest, challenge.encode())
 
 
-def _lives(rows: Handle, connection: str) -> bool:
-    """Whether the connection has not ended and its person is still here and may connect apps."""
-    row = rows.one(
+def _is_valid(db: DatabaseHandle, connection: str) -> bool:
+    """Return whether a connection is valid: it has not ended, and its person is active and may connect apps."""
+    row = db.one(
         "SELECT 1 FROM connection"
         " JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id"
-        f" WHERE connection.organisation_id = :organisation AND connection.id = :id AND {LIVES}",
+        f" WHERE connection.organisation_id = :organisation AND connection.id = :id AND {IS_VALID}",
         id=connection,
     )
     return row is not None
 
 
-def _issue(rows: Handle, client: Client, connection: str, now: datetime) -> Tokens:
+def _issue_tokens(db: DatabaseHandle, client: OAuthClient, connection: str, now: datetime) -> Tokens:
     tokens = Tokens(new_secret(ACCESS_TOKEN), new_secret(REFRESH_TOKEN))
     for token, kind, lifetime in (
         (tokens.access, "access", ACCESS_LIFETIME),
         (tokens.refresh, "refresh", REFRESH_LIFETIME),
     ):
-        rows.run(
+        db.run(
             "INSERT INTO oauth_token (hash, organisation_id, connection_id, client_id, kind, expires_at)"
             " VALUES (:hash, :organisation, :connection, :client, :kind, :expires)",
-            hash=secret_hash(token),
+            hash=hash_secret(token),
             connection=connection,
             client=client.id,
             kind=kind,

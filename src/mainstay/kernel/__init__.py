@@ -1,1 +1,1 @@
-"""Floor 4: the one idea: an operation is declared once and every door derives itself from it."""
+"""The kernel: an operation is declared once, and every door derives from that declaration."""

@@ -1,4 +1,4 @@
-"""All that a house can do, in the order in which doors show it; what is in it is for those above to say."""
+"""The catalogue: a list of operations and events, in the order in which doors show them. `catalogue.py` fills it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,117 +7,119 @@ from typing import Any
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
-from mainstay.kernel.listing import Listing
-from mainstay.kernel.operation import Operation, Unless
-from mainstay.kernel.reaction import Chore, Consequence, Reaction, Timer
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Forbidden, Lapsed, Refusal
-from mainstay.terms.rights import Access, Right
-from mainstay.terms.shapes import Kept, Shown
+from mainstay.kernel.operation import BlockedBy, Operation
+from mainstay.kernel.reaction import DailyTimer, ImmediateReaction, Reaction, TaskKind
+from mainstay.kernel.record_store import RecordStore
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.permissions import Access, Permission
+from mainstay.vocabulary.refusal import Forbidden, Lapsed, Refusal
+from mainstay.vocabulary.schemas import Output, StoredRecord
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Operations, events, and what follows by itself."""
+    """Operations and events, and what the system does by itself after them."""
 
     operations: tuple[Operation, ...]
     events: tuple[type[Event], ...] = ()
     reactions: tuple[Reaction, ...] = ()
-    consequences: tuple[Consequence, ...] = ()
-    timers: tuple[Timer, ...] = ()
-    chores: tuple[Chore, ...] = ()
+    immediate_reactions: tuple[ImmediateReaction, ...] = ()
+    timers: tuple[DailyTimer, ...] = ()
+    task_kinds: tuple[TaskKind, ...] = ()
 
     @cached_property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of events."""
+    def event_names(self) -> frozenset[str]:
+        """The names of all events."""
         return frozenset(event.name for event in self.events)
 
     @cached_property
-    def gets(self) -> dict[str, Operation]:
-        """What gets a record by itself, by the prefix of its id."""
-        return {one.on.prefix: one for one in self.operations if one.on and one.tells_actions and not one.changes}
+    def get_operations(self) -> dict[str, Operation]:
+        """The operations that get one record, by the prefix of its id."""
+        return {one.on.prefix: one for one in self.operations if one.on and one.shows_actions and not one.changes}
 
     @cached_property
-    def lists(self) -> dict[str, Operation]:
-        """What lists records that are also got by themselves, by the prefix of their ids."""
-        by_noun = {one.output.noun: one for one in self.operations if one.lists}
-        nouns = {prefix: one.output.noun for prefix, one in self.gets.items()}
+    def list_operations(self) -> dict[str, Operation]:
+        """The operations that list records, by the prefix of the ids; only of kinds that have a `get` operation too."""
+        by_noun = {one.output.noun: one for one in self.operations if one.returns_page}
+        nouns = {prefix: one.output.noun for prefix, one in self.get_operations.items()}
         return {prefix: by_noun[noun] for prefix, noun in nouns.items() if noun in by_noun}
 
     @cached_property
-    def listings(self) -> dict[str, tuple[Listing[Any], Right]]:
-        """How each kind of record that is looked at by itself is read, and who may, by the prefix of its ids."""
-        return {prefix: (one.on, one.right) for prefix, one in self.gets.items() if one.on}
+    def record_stores(self) -> dict[str, tuple[RecordStore[Any], Permission]]:
+        """The store of each kind of record that has a `get` operation, and the permission to read it, by id prefix."""
+        return {prefix: (one.on, one.permission) for prefix, one in self.get_operations.items() if one.on}
 
-    def chore(self, name: str) -> Chore | None:
-        """What is done for letters of this kind, if it is a chore."""
-        return next((chore for chore in self.chores if chore.name == name), None)
+    def find_task_handler(self, name: str) -> TaskKind | None:
+        """Return the handler for tasks of this kind, if there is one."""
+        return next((kind for kind in self.task_kinds if kind.name == name), None)
 
     def reactions_to(self, kind: str) -> list[Reaction]:
-        """What follows an event of this kind."""
+        """Return the reactions to events of this name."""
         return [reaction for reaction in self.reactions if reaction.event.name == kind]
 
-    def carry_out(self, ctx: Context, event: type[Event], record: Kept) -> None:
-        """Do what follows an event in the same change."""
-        for consequence in self.consequences:
-            if consequence.event is event:
-                consequence.function(ctx, record)
+    def react_immediately(self, ctx: Context, event: type[Event], record: StoredRecord) -> None:
+        """Run the immediate reactions to an event, in the same transaction."""
+        for reaction in self.immediate_reactions:
+            if reaction.event is event:
+                reaction.function(ctx, record)
 
-    def on(self, shown: type[Shown]) -> Sequence[Operation]:
-        """What is done to records that call themselves like this, however much of them is shown."""
-        return self._on.get(shown.noun, ())
+    def operations_on(self, output: type[Output]) -> Sequence[Operation]:
+        """Return the operations on records with the noun of this model; several models can share one noun."""
+        return self._operations_by_noun.get(output.noun, ())
 
-    def actions(self, record: Kept, actor: Actor) -> list[str]:
-        """The names of what this actor can do to a record as it stands, through the door they came in by."""
-        key = (record.shown, actor.door, actor.rights, actor.access, actor.subscribed)
-        admitted = self._admitted.get(key)
-        if admitted is None:
-            admitted = self._admitted[key] = [
-                (operation.name, operation.unless)
-                for operation in self.on(record.shown)
-                if operation.changes and is_admitted(operation, actor)
+    def find_actions(self, record: StoredRecord, actor: Actor) -> list[str]:
+        """Return the names of the operations that this actor can perform on a record now, through their door."""
+        key = (record.output, actor.door, actor.permissions, actor.access, actor.subscribed)
+        permitted = self._permitted_operations.get(key)
+        if permitted is None:
+            permitted = self._permitted_operations[key] = [
+                (operation.name, operation.blocked_by)
+                for operation in self.operations_on(record.output)
+                if operation.changes and is_permitted(operation, actor)
             ]
-        return [name for name, unless in admitted if unless is None or not unless(record, actor)]
+        return [name for name, blocked_by in permitted if blocked_by is None or not blocked_by(record, actor)]
 
     @cached_property
-    def _admitted(self) -> dict[tuple[object, ...], list[tuple[str, Unless | None]]]:
-        """What someone may do to records of a kind, by all that decides it: only the rules of the record are left."""
+    def _permitted_operations(self) -> dict[tuple[object, ...], list[tuple[str, BlockedBy | None]]]:
+        """Cache the operations that an actor may perform on a kind of record, apart from the rules of each record."""
         return {}
 
     @cached_property
-    def _on(self) -> dict[str, list[Operation]]:
-        found: dict[str, list[Operation]] = {}
+    def _operations_by_noun(self) -> dict[str, list[Operation]]:
+        by_noun: dict[str, list[Operation]] = {}
         for operation in self.operations:
-            if listing := operation.on or operation.offered_on:
-                found.setdefault(listing.shown.noun, []).append(operation)
-        return found
+            if record_store := operation.on or operation.offered_on:
+                by_noun.setdefault(record_store.output.noun, []).append(operation)
+        return by_noun
 
 
-def admit(operation: Operation, actor: Actor) -> None:
-    """Whether the actor may do this at all; a door asks before it reads a body."""
-    may = actor.may(operation.right)
+def check_permission(operation: Operation, actor: Actor) -> None:
+    """Raise a refusal if the actor may not perform the operation. Doors call this before they read a body."""
+    has_permission = actor.can(operation.permission)
     if operation.changes and actor.access is not Access.WRITE:
-        if not may:
-            raise Forbidden(f"This credential is read only, and the role {actor.role} may not do this with any. {_ASK}")
-        if not actor.may(Right.CONNECTIONS_WRITE):
-            raise Forbidden(f"This credential is read only, and the role {actor.role} may have no other. {_IN_OFFICE}")
+        if not has_permission:
+            raise Forbidden(
+                f"This credential is read only, and the role {actor.role} may not do this with any. {_ASK_ADMIN}"
+            )
+        if not actor.can(Permission.CONNECTIONS_WRITE):
+            raise Forbidden(f"This credential is read only, and the role {actor.role} may have no other. {_USE_OFFICE}")
         raise Forbidden("This credential is read only. Use one with read and write access to change records.")
-    if not may:
-        raise Forbidden(f"The role {actor.role} may not do this. {_ASK}")
+    if not has_permission:
+        raise Forbidden(f"The role {actor.role} may not do this. {_ASK_ADMIN}")
     if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
         raise Lapsed
 
 
-def is_admitted(operation: Operation, actor: Actor) -> bool:
-    """Whether the actor may do this now, through the door they came in by."""
-    if actor.door is not Door.HOUSE and actor.door not in operation.offered:
+def is_permitted(operation: Operation, actor: Actor) -> bool:
+    """Return whether the actor may perform the operation now, through their door."""
+    if actor.door is not Door.SYSTEM and actor.door not in operation.doors:
         return False
     try:
-        admit(operation, actor)
+        check_permission(operation, actor)
     except Refusal:
         return False
     return True
 
 
-_ASK = "Ask an owner or admin."
-_IN_OFFICE = "What the role may change can be changed in the office."
+_ASK_ADMIN = "Ask an owner or admin."
+_USE_OFFICE = "What the role may change can be changed in the office."

@@ -1,159 +1,150 @@
-"""What an operation is handed: the rows of its organisation, who asks, the time, and where to say what happened."""
+"""What an operation is given: the database of one organisation, the actor, the time, and where to emit events."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
-from mainstay.backing.database import Handle
+from mainstay.changes.outbox import OutboxTask
+from mainstay.changes.record_writer import RecordWriter
+from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.event import Event
-from mainstay.ledger.outbox import Letter
-from mainstay.ledger.saving import Pen
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import NotFound, Stale
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Kept
+from mainstay.values.memo import CachedValue
 from mainstay.values.moments import moment_text
-from mainstay.values.once import MadeOnce
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Stale
+from mainstay.vocabulary.schemas import StoredRecord
 
-if TYPE_CHECKING:
-    from mainstay.kernel.listing import Listing
 
-
-class Envelope(NamedTuple):
-    """What a door knows of a request beside its input."""
+class RequestDetails(NamedTuple):
+    """What a door knows about a request besides its input."""
 
     id: str
-    # The versions that `If-Match` allows; None when it was not sent.
-    versions: frozenset[int] | None = None
-    replay_key: str | None = None
-    # What the one who asks calls that key.
-    replay_field: str = "Idempotency-Key"
-    # Whether a list is for a page, where each record says what can be done with it, and the list how long it is.
-    actions: bool = False
-    # Whether a record is wanted by itself, without what else can be done: a command need not know all operations.
-    bare: bool = False
+    # The versions that `If-Match` allows; None if it was not sent.
+    if_match_versions: frozenset[int] | None = None
+    idempotency_key: str | None = None
+    # The name under which the client sent that key, for error messages.
+    idempotency_field: str = "Idempotency-Key"
+    # Whether a list is shown on a page: then it includes the actions of each record, and the number of records.
+    with_actions: bool = False
+    # Whether to answer with the record only, without its actions: then a command need not load all operations.
+    record_only: bool = False
+    # If several records are changed: the version of each that the client last read, by its id.
+    expected_versions: Mapping[str, int] = MappingProxyType({})
 
 
-class Known(Protocol):
-    """What an act may have to know of all that the house can do."""
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of events."""
+class KnownCatalogue(Protocol):
+    """What an operation may need to know of the catalogue."""
 
     @property
-    def listings(self) -> Mapping[str, tuple["Listing[Kept]", Right]]:
-        """How each kind of record is read, and who may, by the prefix of its ids."""
+    def event_names(self) -> frozenset[str]:
+        """The names of all events."""
 
-    def carry_out(self, ctx: "Context", event: type[Event], record: Kept) -> None:
-        """Do what follows an event in the same change."""
+    @property
+    def record_stores(self) -> Mapping[str, tuple[Any, Permission]]:
+        """The `RecordStore` of each kind of record, and the permission to read it, by the prefix of its ids."""
+
+    def react_immediately(self, ctx: "Context", event: type[Event], record: StoredRecord) -> None:
+        """Run the immediate reactions to an event, in the same transaction."""
 
 
 @dataclass
 class Context:
-    """The surroundings of one act."""
+    """The surroundings of one operation."""
 
-    rows: Handle
+    db: DatabaseHandle
     actor: Actor
-    envelope: Envelope
+    request: RequestDetails
     clock: Callable[[], datetime]
-    # All that the house can do; and the address of the office.
-    known: Known | None = None
+    # The catalogue; and the address of the office.
+    catalogue: KnownCatalogue | None = None
     base_url: str = ""
-    # What was found out or made before the change began; whatever the operation's `ahead` gave.
-    ahead: Any = None
-    # What a preview tells of an act that cannot be undone, beside its effects and warnings.
+    # What the operation's `prepare` returned before the transaction began.
+    prepared: Any = None
+    # The first sentence of a preview, besides its effects and warnings.
     summary: str = ""
     # How many bytes of files the organisation may store.
     storage_limit: int = 0
 
     def __post_init__(self) -> None:
-        self.rows.me, self.rows.now = self.actor.id or self.actor.about, lambda: self.at
+        self.db.me, self.db.now = self.actor.id or self.actor.linked_record, lambda: self.now_text
 
     @property
-    def kinds(self) -> frozenset[str]:
-        """The kinds of events there are."""
-        return self.known.kinds if self.known else frozenset()
+    def event_names(self) -> frozenset[str]:
+        """The names of all events."""
+        return self.catalogue.event_names if self.catalogue else frozenset()
 
-    @property
-    def listings(self) -> Mapping[str, tuple["Listing[Kept]", Right]]:
-        """How records of each kind are read and by whom, by the prefix of their ids."""
-        return self.known.listings if self.known else {}
-
-    # Most acts are readings, of which there is nothing to tell: these lists are made where something is.
-    @MadeOnce
+    # Most operations only read and need none of these lists, so each is created when it is first used.
+    @CachedValue
     def events(self) -> list[Event]:
-        """What happened."""
+        """The events that were emitted."""
         return []
 
-    @MadeOnce
-    def letters(self) -> list[Letter]:
-        """What the worker is to do after the commit."""
+    @CachedValue
+    def tasks(self) -> list[OutboxTask]:
+        """The tasks for the worker after the commit."""
         return []
 
-    @MadeOnce
+    @CachedValue
     def effects(self) -> list[str]:
-        """What would happen, in words."""
+        """What the operation does, in sentences for a preview."""
         return []
 
-    @MadeOnce
+    @CachedValue
     def warnings(self) -> list[str]:
-        """What should be known before, or is worth a look behind it."""
+        """What people should know before they confirm, or should check afterwards."""
         return []
 
-    @MadeOnce
-    def attached(self) -> dict[str, Kept]:
-        """Other records that the act made or changed, which its answer shows by these names."""
+    @CachedValue
+    def extra_records(self) -> dict[str, StoredRecord]:
+        """Other records that the operation created or changed; the answer includes them under these names."""
         return {}
 
-    @MadeOnce
+    @CachedValue
     def now(self) -> datetime:
-        """The moment of the act: the same for everything it does."""
+        """The time of the operation: the same for everything it does."""
         return self.clock()
 
-    @MadeOnce
-    def at(self) -> str:
-        """The moment of the act as it is kept."""
+    @CachedValue
+    def now_text(self) -> str:
+        """The time of the operation as it is stored."""
         return moment_text(self.now)
 
-    @MadeOnce
+    @CachedValue
     def stamp(self) -> str:
-        """Who acts, as it is kept on what the act changes."""
+        """The actor as JSON, stored with every record that the operation changes."""
         return self.actor.stamp
 
-    @MadeOnce
-    def pen(self) -> Pen:
-        """What writes records, with the moment and the one who acts on them."""
-        return Pen(self.rows, self.at, self.stamp)
+    @CachedValue
+    def writer(self) -> RecordWriter:
+        """The writer of records, which stamps them with the time and the actor."""
+        return RecordWriter(self.db, self.now_text, self.stamp)
 
-    def fetch_any(self, identity: str) -> Kept:
-        """The record of this id or this number, of whatever kind it is, if the one who asks may see it."""
-        kind = self.listings.get(identity.partition("_")[0])
-        for listing, right in [kind] if kind else self.listings.values():
-            if self.actor.may(right) and (kind or listing.number):
-                with suppress(NotFound):
-                    record = listing.fetch_whole(self, identity)
-                    # Of some kinds there is only one, whatever it is asked for by.
-                    if record.id == identity or listing.number:
-                        return record
-        raise NotFound("record")
-
-    def expect(self, version: int) -> None:
-        """Go on only if the one who asks knows this version of the record, or did not say."""
-        if self.envelope.versions is not None and version not in self.envelope.versions:
+    def check_version(self, version: int) -> None:
+        """Raise `Stale` if the client named versions of the record with `If-Match`, but not this one."""
+        if self.request.if_match_versions is not None and version not in self.request.if_match_versions:
             raise Stale
 
-    def record(self, event: Event) -> None:
-        """Tell what happened: kept with the change, sent out after it."""
+    def check_versions(self, versions: Mapping[str, int]) -> None:
+        """Raise `Stale` if the versions of these records, by id, are not those that the client last read."""
+        for version in versions.values():
+            self.check_version(version)
+        if changed := [
+            record for record, expected in self.request.expected_versions.items() if versions.get(record) != expected
+        ]:
+            raise Stale(changed)
+
+    def emit(self, event: Event) -> None:
+        """Store an event with the change. It is sent to webhooks after the commit."""
         self.events.append(event)
 
-    def carry_out(self, event: type[Event], record: Kept) -> None:
-        """Do what follows an event at once, before the event tells of the record."""
-        if self.known:
-            self.known.carry_out(self, event, record)
+    def react_immediately(self, event: type[Event], record: StoredRecord) -> None:
+        """Run the immediate reactions to an event, before the event is emitted with the record."""
+        if self.catalogue:
+            self.catalogue.react_immediately(self, event, record)
 
-    def post(self, letter: Letter) -> None:
-        """Have the worker do something after the commit."""
-        self.letters.append(letter)
+    def add_task(self, task: OutboxTask) -> None:
+        """Add a task for the worker to do after the commit."""
+        self.tasks.append(task)

@@ -1,30 +1,30 @@
-"""Events: what happened, told in the same words to webhooks, the feed and the timeline."""
+"""Events: what happened to a record, in the same form for webhooks, the feed and the timeline."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import orjson
 
-from mainstay.terms.shapes import Kept, Shown
-from mainstay.terms.wire import different, to_json, to_record
+from mainstay.vocabulary.record_json import find_changed_fields, to_dict, to_json
+from mainstay.vocabulary.schemas import Output, StoredRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to a record, with the record as it is now and, where it changed, as it was before."""
+    """Something that happened to a record: the record as it is now and, if it was changed, as it was before."""
 
     name: ClassVar[str]
-    about: ClassVar[type[Shown]]
+    output: ClassVar[type[Output]]
 
-    record: Kept
-    before: Kept | None = None
+    record: StoredRecord
+    before: StoredRecord | None = None
 
-    def data(self) -> bytes:
-        """What is told: the whole record, and the fields that are different now as they were before."""
-        return b'{"object":%s,"previous":%s}' % (to_json(self.record), orjson.dumps(self._previous()))
+    def to_payload(self) -> bytes:
+        """Return the event as JSON: the whole record, and the previous values of the fields that changed."""
+        return b'{"object":%s,"previous":%s}' % (to_json(self.record), orjson.dumps(self._previous_values()))
 
-    def _previous(self) -> dict[str, object]:
+    def _previous_values(self) -> dict[str, object]:
         if self.before is None:
             return {}
-        before = to_record(self.before)
-        return {name: before[name] for name in different(self.before, self.record)}
+        before = to_dict(self.before)
+        return {name: before[name] for name in find_changed_fields(self.before, self.record)}

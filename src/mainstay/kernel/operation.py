@@ -1,4 +1,4 @@
-"""The declaration of an operation: everything the doors need to know of it, said once."""
+"""The declaration of an operation: everything that doors need to know about it, in one place."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -8,20 +8,20 @@ from typing import Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
-from mainstay.backing.guard import Guard
+from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.merging import make_change_input
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
-from mainstay.terms.wire import Result
+from mainstay.kernel.record_store import RecordStore
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.merging import make_change_input
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.record_json import Result
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, PageResult, StoredRecord
 
-# The reasons that a record may have against what someone would do to it.
-Unless = Callable[[Any, Actor], Sequence[Reason]]
+# Returns all reasons against an operation on a record.
+BlockedBy = Callable[[Any, Actor], Sequence[Reason]]
 
-EVERYWHERE = frozenset(Door) - {Door.HOUSE, Door.LINK}
+ALL_DOORS = frozenset(Door) - {Door.SYSTEM, Door.LINK}
 
 
 class Effect(Enum):
@@ -33,152 +33,154 @@ class Effect(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ahead:
-    """What may be asked before a change begins, when nobody waits for it yet."""
+class Preparation:
+    """What an operation can use before its transaction begins, while it blocks nobody yet."""
 
     actor: Actor
-    guard: Guard
-    # Reads with a Context, in a transaction that is over before the change begins.
+    guard: AddressGuard
+    # Calls a function with a Context, in a read transaction that ends before the change begins.
     read: Callable[[Callable[[Context], Any]], Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Operation:
-    """One thing the house can do."""
+    """One thing that the product can do."""
 
     name: str
     title: str
     description: str
     input: type[Input]
-    output: type[Shown]
-    # Whether it answers with a page of `output` rather than with one; and if one, whether with what can be done to it.
-    lists: bool
-    tells_actions: bool
-    right: Right
+    output: type[Output]
+    # Whether it answers with a page of `output` instead of one; and if with one, whether with its available actions.
+    returns_page: bool
+    shows_actions: bool
+    permission: Permission
     effect: Effect
-    # Whether records may be different afterwards, and whether ones that were there before may be.
+    # Whether it can change anything; and whether it only adds records, without changing those that exist.
     changes: bool
     only_adds: bool
-    # The fields that not everyone who may do this may send.
-    needs: dict[str, Right]
+    # The fields that need a permission of their own.
+    field_permissions: dict[str, Permission]
     function: Callable[..., Result]
-    # The records it is done to, one of which its input names, and the reasons that one may have against it.
-    on: Listing[Any] | None = None
-    unless: Unless | None = None
-    # Whether what is asked was done to the record before: a repeat changes nothing, and is answered with the record.
-    repeats: Callable[[Any, Any], bool] | None = None
-    # Where it is done to several at once, or to one that need not be named: the records on each of which it is offered.
-    offered_on: Listing[Any] | None = None
-    # Whether it also makes such a record, where its input names none.
-    makes: bool = False
-    # What is slow and comes before the change: hashing, or asking the world outside. What it gives is handed on.
-    ahead: Callable[[Ahead, Any], Any] | None = None
-    rest: str | None = None
-    offered: frozenset[Door] = EVERYWHERE
+    # The kind of record it is done to, one of which its input names; and the rule that returns reasons against it.
+    on: RecordStore[Any] | None = None
+    blocked_by: BlockedBy | None = None
+    # Whether the record is already as requested: then nothing changes, and the answer is the record.
+    is_already_done: Callable[[Any, Any], bool] | None = None
+    # The kind of record that offers it, if it is done to several records or to one that its input need not name.
+    offered_on: RecordStore[Any] | None = None
+    # Whether it creates a record if its input names none.
+    creates_without_id: bool = False
+    # Slow work before the transaction, such as hashing or a look-up of a name. The context gets its result.
+    prepare: Callable[[Preparation, Any], Any] | None = None
+    api_path: str | None = None
+    doors: frozenset[Door] = ALL_DOORS
     open_when_lapsed: bool = False
-    # Whether someone outside is written to because of it.
-    mails: bool = False
-    # Whether it is a reading of one statement, which needs no transaction around it.
-    glances: bool = False
-    # Whether it reads so much that it must not hold up what is quick.
-    takes_long: bool = False
-    # Whether the office asks people once more before it, though no door shows beforehand what would happen.
-    grave: bool = False
-    # Where it answers with a file that is kept, what kind of file that is: its output then names the file.
-    gives: str | None = None
-    # What a list says of all its records together, if its input has `totals`.
-    totals: type[BaseModel] | None = None
-    # What people are told when it is done, and whether the record is gone then.
-    done: str = "Done."
-    ends: bool = False
-    # The other records that its answer may show, and by which names: those that `ctx.attached` has.
-    attaches: Mapping[str, type[Shown]] = field(default_factory=dict)
+    # Whether it sends an email to someone outside the organisation.
+    emails_outside: bool = False
+    # Whether it reads with a single statement, and so needs no transaction.
+    single_statement: bool = False
+    # Whether it reads so much that it must not run on the threads for quick operations.
+    is_slow: bool = False
+    # Whether the office asks people to confirm it, although it has no preview.
+    asks_again: bool = False
+    # If it answers with a stored file, the kind of the file; its output then names the file.
+    returns_file: str | None = None
+    # The model of the sums over all records of a list, if its input has `totals`.
+    totals_model: type[BaseModel] | None = None
+    # The notice after it is done; and whether it deletes the record.
+    done_message: str = "Done."
+    deletes: bool = False
+    # The other records that its answer can include, by their names in `ctx.extra_records`.
+    extra_records: Mapping[str, type[Output]] = field(default_factory=dict)
 
     @property
     def is_irreversible(self) -> bool:
-        """Whether it cannot be undone, and so is shown before it is done."""
+        """Whether it cannot be undone, and so has a preview."""
         return self.effect is Effect.IRREVERSIBLE
 
 
-class Facts(TypedDict, total=False):
-    """What a declaration says beyond right and effect, where it is not as usual; Operation tells what each means."""
+class OperationOptions(TypedDict, total=False):
+    """The optional arguments of a declaration; the comments in Operation say what each means."""
 
-    on: Listing[Any]
-    offered_on: Listing[Any]
-    unless: Unless
-    repeats: Callable[[Any, Any], bool]
-    makes: bool
-    ahead: Callable[[Ahead, Any], Any]
-    rest: str
-    offered: frozenset[Door]
+    on: RecordStore[Any]
+    offered_on: RecordStore[Any]
+    blocked_by: BlockedBy
+    is_already_done: Callable[[Any, Any], bool]
+    creates_without_id: bool
+    prepare: Callable[[Preparation, Any], Any]
+    api_path: str
+    doors: frozenset[Door]
     open_when_lapsed: bool
-    mails: bool
-    glances: bool
-    takes_long: bool
-    grave: bool
-    gives: str
-    totals: type[BaseModel]
-    done: str
-    ends: bool
-    attaches: Mapping[str, type[Shown]]
+    emails_outside: bool
+    single_statement: bool
+    is_slow: bool
+    asks_again: bool
+    returns_file: str
+    totals_model: type[BaseModel]
+    done_message: str
+    deletes: bool
+    extra_records: Mapping[str, type[Output]]
 
 
 def operation(
-    *, right: Right, effect: Effect, only_adds: bool | None = None, **facts: Unpack[Facts]
+    *, permission: Permission, effect: Effect, only_adds: bool | None = None, **options: Unpack[OperationOptions]
 ) -> Callable[[Callable[..., Result]], Operation]:
     """Declare a function as an operation; its types and its docstring are part of the declaration.
 
-    What is done to a record alters it, and what is done to none only adds, unless it says otherwise.
+    By default, an operation on a record can change it, and any other operation only adds records.
     """
-    on = facts.get("on")
+    on = options.get("on")
 
     def declare(function: Callable[..., Result]) -> Operation:
         hints = get_type_hints(function)
-        _context, given, *record, answer = hints.values()
-        _check(function.__name__, effect, given, on, takes_record=bool(record))
+        _context, input_model, *record, answer = hints.values()
+        _check_declaration(function.__name__, effect, input_model, on, takes_record=bool(record))
         return Operation(
             name=function.__name__,
-            **_words(function),
-            input=make_change_input(given) if on and effect is not Effect.READ else given,
-            output=_shown(answer),
-            lists=get_origin(answer) is Page,
-            tells_actions=isinstance(answer, type) and issubclass(answer, Kept),
-            right=right,
+            **_title_and_description(function),
+            input=make_change_input(input_model) if on and effect is not Effect.READ else input_model,
+            output=_output_model(answer),
+            returns_page=get_origin(answer) is PageResult,
+            shows_actions=isinstance(answer, type) and issubclass(answer, StoredRecord),
+            permission=permission,
             effect=effect,
             changes=effect is not Effect.READ,
             only_adds=on is None if only_adds is None else only_adds,
-            needs=_needs(given),
+            field_permissions=_field_permissions(input_model),
             function=function,
-            **facts,
+            **options,
         )
 
     return declare
 
 
-def _check(name: str, effect: Effect, given: type[Input], on: Listing[Any] | None, *, takes_record: bool) -> None:
-    if (effect is Effect.IRREVERSIBLE) != issubclass(given, Irrevocable):
-        raise TypeError(f"{name}: an irreversible operation takes an Irrevocable input, and no other")
-    if on and on.id_field and on.id_field not in given.model_fields:
-        raise TypeError(f"{name}: its input does not say which {on.what}: {on.id_field}")
+def _check_declaration(
+    name: str, effect: Effect, input_model: type[Input], on: RecordStore[Any] | None, *, takes_record: bool
+) -> None:
+    if (effect is Effect.IRREVERSIBLE) != issubclass(input_model, IrreversibleInput):
+        raise TypeError(f"{name}: an irreversible operation takes an IrreversibleInput, and no other operation does")
+    if on and on.id_field and on.id_field not in input_model.model_fields:
+        raise TypeError(f"{name}: its input does not say which {on.label}: {on.id_field}")
     if (on is not None) != takes_record:
         raise TypeError(f"{name}: an operation on a record takes it, and no other does")
 
 
-def _words(function: Callable[..., Result]) -> dict[str, Any]:
+def _title_and_description(function: Callable[..., Result]) -> dict[str, Any]:
     title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
     return {"title": title.rstrip("."), "description": " ".join(description.split())}
 
 
-def _shown(answer: Any) -> type[Shown]:
-    of: Any = get_args(answer)[0] if get_origin(answer) else answer
-    shown: type[Shown] = of.shown if issubclass(of, Kept) else of
-    return shown
+def _output_model(answer: Any) -> type[Output]:
+    result_type: Any = get_args(answer)[0] if get_origin(answer) else answer
+    output: type[Output] = result_type.output if issubclass(result_type, StoredRecord) else result_type
+    return output
 
 
-def _needs(given: type[Input]) -> dict[str, Right]:
+def _field_permissions(input_model: type[Input]) -> dict[str, Permission]:
     return {
-        name: needs.right
-        for name, field in given.model_fields.items()
-        for needs in field.metadata
-        if isinstance(needs, Needs)
+        name: mark.permission
+        for name, field in input_model.model_fields.items()
+        for mark in field.metadata
+        if isinstance(mark, RequiresPermission)
     }

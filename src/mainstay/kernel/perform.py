@@ -1,4 +1,4 @@
-"""The one path through which everything happens."""
+"""The one path by which operations, reactions, timers and tasks are performed."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,266 +8,295 @@ from typing import Any, TypeVar
 
 import orjson
 
-from mainstay.backing.database import Database, Handle
-from mainstay.backing.guard import Guard
-from mainstay.backing.together import Together
-from mainstay.kernel.catalogue import Catalogue, admit
-from mainstay.kernel.context import Context, Envelope
-from mainstay.kernel.operation import Ahead, Operation
-from mainstay.kernel.reaction import Chore, Happening, Reaction, Timer
-from mainstay.ledger import audit, events, outbox
-from mainstay.ledger.outbox_queue import Work
-from mainstay.ledger.replay import Answer, Once, UsedOtherwise
-from mainstay.terms.actor import Actor, house
-from mainstay.terms.faults import Raw, accept
-from mainstay.terms.merging import merge_parts
-from mainstay.terms.refusal import Blocked, Conflict, Fault, Forbidden, Invalid, Reason, refuse, unblocking
-from mainstay.terms.shapes import Input, Irrevocable, Kept, Page, Shown
-from mainstay.terms.wire import Result, encoder, name_hidden, to_answer, to_json, to_record, totals_of
+from mainstay.changes import audit, events, outbox
+from mainstay.changes.idempotency import Answer, IdempotentRequest, KeyReused
+from mainstay.changes.outbox_queue import LeasedTask
+from mainstay.infrastructure.address_guard import AddressGuard
+from mainstay.infrastructure.batch_transaction import BatchTransaction
+from mainstay.infrastructure.database import Database, DatabaseHandle
+from mainstay.kernel.catalogue import Catalogue, check_permission
+from mainstay.kernel.context import Context, RequestDetails
+from mainstay.kernel.operation import Operation, Preparation
+from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
 from mainstay.values.moments import Clock
+from mainstay.vocabulary.actor import Actor, system_actor
+from mainstay.vocabulary.merging import merge_parts
+from mainstay.vocabulary.record_json import (
+    Result,
+    compile_encoder,
+    make_hidden_field,
+    make_totals_field,
+    to_answer,
+    to_dict,
+    to_json,
+)
+from mainstay.vocabulary.refusal import (
+    Blocked,
+    Conflict,
+    Fault,
+    Forbidden,
+    Invalid,
+    Reason,
+    find_unblocking_actions,
+    raise_if_blocked,
+)
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, PageResult, StoredRecord
+from mainstay.vocabulary.validation import RawInput, parse_input
 
 T = TypeVar("T")
 
-# Reads again, inside the transaction of a change, what the actor is allowed to do now, or refuses. Met by identity.
-StandingNow = Callable[[Handle, Actor], Actor]
+# Reads the current permissions of the actor inside the transaction of a change, or refuses. `identity` provides it.
+RereadActor = Callable[[DatabaseHandle, Actor], Actor]
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """Where operations are performed."""
+class Performer:
+    """Performs operations on a database."""
 
     database: Database
     clock: Clock
-    standing: StandingNow
-    # Rung after every change: most leave work for the worker.
-    ring: Callable[[], None]
+    reread_actor: RereadActor
+    # Called after every change, because most changes leave tasks for the worker.
+    wake_worker: Callable[[], None]
     catalogue: Catalogue
-    guard: Guard
+    guard: AddressGuard
     base_url: str
     # How many bytes of files each organisation may store.
     storage_limit: int
 
-    def perform(self, operation: Operation, actor: Actor, raw: Raw, envelope: Envelope) -> Answer:
-        """Do it, or refuse. An act that cannot be undone is only rehearsed until it is confirmed."""
-        admit(operation, actor)
-        given = accept(operation.input, raw)
+    def perform(self, operation: Operation, actor: Actor, raw: RawInput, request: RequestDetails) -> Answer:
+        """Perform an operation, or refuse. An irreversible operation that is not confirmed is only previewed."""
+        check_permission(operation, actor)
+        given = parse_input(operation.input, raw)
         if not operation.changes:
-            # A list for a page is counted as well: that is one statement more.
-            glances = operation.glances and not envelope.actions
-            opened = self.database.glancing if glances else self.database.reading
-            with opened(actor.organisation) as rows:
-                ctx = self._context(rows, actor, envelope)
-                return self._answer(ctx, _call(ctx, operation, given), operation)
-        prepared = operation.ahead(self._ahead(actor, envelope), given) if operation.ahead else None
-        if isinstance(given, Irrevocable) and not given.confirmed:
-            return self.rehearse(operation, actor, given, envelope, prepared)
+            # A list for a page is counted as well, which takes a second statement.
+            single_statement = operation.single_statement and not request.with_actions
+            open_transaction = self.database.single_read if single_statement else self.database.read_transaction
+            with open_transaction(actor.organisation) as db:
+                ctx = self._make_context(db, actor, request)
+                return self._make_answer(ctx, _call_operation(ctx, operation, given), operation)
+        prepared = operation.prepare(self._make_preparation(actor, request), given) if operation.prepare else None
+        if isinstance(given, IrreversibleInput) and not given.confirmed:
+            return self.preview(operation, actor, given, request, prepared)
 
-        with self.database.changing(actor.organisation) as rows:
-            ctx = self._standing_context(operation, rows, actor, envelope, prepared)
-            once = _once(ctx, operation, given)
-            if once and (earlier := _recall(once, ctx)):
+        with self.database.write_transaction(actor.organisation) as db:
+            ctx = self._make_current_context(operation, db, actor, request, prepared)
+            idempotent = _make_idempotent_request(ctx, operation, given)
+            if idempotent and (earlier := _find_earlier_answer(idempotent, ctx)):
                 return earlier
-            answer = self._act(ctx, operation, given)
-            if once:
-                once.remember(rows, answer, ctx.at)
-        self.ring()
+            answer = self._perform_change(ctx, operation, given)
+            if idempotent:
+                idempotent.store_answer(db, answer, ctx.now_text)
+        self.wake_worker()
         return answer
 
-    def rehearse(
-        self, operation: Operation, actor: Actor, given: Input, envelope: Envelope, prepared: Any = None
+    def preview(
+        self, operation: Operation, actor: Actor, given: Input, request: RequestDetails, prepared: Any = None
     ) -> Answer:
-        """Perform it and take everything back: what would happen, or every reason why not."""
-        blockers: tuple[Reason, ...] = ()
-        with self.database.changing(actor.organisation, keep=False) as rows:
-            ctx = self._standing_context(operation, rows, actor, envelope, prepared)
+        """Perform an operation and roll it back; return what would happen, or every reason against it."""
+        reasons: tuple[Reason, ...] = ()
+        with self.database.write_transaction(actor.organisation, keep=False) as db:
+            ctx = self._make_current_context(operation, db, actor, request, prepared)
             try:
-                self._act(ctx, operation, given)
+                self._perform_change(ctx, operation, given)
             except Blocked as blocked:
-                blockers = blocked.reasons
+                reasons = blocked.reasons
             except Conflict as conflict:
-                blockers = (Reason(conflict.text),)
-        return Answer(_preview(operation, ctx, blockers), preview=True, unblocks=unblocking(blockers))
-
-    @contextmanager
-    def together(self, organisation: str, *, keep: bool = True, apart: bool = True) -> Iterator["Stage"]:
-        """A stage on which everything that is done to an organisation counts as one change: all of it, or nothing."""
-        with Together.within(self.database, organisation, keep=keep, apart=apart) as one:
-            yield replace(self, database=one, ring=lambda: None)
-        self.ring()
-
-    def act(
-        self, actor: Actor, name: str, given: dict[str, str], function: Callable[[Context], T], envelope: Envelope
-    ) -> T:
-        """Run what is no operation of the catalogue, and write it down like one; what the function returned.
-
-        The function may add to what the trail says was given.
-        """
-        with self.database.changing(actor.organisation) as rows:
-            ctx = self._context(rows, actor, envelope)
-            result = function(ctx)
-            self._write_down(ctx, name, orjson.dumps(given).decode())
-        self.ring()
-        return result
-
-    def react(self, reaction: Reaction, organisation: str, happening: Happening) -> None:
-        """Do what follows an event, once."""
-        given = orjson.dumps({"event": happening.id}).decode()
-        self._by_itself(organisation, reaction.name, given, lambda ctx: reaction.function(ctx, happening))
-
-    def do_chore(self, chore: Chore, work: Work) -> None:
-        """Do what a change has left to be done, once."""
-        given = orjson.dumps({"work": work.id}).decode()
-        self._by_itself(work.organisation, chore.name, given, lambda ctx: chore.function(ctx, work.payload))
-
-    def begin_day(self, timer: Timer, organisation: str, day: date) -> None:
-        """Do what is due when an organisation's day begins, once."""
-        given = orjson.dumps({"on": day.isoformat()}).decode()
-        self._by_itself(organisation, timer.name, given, lambda ctx: timer.function(ctx, day))
-
-    def find_due_timers(self, organisation: str) -> list[Timer]:
-        """The timers that have something to do in an organisation; only looks."""
-        with self.database.reading(organisation) as rows:
-            ctx = self._context(rows, house(organisation), Envelope("find_due_timers"))
-            return [timer for timer in self.catalogue.timers if timer.is_due(ctx)]
-
-    def _by_itself(self, organisation: str, name: str, given: str, deed: Callable[[Context], None]) -> None:
-        """An act of the house."""
-        once = Once(house(organisation).credential, f"{name} {given}", name)
-        with self.database.changing(organisation) as rows:
-            ctx = self._context(rows, house(organisation), Envelope(f"{name} {given}"))
-            if once.recall(rows, ctx.now):
-                return
-            deed(ctx)
-            self._write_down(ctx, name, given)
-            once.remember(rows, Answer(b"{}"), ctx.at)
-        self.ring()
-
-    def _ahead(self, actor: Actor, envelope: Envelope) -> Ahead:
-        def read(function: Callable[[Context], Any]) -> Any:
-            with self.database.reading(actor.organisation) as rows:
-                return function(self._context(rows, actor, envelope))
-
-        return Ahead(actor, self.guard, read)
-
-    def _context(self, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any = None) -> Context:
-        return Context(
-            rows, actor, envelope, self.clock, self.catalogue, self.base_url, prepared, storage_limit=self.storage_limit
+                reasons = (Reason(conflict.text),)
+        return Answer(
+            _preview_json(operation, ctx, reasons), is_preview=True, unblocking_actions=find_unblocking_actions(reasons)
         )
 
-    def _standing_context(
-        self, operation: Operation, rows: Handle, actor: Actor, envelope: Envelope, prepared: Any
-    ) -> Context:
-        # A role may have been lost, a key revoked or a subscription lapsed since the door was passed.
-        current = self.standing(rows, actor)
-        admit(operation, current)
-        return self._context(rows, current, envelope, prepared)
+    @contextmanager
+    def open_batch(
+        self, organisation: str, *, commit: bool = True, uses_savepoints: bool = True
+    ) -> Iterator["Performer"]:
+        """Open a performer whose operations on an organisation share one transaction: all of them happen, or none."""
+        with BatchTransaction.open(self.database, organisation, keep=commit, uses_savepoints=uses_savepoints) as batch:
+            yield replace(self, database=batch, wake_worker=lambda: None)
+        self.wake_worker()
 
-    def _act(self, ctx: Context, operation: Operation, given: Input) -> Answer:
-        # The bytes are made before the commit: a fault in making them leaves nothing changed.
-        result = _call(ctx, operation, given)
-        answer = self._answer(ctx, result, operation)
-        self._write_down(ctx, operation.name, _told(given))
+    def perform_function(
+        self, actor: Actor, name: str, given: dict[str, str], function: Callable[[Context], T], request: RequestDetails
+    ) -> T:
+        """Run a function that is not an operation, record it in the audit trail like one, and return its result.
+
+        The function may add to `given`, the input that the audit trail records.
+        """
+        with self.database.write_transaction(actor.organisation) as db:
+            ctx = self._make_context(db, actor, request)
+            result = function(ctx)
+            self._store_change(ctx, name, orjson.dumps(given).decode())
+        self.wake_worker()
+        return result
+
+    def run_reaction(self, reaction: Reaction, organisation: str, event: ReactionEvent) -> None:
+        """Run a reaction to an event, once."""
+        given = orjson.dumps({"event": event.id}).decode()
+        self._run_once_as_system(organisation, reaction.name, given, lambda ctx: reaction.function(ctx, event))
+
+    def run_task(self, handler: TaskKind, task: LeasedTask) -> None:
+        """Run the handler of a task, once."""
+        given = orjson.dumps({"work": task.id}).decode()
+        self._run_once_as_system(
+            task.organisation, handler.name, given, lambda ctx: handler.function(ctx, task.payload)
+        )
+
+    def run_daily_timer(self, timer: DailyTimer, organisation: str, day: date) -> None:
+        """Run a timer for the day that begins in an organisation, once."""
+        given = orjson.dumps({"on": day.isoformat()}).decode()
+        self._run_once_as_system(organisation, timer.name, given, lambda ctx: timer.function(ctx, day))
+
+    def find_due_timers(self, organisation: str) -> list[DailyTimer]:
+        """Return the timers that have something to do in an organisation, without running them."""
+        with self.database.read_transaction(organisation) as db:
+            ctx = self._make_context(db, system_actor(organisation), RequestDetails("find_due_timers"))
+            return [timer for timer in self.catalogue.timers if timer.is_due(ctx)]
+
+    def _run_once_as_system(self, organisation: str, name: str, given: str, run: Callable[[Context], None]) -> None:
+        """Run a function as the system, unless it has run before with the same name and input."""
+        idempotent = IdempotentRequest(system_actor(organisation).credential, f"{name} {given}", name)
+        with self.database.write_transaction(organisation) as db:
+            ctx = self._make_context(db, system_actor(organisation), RequestDetails(f"{name} {given}"))
+            if idempotent.find_answer(db, ctx.now):
+                return
+            run(ctx)
+            self._store_change(ctx, name, given)
+            idempotent.store_answer(db, Answer(b"{}"), ctx.now_text)
+        self.wake_worker()
+
+    def _make_preparation(self, actor: Actor, request: RequestDetails) -> Preparation:
+        def read(function: Callable[[Context], Any]) -> Any:
+            with self.database.read_transaction(actor.organisation) as db:
+                return function(self._make_context(db, actor, request))
+
+        return Preparation(actor, self.guard, read)
+
+    def _make_context(self, db: DatabaseHandle, actor: Actor, request: RequestDetails, prepared: Any = None) -> Context:
+        return Context(
+            db, actor, request, self.clock, self.catalogue, self.base_url, prepared, storage_limit=self.storage_limit
+        )
+
+    def _make_current_context(
+        self, operation: Operation, db: DatabaseHandle, actor: Actor, request: RequestDetails, prepared: Any
+    ) -> Context:
+        # Since the door admitted the actor, a role may be lost, a key revoked or a subscription lapsed.
+        current = self.reread_actor(db, actor)
+        check_permission(operation, current)
+        return self._make_context(db, current, request, prepared)
+
+    def _perform_change(self, ctx: Context, operation: Operation, given: Input) -> Answer:
+        # The answer is encoded before the commit, so that a failure to encode it changes nothing.
+        result = _call_operation(ctx, operation, given)
+        answer = self._make_answer(ctx, result, operation)
+        self._store_change(ctx, operation.name, _input_json(given))
         return answer
 
-    def _write_down(self, ctx: Context, operation: str, given: str) -> None:
-        """Keep the events of an act, the letters it leaves, and the act itself; what changed nothing was none."""
-        told = []
+    def _store_change(self, ctx: Context, operation: str, given: str) -> None:
+        """Store the events, the tasks and the audit entry of an operation; nothing if it changed nothing."""
+        event_ids = []
         for event in ctx.events:
-            said = events.Said(event.name, event.data(), followed=bool(self.catalogue.reactions_to(event.name)))
-            told.append(events.write(ctx.rows, said, ctx.at, ctx.stamp))
-        for letter in ctx.letters:
-            outbox.put(ctx.rows, letter, ctx.at)
-        if ctx.pen.has_written or told or ctx.letters:
-            acted = ctx.at, ctx.stamp, ctx.envelope.id, operation, given
-            written = ctx.pen.touched, ctx.pen.changed, ctx.pen.hash_rows()
-            audit.write(ctx.rows, audit.Entry(*acted, told, *written))
+            new_event = events.NewEvent(
+                event.name, event.to_payload(), has_reactions=bool(self.catalogue.reactions_to(event.name))
+            )
+            event_ids.append(events.write_event(ctx.db, new_event, ctx.now_text, ctx.stamp))
+        for task in ctx.tasks:
+            outbox.add_task(ctx.db, task, ctx.now_text)
+        if ctx.writer.has_written or event_ids or ctx.tasks:
+            action = ctx.now_text, ctx.stamp, ctx.request.id, operation, given
+            changes = ctx.writer.touched, ctx.writer.changed_fields, ctx.writer.hash_rows()
+            audit.write_entry(ctx.db, audit.AuditEntry(*action, event_ids, *changes))
 
-    def _answer(self, ctx: Context, result: Result, operation: Operation) -> Answer:
-        rights = ctx.actor.rights
-        if isinstance(result, Kept):
-            version = result.version if result.shown.versioned else None
-            if ctx.envelope.bare:
-                return Answer(to_json(result, rights), version)
-            actions = [] if operation.ends else self.catalogue.actions(result, ctx.actor)
-            more = _say_more(ctx, operation) if operation.changes else {}
-            return Answer(to_answer(result, rights, self.base_url, actions, more), version)
-        if isinstance(result, Page) and result.keep:
-            return Answer(self._with_actions(ctx.actor, result))
-        return Answer(to_json(result, rights))
+    def _make_answer(self, ctx: Context, result: Result, operation: Operation) -> Answer:
+        permissions = ctx.actor.permissions
+        if isinstance(result, StoredRecord):
+            version = result.version if result.output.is_versioned else None
+            if ctx.request.record_only:
+                return Answer(to_json(result, permissions), version)
+            actions = [] if operation.deletes else self.catalogue.find_actions(result, ctx.actor)
+            extra_fields = _extra_answer_fields(ctx, operation) if operation.changes else {}
+            return Answer(to_answer(result, permissions, self.base_url, actions, extra_fields), version)
+        if isinstance(result, PageResult) and result.from_row:
+            return Answer(self._make_actions_page(ctx.actor, result))
+        return Answer(to_json(result, permissions))
 
-    def _with_actions(self, actor: Actor, page: Page[Any]) -> bytes:
-        records = [page.keep(row) for row in page.rows] if page.keep else []
-        model: type[Shown] = page.model
-        data = encoder(model, actor.rights)([record.row for record in records])
-        for shown, record in zip(data, records, strict=True):
-            shown["availableActions"] = self.catalogue.actions(record, actor)
-        told = {"object": "list", "data": data, "hasMore": page.has_more, "count": page.count}
-        return orjson.dumps(told | totals_of(page) | name_hidden(model, actor.rights, page.rows))
+    def _make_actions_page(self, actor: Actor, page: PageResult[Any]) -> bytes:
+        records = [page.from_row(row) for row in page.rows] if page.from_row else []
+        model: type[Output] = page.model
+        data = compile_encoder(model, actor.permissions)([record.row for record in records])
+        for fields, record in zip(data, records, strict=True):
+            fields["availableActions"] = self.catalogue.find_actions(record, actor)
+        envelope = {"object": "list", "data": data, "hasMore": page.has_more, "count": page.count}
+        return orjson.dumps(envelope | make_totals_field(page) | make_hidden_field(model, actor.permissions, page.rows))
 
 
-def _say_more(ctx: Context, operation: Operation) -> dict[str, object]:
-    """Return what the answer to a change says beside the record."""
-    attached = {name: one for name, one in ctx.attached.items() if name in operation.attaches}
-    more: dict[str, object] = {name: to_record(one, ctx.actor.rights) for name, one in attached.items()}
-    if operation.ends:
-        more["deleted"] = True
-    # What cannot be undone has warned before, in its preview.
+def _extra_answer_fields(ctx: Context, operation: Operation) -> dict[str, object]:
+    """Return what the answer to a change contains besides the fields of the record."""
+    extra_records = {name: one for name, one in ctx.extra_records.items() if name in operation.extra_records}
+    extra_fields: dict[str, object] = {name: to_dict(one, ctx.actor.permissions) for name, one in extra_records.items()}
+    if operation.deletes:
+        extra_fields["deleted"] = True
+    # An irreversible operation has shown its warnings in its preview.
     if ctx.warnings and not operation.is_irreversible:
-        more["warnings"] = ctx.warnings
-    return more
+        extra_fields["warnings"] = ctx.warnings
+    return extra_fields
 
 
-def _call(ctx: Context, operation: Operation, given: Input) -> Result:
-    """The operation itself; what it is done to comes first: seen, as it was expected, and with nothing against it."""
-    if operation.needs:
-        _check_fields(operation, given, ctx.actor)
+def _call_operation(ctx: Context, operation: Operation, given: Input) -> Result:
+    """Call the operation. First fetch its record, compare the version and raise the reasons against the operation."""
+    if operation.field_permissions:
+        _check_field_permissions(operation, given, ctx.actor)
     if operation.on is None:
         return operation.function(ctx, given)
-    identity = getattr(given, operation.on.id_field) if operation.on.id_field else None
-    if operation.makes and identity is None:
+    record_id = getattr(given, operation.on.id_field) if operation.on.id_field else None
+    if operation.creates_without_id and record_id is None:
         given, _ = merge_parts(given, None)
         return operation.function(ctx, given, None)
-    record: Kept = operation.on.fetch(ctx, identity)
+    record: StoredRecord = operation.on.fetch(ctx, record_id)
     if operation.changes:
-        ctx.summary = f"{operation.title}: {record.called}."
-        if record.shown.versioned:
-            ctx.expect(record.version)
-        if operation.repeats and operation.repeats(given, record):
-            ctx.summary = f"{record.called}: this was done before, and nothing changes."
+        ctx.summary = f"{operation.title}: {record.display_name}."
+        if record.output.is_versioned:
+            ctx.check_version(record.version)
+        if operation.is_already_done and operation.is_already_done(given, record):
+            ctx.summary = f"{record.display_name}: this was done before, and nothing changes."
             return record
-        refuse(operation.unless(record, ctx.actor) if operation.unless else ())
+        raise_if_blocked(operation.blocked_by(record, ctx.actor) if operation.blocked_by else ())
         given, warnings = merge_parts(given, record)
         ctx.warnings.extend(warnings)
     return operation.function(ctx, given, record)
 
 
-def _check_fields(operation: Operation, given: Input, actor: Actor) -> None:
-    """Refuse what not everyone who may do this may send."""
-    refused = [name for name in given.model_fields_set if not actor.may(operation.needs.get(name, operation.right))]
-    if refused:
-        names = ", ".join(sorted(type(given).model_fields[name].alias or name for name in refused))
-        deed = "change" if operation.changes else "ask by"
-        raise Forbidden(f"The role {actor.role} may not {deed} {names}. Ask an owner or admin.")
+def _check_field_permissions(operation: Operation, given: Input, actor: Actor) -> None:
+    """Refuse the fields for which the actor lacks a permission of their own."""
+    refused_fields = [
+        name
+        for name in given.model_fields_set
+        if not actor.can(operation.field_permissions.get(name, operation.permission))
+    ]
+    if refused_fields:
+        names = ", ".join(sorted(type(given).model_fields[name].alias or name for name in refused_fields))
+        verb = "change" if operation.changes else "ask by"
+        raise Forbidden(f"The role {actor.role} may not {verb} {names}. Ask an owner or admin.")
 
 
-def _told(given: Input) -> str:
-    """The input as the trail and the replay know it; secrets in it are hidden."""
+def _input_json(given: Input) -> str:
+    """Return the input as the audit trail and the idempotency fingerprint have it, with secrets hidden."""
     return given.__pydantic_serializer__.to_json(given, by_alias=True, exclude_unset=True).decode()
 
 
-def _once(ctx: Context, operation: Operation, given: Input) -> Once | None:
-    key = ctx.envelope.replay_key
-    return Once(ctx.actor.credential, key, f"{operation.name}\n{_told(given)}") if key else None
+def _make_idempotent_request(ctx: Context, operation: Operation, given: Input) -> IdempotentRequest | None:
+    key = ctx.request.idempotency_key
+    return IdempotentRequest(ctx.actor.credential, key, f"{operation.name}\n{_input_json(given)}") if key else None
 
 
-def _recall(once: Once, ctx: Context) -> Answer | None:
+def _find_earlier_answer(idempotent: IdempotentRequest, ctx: Context) -> Answer | None:
     try:
-        return once.recall(ctx.rows, ctx.now)
-    except UsedOtherwise:
-        raise Invalid([Fault(ctx.envelope.replay_field, "was used before for a different request")]) from None
+        return idempotent.find_answer(ctx.db, ctx.now)
+    except KeyReused:
+        raise Invalid([Fault(ctx.request.idempotency_field, "was used before for a different request")]) from None
 
 
-def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -> bytes:
+def _preview_json(operation: Operation, ctx: Context, reasons: tuple[Reason, ...]) -> bytes:
     return orjson.dumps(
         {
             "object": "preview",
@@ -275,6 +304,6 @@ def _preview(operation: Operation, ctx: Context, blockers: tuple[Reason, ...]) -
             "summary": ctx.summary,
             "effects": [*ctx.effects, *(f"Webhooks are told: {event.__doc__}" for event in ctx.events)],
             "warnings": ctx.warnings,
-            "blockers": [reason.text for reason in blockers],
+            "blockers": [reason.text for reason in reasons],
         }
     )

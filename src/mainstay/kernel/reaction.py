@@ -1,7 +1,7 @@
-"""What the house does by itself: reactions to events, and what is due when an organisation's day turns.
+"""What the system does by itself: reactions to events, daily timers and tasks.
 
-Each runs in a transaction of its own as the house, through the same path as what people do, and with a key by which a
-repeat is known and does nothing.
+Each of these runs in a transaction of its own, as the system, in the same way as the operations of people. Each has an
+idempotency key, so that a repeat does nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
-from mainstay.terms.shapes import Kept
+from mainstay.vocabulary.schemas import StoredRecord
 
 
-class Happening(NamedTuple):
-    """An event as a reaction sees it: who did it and what it was about, as everyone is told."""
+class ReactionEvent(NamedTuple):
+    """An event as a reaction gets it: the actor and the record, in the JSON form that webhooks get."""
 
     id: str
     actor: dict[str, Any]
@@ -24,43 +24,43 @@ class Happening(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What follows one kind of event."""
+    """A function that runs after each event of one kind, in a transaction of its own."""
 
     event: type[Event]
-    function: Callable[[Context, Happening], None]
+    function: Callable[[Context, ReactionEvent], None]
 
     @property
     def name(self) -> str:
-        """What the trail calls it."""
+        """The name under which the audit trail records it."""
         return self.function.__name__
 
 
 @dataclass(frozen=True, slots=True)
-class Consequence:
-    """What follows one kind of event at once: in the same change, and by whoever makes it, so that its answer tells."""
+class ImmediateReaction:
+    """A function that runs in the transaction of an event and as its actor, so that the answer includes its changes."""
 
     event: type[Event]
-    function: Callable[[Context, Kept], None]
+    function: Callable[[Context, StoredRecord], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Timer:
-    """What is done in each organisation once a day, when its day begins: told the new date there."""
+class DailyTimer:
+    """A function that runs in each organisation once a day, when its day begins; it is given the new date."""
 
     function: Callable[[Context, date], None]
-    # Whether there is anything to do; asked before, and without keeping anyone from changing things.
+    # Whether there is anything to do. This is checked before, in a read transaction that blocks nobody.
     is_due: Callable[[Context], bool] = lambda _ctx: True
 
     @property
     def name(self) -> str:
-        """What the trail calls it."""
+        """The name under which the audit trail records it."""
         return self.function.__name__
 
 
 @dataclass(frozen=True, slots=True)
-class Chore:
-    """What a change leaves to be done after it, at the worker's pace: told what its letter says."""
+class TaskKind:
+    """A function for tasks that the worker does after a change; it is given the payload of the task."""
 
-    # The kind of the letters.
+    # The kind of the tasks.
     name: str
     function: Callable[[Context, Mapping[str, str]], None]

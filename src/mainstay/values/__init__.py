@@ -1,1 +1,1 @@
-"""Floor 0: small immutable things."""
+"""Small immutable values: money, ids, moments, addresses, input fields."""

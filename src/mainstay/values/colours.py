@@ -1,9 +1,9 @@
-"""Colours that people pick by name: distinct from each other, and readable beside white and black."""
+"""Colours that people pick by name: distinct from each other, and readable next to white and black."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# By its code, what each is called.
+# The name of each colour by its code.
 COLOURS: Mapping[str, str] = MappingProxyType(
     {
         "#0072c3": "Blue",

@@ -1,42 +1,45 @@
-"""How long something took, as people write it: `7:30`, `7.30`, `7,5`, `0730`, `7h 30`, `45m`."""
+"""Durations as people write them: `7:30`, `7.30`, `7,5`, `0730`, `7h 30`, `45m`."""
 
 import re
 from datetime import timedelta
 from decimal import Decimal
 
 _MINUTES_OF_HOUR = 60
-# Whoever types a whole number means hours, up to as many as a day has.
+# A whole number means hours, up to the hours of a day.
 _HOURS_OF_DAY = 24
 _CLOCK = re.compile(r"([0-9]{1,2})(?::|h *)([0-5][0-9])(?: *m(?:in)?)?")
 _DIGITS = re.compile(r"([0-9]{2})([0-5][0-9])")
 _UNITS = re.compile(r"(?:([0-9]{1,2}) *h)|(?:([0-9]{1,4}) *m(?:in)?)")
 _PARTS = re.compile(r"([0-9]{0,2})[.,]([0-9]{1,2})")
-# A quarter, a half and three quarters of an hour, as they are written in decimals.
+# Decimals for a quarter, a half and three quarters of an hour.
 _QUARTERS = {"25", "50", "75"}
 
 
 def hours_text(minutes: int) -> str:
-    """Minutes as hours: `7:30`."""
+    """Return minutes as hours and minutes: `7:30`."""
     return f"{minutes // _MINUTES_OF_HOUR}:{minutes % _MINUTES_OF_HOUR:02d}"
 
 
-def lasting(span: timedelta) -> str:
-    """How long something is good for, in whole days or hours: `7 days`, `12 hours`, `an hour`."""
+def duration_text(span: timedelta) -> str:
+    """Return a validity period in whole days or hours: `7 days`, `12 hours`, `an hour`."""
     if span.days:
         return f"{span.days} days"
     hours = span // timedelta(hours=1)
     return f"{hours} hours" if hours > 1 else "an hour"
 
 
-def read_minutes(written: str) -> int:
-    """The minutes that someone means; what could mean two things is asked for, not guessed."""
+def parse_minutes(written: str) -> int:
+    """Return the minutes that a text means.
+
+    Raise ValueError if it could mean two things: the person is asked instead of guessing.
+    """
     text = written.strip().lower()
-    if found := _CLOCK.fullmatch(text) or _DIGITS.fullmatch(text):
-        return int(found[1]) * _MINUTES_OF_HOUR + int(found[2])
-    if found := _UNITS.fullmatch(text):
-        return int(found[1]) * _MINUTES_OF_HOUR if found[1] else int(found[2])
-    if found := _PARTS.fullmatch(text):
-        return _of_parts(found[1] or "0", found[2])
+    if match := _CLOCK.fullmatch(text) or _DIGITS.fullmatch(text):
+        return int(match[1]) * _MINUTES_OF_HOUR + int(match[2])
+    if match := _UNITS.fullmatch(text):
+        return int(match[1]) * _MINUTES_OF_HOUR if match[1] else int(match[2])
+    if match := _PARTS.fullmatch(text):
+        return _parse_decimal_hours(match[1] or "0", match[2])
     if text.isascii() and text.isdigit() and int(text) <= _HOURS_OF_DAY:
         return int(text) * _MINUTES_OF_HOUR
     if text.isascii() and text.isdigit():
@@ -44,8 +47,8 @@ def read_minutes(written: str) -> int:
     raise ValueError("is not a time such as 7:30, 7,5 or 45m")
 
 
-def _of_parts(hours: str, part: str) -> int:
-    """`7.5` is seven and a half; `7.30` is half past; of `7.25` nobody knows which."""
+def _parse_decimal_hours(hours: str, part: str) -> int:
+    """Interpret a number with a separator: `7.5` is seven and a half, `7.30` is half past, `7.25` is ambiguous."""
     decimal = Decimal(f"{hours}.{part}") * _MINUTES_OF_HOUR
     clock = int(hours) * _MINUTES_OF_HOUR + int(part)
     if len(part) == 1 or part == "00":

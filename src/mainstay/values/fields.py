@@ -1,4 +1,4 @@
-"""The kinds of value that input fields are made of, with their rules and the words for what is wrong."""
+"""The types of input fields, with their rules and error messages."""
 
 import re
 from dataclasses import dataclass
@@ -7,60 +7,60 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
+from mainstay.values.countries import COUNTRIES
+from mainstay.values.email_address import MAX_ADDRESS_LENGTH, check_address
 from mainstay.values.ids import is_id
-from mainstay.values.mailbox import LONGEST, check_address
 from mainstay.values.moments import is_time_zone, moment_text, parse_moment
-from mainstay.values.money import CURRENCIES, LARGEST, UNIT, TooLargeError, parse_price, price_text
-from mainstay.values.places import COUNTRIES
+from mainstay.values.money import CURRENCIES, MAX_STORED, UNIT, TooLargeError, parse_price, price_text
 
-# Line and paragraph separators stand in patterns as themselves: there is no escape for them that every engine reads.
+# Patterns contain line and paragraph separators literally: no escape for them works in every regex engine.
 _SEPARATORS = "\u2028\u2029"
-# No text takes control characters: they break mail headers and pages.
+# Texts contain no control characters, because they break email headers and pages.
 _NO_CONTROL = rf"^[^\x00-\x1f\x7f-\x9f{_SEPARATORS}]*$"
 _NO_CONTROL_BUT_LINES = rf"^[^\x00-\x09\x0b-\x1f\x7f-\x9f{_SEPARATORS}]*$"
-# What every address matches, not what makes one: `mailbox` says that.
+# Every address matches this pattern, but not every match is an address: `check_address` decides.
 _EMAIL = r"^[^\s@\x00-\x1f\x7f-\x9f]+@[^\s@\x00-\x1f\x7f-\x9f]+$"
 _COLOUR = r"^#[0-9A-Fa-f]{6}$"
 
 
 @dataclass(frozen=True, slots=True)
-class As:
-    """Beside a kind of value: how people are asked for it, where that is not as a line of text."""
+class InputKind:
+    """Annotates a type with the input that people get, if it is not a line of text."""
 
     kind: str
 
 
 @dataclass(frozen=True, slots=True)
-class Usual:
-    """Beside a value that may be left out: what it is then, where a record is made."""
+class DefaultValue:
+    """Annotates an optional input with the value that it has by default in a new record."""
 
     value: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upload(As):
-    """Beside the name of a picture that is kept: people are asked for the file."""
+class Upload(InputKind):
+    """Annotates the hash of a stored picture: people upload the file."""
 
     kind: str = "file"
-    # How many bytes are received at most, and what a browser offers to choose from.
-    most: int
-    accepts: tuple[str, ...]
-    # It is redrawn with no side longer than this.
-    longest_side: int
-    # The field that gets the size of what is kept.
-    size: str
+    # The largest upload in bytes, and the media types that the browser offers to choose from.
+    max_bytes: int
+    media_types: tuple[str, ...]
+    # The picture is redrawn with no side longer than this.
+    max_side: int
+    # The field that gets the size of the stored picture.
+    size_field: str
 
 
-# Beside a value that no person is asked for.
-NOT_ASKED = As("")
+# Annotates a value that no form asks for.
+NOT_IN_FORMS = InputKind("")
 
 
-# The name of a file that is kept: the SHA-256 of its content.
-_KEPT_NAME = r"^[0-9a-f]{64}$"
+# The name of a stored file: the SHA-256 of its content.
+_STORED_NAME = r"^[0-9a-f]{64}$"
 
 
-def _matching(pattern: str, problem: str) -> AfterValidator:
-    """A pattern, with words for what does not match it."""
+def _match_pattern(pattern: str, problem: str) -> AfterValidator:
+    """Return a validator of a pattern, with the error message for text that does not match."""
 
     def check(text: str) -> str:
         if not re.fullmatch(pattern, text):
@@ -70,89 +70,89 @@ def _matching(pattern: str, problem: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _shown(pattern: str, **more: str) -> Any:
-    return Field(json_schema_extra={"pattern": pattern, **more})
+def _pattern_field(pattern: str, **extra: str) -> Any:
+    return Field(json_schema_extra={"pattern": pattern, **extra})
 
 
-def _visible(text: str) -> str:
-    # What is stripped are blanks; there is more that nobody sees, and could click on.
+def _check_visible(text: str) -> str:
+    # Stripping removes only blanks; other invisible characters would leave nothing to see or click on.
     if not any(map(str.isprintable, text)):
         raise ValueError("is empty")
     return text
 
 
-_ONE_LINE = _matching(_NO_CONTROL, "has a tab, a line break or another control character")
-LONGEST_LINE, LONGEST_PARAGRAPH = 200, 2000
-Line = Annotated[
+_ONE_LINE = _match_pattern(_NO_CONTROL, "has a tab, a line break or another control character")
+MAX_LINE_LENGTH, MAX_PARAGRAPH_LENGTH = 200, 2000
+TextLine = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_LINE),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_LINE_LENGTH),
     _ONE_LINE,
-    AfterValidator(_visible),
-    _shown(_NO_CONTROL),
+    AfterValidator(_check_visible),
+    _pattern_field(_NO_CONTROL),
 ]
 
 
-def _each_once(words: list[str]) -> list[str]:
-    kept: dict[str, str] = {}
+def _remove_duplicates(words: list[str]) -> list[str]:
+    unique: dict[str, str] = {}
     for word in words:
-        kept.setdefault(word.casefold(), word)
-    return list(kept.values())
+        unique.setdefault(word.casefold(), word)
+    return list(unique.values())
 
 
-# Beside words to find something by: each is kept once, as it was first written.
-EACH_ONCE = AfterValidator(_each_once)
+# Annotates search words: repeated words are removed, and each keeps its first spelling.
+WITHOUT_DUPLICATES = AfterValidator(_remove_duplicates)
 PostalCode = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20), _ONE_LINE, _shown(_NO_CONTROL)
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20), _ONE_LINE, _pattern_field(_NO_CONTROL)
 ]
-KeptName = Annotated[str, _matching(_KEPT_NAME, "is not the name of a file"), _shown(_KEPT_NAME)]
+StoredFileName = Annotated[str, _match_pattern(_STORED_NAME, "is not the name of a file"), _pattern_field(_STORED_NAME)]
 Paragraph = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_PARAGRAPH),
-    _matching(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
-    AfterValidator(_visible),
-    _shown(_NO_CONTROL_BUT_LINES),
-    As("area"),
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_PARAGRAPH_LENGTH),
+    _match_pattern(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
+    AfterValidator(_check_visible),
+    _pattern_field(_NO_CONTROL_BUT_LINES),
+    InputKind("area"),
 ]
-Phone = Annotated[Line, As("tel")]
+Phone = Annotated[TextLine, InputKind("tel")]
 Email = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, max_length=LONGEST),
+    StringConstraints(strip_whitespace=True, max_length=MAX_ADDRESS_LENGTH),
     AfterValidator(check_address),
-    _shown(_EMAIL, format="email"),
-    As("email"),
+    _pattern_field(_EMAIL, format="email"),
+    InputKind("email"),
 ]
-# Kept in lower case, so that a colour has one form.
+# Stored in lower case, so that every colour has only one form.
 Colour = Annotated[
     str,
-    _matching(_COLOUR, "is not a colour such as #3366cc"),
+    _match_pattern(_COLOUR, "is not a colour such as #3366cc"),
     AfterValidator(str.lower),
-    _shown(_COLOUR),
-    As("colour"),
+    _pattern_field(_COLOUR),
+    InputKind("colour"),
 ]
 
 
-def _web_address(text: str) -> str:
+def _check_web_address(text: str) -> str:
     if not re.fullmatch(r"https?://[^\s\x00-\x1f\x7f-\x9f]+", text, re.IGNORECASE):
         raise ValueError("is not an address such as https://example.com/webhooks")
     return text
 
 
-# Checked for shape only: whether it may be called is found out where it is called from.
+# Only the form is checked here: `AddressGuard` decides whether the address may be called.
 WebAddress = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=2000),
-    AfterValidator(_web_address),
+    AfterValidator(_check_web_address),
     Field(json_schema_extra={"format": "uri"}),
-    As("url"),
+    InputKind("url"),
 ]
 
 
-def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
-    """A decimal with at most four decimals, within bounds."""
+def _check_decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
+    """Return a validator of a decimal with at most four decimals, within bounds."""
     too_large = f"is too large: at most {highest // UNIT:,} is possible"
 
     def read(given: object) -> int:
-        # A JSON number within the bounds of a price comes back from `repr` with the digits it was written with.
+        # `repr` returns the digits in which a JSON number within these bounds was written.
         text = repr(given) if type(given) in {int, float} else given
         try:
             stored = parse_price(str(text))
@@ -167,65 +167,70 @@ def _decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
     return BeforeValidator(read, json_schema_input_type=str | float)
 
 
-# A decimal as it is kept, in ten-thousandths; told again as it could have been sent: nobody reads those in a history.
-_Parts = Annotated[int, PlainSerializer(price_text, return_type=str, when_used="json")]
+# A decimal stored in ten-thousandths; it is serialised in the form in which it was sent, which people can read in a
+# history.
+_TenThousandths = Annotated[int, PlainSerializer(price_text, return_type=str, when_used="json")]
 
 
 # An amount per unit.
 Price = Annotated[
-    _Parts,
-    _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, LARGEST),
+    _TenThousandths,
+    _check_decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, MAX_STORED),
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
-    As("price"),
+    InputKind("price"),
 ]
-# What an hour costs: so little that a database multiplies it by all that is worked in a day, and adds many up.
+# The price of an hour, with a bound that lets a database multiply it by a day's work and add many of them up.
 HourlyRate = Annotated[
-    _Parts,
-    _decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, 10**8 * UNIT),
+    _TenThousandths,
+    _check_decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, 10**8 * UNIT),
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
-    As("price"),
+    InputKind("price"),
 ]
 Percent = Annotated[
-    _Parts,
-    _decimal("is not a percentage such as 19 or 5.5, from 0 to 100 and with at most four decimals", 0, 100 * UNIT),
+    _TenThousandths,
+    _check_decimal(
+        "is not a percentage such as 19 or 5.5, from 0 to 100 and with at most four decimals", 0, 100 * UNIT
+    ),
     Field(description='Text such as "5.5".'),
-    As("decimal"),
+    InputKind("decimal"),
 ]
-# What a line of a document costs, or takes off.
+# The price or deduction of a document line.
 SignedPrice = Annotated[
-    _Parts,
-    _decimal("is not a decimal such as 85.50 or -20, with at most four decimals", -LARGEST, LARGEST),
+    _TenThousandths,
+    _check_decimal("is not a decimal such as 85.50 or -20, with at most four decimals", -MAX_STORED, MAX_STORED),
     Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
-    As("price"),
+    InputKind("price"),
 ]
 SignedQuantity = Annotated[
-    _Parts,
-    _decimal("is not a quantity such as 2, 0.5 or -1, with at most four decimals", -(10**7) * UNIT, 10**7 * UNIT),
+    _TenThousandths,
+    _check_decimal("is not a quantity such as 2, 0.5 or -1, with at most four decimals", -(10**7) * UNIT, 10**7 * UNIT),
     Field(description='Text such as "2" or "0.5".'),
-    As("decimal"),
+    InputKind("decimal"),
 ]
-# How many there are of something.
+# A quantity.
 Quantity = Annotated[
-    _Parts,
-    _decimal("is not a quantity such as 2 or 0.5, above 0 and with at most four decimals", 1, 10**7 * UNIT),
+    _TenThousandths,
+    _check_decimal("is not a quantity such as 2 or 0.5, above 0 and with at most four decimals", 1, 10**7 * UNIT),
     Field(description='Text such as "2" or "0.5".'),
-    As("decimal"),
+    InputKind("decimal"),
 ]
 
 
-def _moment(text: str) -> str:
+def _to_moment(text: str) -> str:
     try:
         return moment_text(parse_moment(text))
     except ValueError:
         raise ValueError("is not a moment such as 2026-11-15T10:30:50Z") from None
 
 
-# An instant with its offset from UTC; kept as moments are kept.
-Moment = Annotated[str, AfterValidator(_moment), Field(json_schema_extra={"format": "date-time"}), As("moment")]
+# A moment with its offset from UTC, stored as all moments are.
+Moment = Annotated[
+    str, AfterValidator(_to_moment), Field(json_schema_extra={"format": "date-time"}), InputKind("moment")
+]
 
 
-def _day(text: str) -> str:
-    # Python also reads `20261115` and `2026-W46-7`.
+def _check_day(text: str) -> str:
+    # Python also accepts `20261115` and `2026-W46-7`.
     try:
         is_day = date.fromisoformat(text).isoformat() == text
     except ValueError:
@@ -235,85 +240,88 @@ def _day(text: str) -> str:
     return text
 
 
-# A date, as the calendar of the organisation has it.
-Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"format": "date"}), As("date")]
+# A date in the organisation's calendar.
+Day = Annotated[str, AfterValidator(_check_day), Field(json_schema_extra={"format": "date"}), InputKind("date")]
 
 
-# Whatever is done lies in these years: a year beyond them is mistyped, and reckoning with days stays in the calendar.
-YEARS = range(2000, 2100)
-ANOTHER_YEAR = f"is not within the years {YEARS[0]} to {YEARS[-1]}"
+# The years of stored dates: another year is a typing error, and date calculations stay within the calendar.
+ALLOWED_YEARS = range(2000, 2100)
+WRONG_YEAR = f"is not within the years {ALLOWED_YEARS[0]} to {ALLOWED_YEARS[-1]}"
 
 
-def _of_these_years(day: str) -> str:
-    if date.fromisoformat(day).year not in YEARS:
-        raise ValueError(ANOTHER_YEAR)
+def _check_year(day: str) -> str:
+    if date.fromisoformat(day).year not in ALLOWED_YEARS:
+        raise ValueError(WRONG_YEAR)
     return day
 
 
-# One that is kept. What only narrows a list may lie anywhere.
-KeptDay = Annotated[Day, AfterValidator(_of_these_years)]
+# A date that is stored. A date that only filters a list may be in any year.
+StoredDay = Annotated[Day, AfterValidator(_check_year)]
 
 
-def _whole(given: object) -> object:
-    # In the words of a query Pydantic would also take `1_0`, `+5`, `05`, `5.0` and spaces around.
+def _check_whole_number(given: object) -> object:
+    # In query strings Pydantic would also accept `1_0`, `+5`, `05`, `5.0` and surrounding spaces.
     if isinstance(given, str) and not re.fullmatch("0|-?[1-9][0-9]*", given):
         raise ValueError("is not a whole number")
-    # In JSON, 10.0 is a whole number as much as 10 is.
+    # In JSON, 10.0 is a whole number too.
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
-WholeNumber = Annotated[int, BeforeValidator(_whole)]
+WholeNumber = Annotated[int, BeforeValidator(_check_whole_number)]
 
 
-def _true_or_false(given: object) -> object:
-    # In the words of a query Pydantic would also take `1`, `on`, `Yes` and more such.
+def _check_true_or_false(given: object) -> object:
+    # In query strings Pydantic would also accept `1`, `on`, `Yes` and others.
     if isinstance(given, str) and given not in {"true", "false"}:
         raise ValueError("is not true or false")
     return given
 
 
-# For what a query can ask. In JSON there is nothing to be told apart.
-AskedBool = Annotated[bool, BeforeValidator(_true_or_false)]
+# A boolean in a query string. JSON has a type of its own for it.
+QueryBool = Annotated[bool, BeforeValidator(_check_true_or_false)]
 
-# The field by which a list goes on; each list says by its type whose id it is.
-LAST_SEEN: Any = Field(default=None, description="Goes on behind this id, the last of the page before.")
+# The field that asks for the next page of a list; each list declares by its type whose id it is.
+STARTING_AFTER: Any = Field(default=None, description="Goes on behind this id, the last of the page before.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference(As):
-    """Beside the id or number of another record: people pick the record."""
+class RecordReference(InputKind):
+    """Annotates the id or number of another record: people pick the record."""
 
     kind: str = "reference"
-    # The prefix of such ids, and the state by which their list is narrowed to those that can be meant.
-    to: str
+    # The prefix of these ids, and the status that filters the list of records to pick from.
+    prefix: str
     status: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class IdOf(AfterValidator):
-    """Beside an id: whose it is."""
+class IdValidator(AfterValidator):
+    """A validator of ids that records the prefix of the ids."""
 
     prefix: str = ""
 
 
-# How the words begin for what is no id: a name, perhaps, by which one is found.
-NO_ID = "is not the id of"
+# The beginning of the error message for a text that is not an id, such as a name.
+NOT_AN_ID = "is not the id of"
 
 
-def id_of(prefix: str, what: str | None = None) -> IdOf:
-    """Refuse text that cannot be the id of such a record, whose prefix is what people call it if nothing else is."""
+def make_id_validator(prefix: str, label: str | None = None) -> IdValidator:
+    """Return a validator that refuses text that cannot be the id of such a record.
+
+    The message uses `label`, or else the prefix, as the name of the kind of record.
+    """
 
     def check(text: str | None) -> str | None:
         if text is not None and not is_id(text, prefix):
-            raise ValueError(f"{NO_ID} {what or f'a {prefix}'}")
+            raise ValueError(f"{NOT_AN_ID} {label or f'a {prefix}'}")
         return text
 
-    return IdOf(check, prefix)
+    return IdValidator(check, prefix)
 
 
-def _one_of(known: Any, problem: str) -> AfterValidator:
+def _check_one_of(allowed: Any, problem: str) -> AfterValidator:
     def check(text: str) -> str:
-        if text not in known:
+        if text not in allowed:
             raise ValueError(problem)
         return text
 
@@ -322,26 +330,36 @@ def _one_of(known: Any, problem: str) -> AfterValidator:
 
 Country = Annotated[
     str,
-    _one_of(COUNTRIES, "is not a country code such as GB"),
+    _check_one_of(COUNTRIES, "is not a country code such as GB"),
     Field(description="ISO 3166, two letters."),
-    As("country"),
+    InputKind("country"),
 ]
 Currency = Annotated[
-    str, _one_of(CURRENCIES, "is not a currency code such as EUR"), Field(description="ISO 4217."), As("currency")
+    str,
+    _check_one_of(CURRENCIES, "is not a currency code such as EUR"),
+    Field(description="ISO 4217."),
+    InputKind("currency"),
 ]
 
 
-def _time_zone(name: str) -> str:
+def _check_time_zone(name: str) -> str:
     if not is_time_zone(name):
         raise ValueError("is not a time zone such as Europe/Berlin")
     return name
 
 
 TimeZone = Annotated[
-    str, AfterValidator(_time_zone), Field(description="Where its clocks are, such as Europe/Berlin."), As("zone")
+    str,
+    AfterValidator(_check_time_zone),
+    Field(description="Where its clocks are, such as Europe/Berlin."),
+    InputKind("zone"),
 ]
 
 
-def omittable(**details: Any) -> Any:
-    """A field that may be left out of a change but not set to null."""
-    return Field(default_factory=lambda: None, **details)
+def none_if_omitted() -> None:
+    """Return None. As a default factory it lets a field be left out; a default would also let null clear the field."""
+
+
+def omittable_field(**details: Any) -> Any:
+    """Return a field that may be left out of a change but not set to null."""
+    return Field(default_factory=none_if_omitted, **details)

@@ -1,4 +1,4 @@
-"""Money, prices and quantities: exact decimals kept as integers, never binary floats."""
+"""Money, prices and quantities: exact decimals held as integers, never as binary floats."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _TWO_DECIMALS = """
 """
 _THREE_DECIMALS = "BHD IQD JOD KWD LYD OMR TND"
 
-LARGEST = 2**53 - 1  # what every JSON reader holds exactly, and far inside a database's 64 bits
+MAX_STORED = 2**53 - 1  # every JSON reader holds it exactly, and a database's 64 bits are far larger
 UNIT = 10_000  # prices, quantities and percentages are counts of such parts
 
 CURRENCIES: Mapping[str, int] = MappingProxyType(
@@ -30,145 +30,148 @@ CURRENCIES: Mapping[str, int] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Money:
-    """An amount in whole minor units (cents) of one currency."""
+    """An amount in whole minor units, such as cents, of one currency."""
 
     minor: int
     currency: str
 
     def __post_init__(self) -> None:
-        _decimals(self.currency)
-        if not -LARGEST <= self.minor <= LARGEST:
+        _decimals_of(self.currency)
+        if not -MAX_STORED <= self.minor <= MAX_STORED:
             raise ValueError("The amount is too large.")
 
     @classmethod
     def parse(cls, text: str, currency: str) -> "Money":
-        """Read a decimal such as `1190.00`, with at most the currency's decimals."""
-        return cls(_parse(text, _decimals(currency)), currency)
+        """Parse a decimal such as `1190.00`, with at most the currency's number of decimals."""
+        return cls(_parse_decimal(text, _decimals_of(currency)), currency)
 
-    def text(self) -> str:
-        """Write the amount with all of the currency's decimals."""
+    def to_text(self) -> str:
+        """Return the amount with all of the currency's decimals."""
         return amount_text(self.minor, self.currency)
 
 
 def round_half_away(value: Decimal, digits: int) -> Decimal:
-    """Round to so many decimals, a half away from zero: 0.125 to 0.13 and -0.125 to -0.13."""
+    """Round to this number of decimals, a half away from zero: 0.125 to 0.13 and -0.125 to -0.13."""
     if not value.is_finite():
         raise ValueError("Only a finite number can be rounded.")
     try:
-        rounded = value.quantize(Decimal((0, (1,), -digits)), context=_WIDE)
+        rounded = value.quantize(Decimal((0, (1,), -digits)), context=_WIDE_CONTEXT)
     except InvalidOperation:
         raise ValueError("The number is too large.") from None
-    return _WIDE.plus(rounded)  # plus turns -0.00 into 0.00
+    return _WIDE_CONTEXT.plus(rounded)  # plus turns -0.00 into 0.00
 
 
-def spread(total: int, weights: Sequence[int]) -> list[int]:
-    """Share a total out in proportion to signed weights, so that the parts sum to it exactly.
+def spread_total(total: int, weights: Sequence[int]) -> list[int]:
+    """Share a total out in proportion to signed weights, so that the parts add up to it exactly.
 
-    A weight of the other sign gets a part of the other sign. Weights that cancel each other out have no proportion:
-    there, only their sizes count.
+    A weight of the opposite sign gets a part of the opposite sign. If the weights add up to zero, only their sizes
+    count.
     """
-    whole = sum(weights)
-    if not whole:
+    weight_sum = sum(weights)
+    if not weight_sum:
         weights = [abs(weight) for weight in weights] if any(weights) else [1] * len(weights)
-        whole = sum(weights)
-    if whole:
-        return round_to_total([total * weight for weight in weights], whole, total)
+        weight_sum = sum(weights)
+    if weight_sum:
+        return round_to_total([total * weight for weight in weights], weight_sum, total)
     if total:
         raise ValueError("There is nothing to spread the total over.")
     return []
 
 
 def round_to_total(numerators: Sequence[int], denominator: int, total: int) -> list[int]:
-    """Round fractions to whole numbers that sum to a total (largest remainder, ties to the front).
+    """Round fractions to whole numbers that add up to a total (largest remainder, ties to the front).
 
-    The total is the sum of the fractions, rounded. With every sign turned around, the parts are the same with their
-    signs turned around: a credit note mirrors its invoice.
+    The total is the sum of the fractions, rounded. If every sign is reversed, the parts are the same with reversed
+    signs, so that a credit note mirrors its invoice.
     """
     sign = 1 if denominator > 0 else -1
     parts, remainders = [], []
     for numerator in numerators:
         # Towards zero, so that a negative fraction mirrors a positive one.
         size, remainder = divmod(abs(numerator), abs(denominator))
-        of_part = sign if numerator > 0 else -sign
-        parts.append(of_part * size)
-        remainders.append(of_part * remainder)
-    left = total - sum(parts)
-    step = 1 if left > 0 else -1
-    by_remainder = sorted(range(len(parts)), key=lambda place: -step * remainders[place])
-    for place in by_remainder[: abs(left)]:
-        parts[place] += step
+        part_sign = sign if numerator > 0 else -sign
+        parts.append(part_sign * size)
+        remainders.append(part_sign * remainder)
+    remaining = total - sum(parts)
+    step = 1 if remaining > 0 else -1
+    by_remainder = sorted(range(len(parts)), key=lambda position: -step * remainders[position])
+    for position in by_remainder[: abs(remaining)]:
+        parts[position] += step
     return parts
 
 
 def amount_text(minor: int, currency: str) -> str:
-    """Write an amount in whole minor units with all of the currency's decimals."""
-    return _text(minor, _decimals(currency))
+    """Return an amount in whole minor units with all of the currency's decimals."""
+    return _decimal_text(minor, _decimals_of(currency))
 
 
-def in_minor(price: int, currency: str) -> int:
-    """An amount that was read as a price, in whole minor units; ValueError where it has more decimals than those."""
-    digits = _decimals(currency)
+def price_to_minor(price: int, currency: str) -> int:
+    """Convert an amount that was parsed as a price to whole minor units.
+
+    Raise ValueError if it has more decimals than the currency.
+    """
+    digits = _decimals_of(currency)
     scale: int = 10**digits
-    minor, rest = divmod(price * scale, UNIT)
-    if rest:
+    minor, remainder = divmod(price * scale, UNIT)
+    if remainder:
         raise ValueError(f"has more than {digits} decimals" if digits else "has decimals")
     return minor
 
 
-def in_parts(minor: int, currency: str) -> int:
-    """An amount in whole minor units as a price is kept, the other way round: every currency's fit into its parts."""
-    scale: int = 10 ** _decimals(currency)
+def minor_to_price(minor: int, currency: str) -> int:
+    """Convert an amount in whole minor units to the integer form of a price; this is exact for every currency."""
+    scale: int = 10 ** _decimals_of(currency)
     return minor * UNIT // scale
 
 
 class TooLargeError(ValueError):
-    """A number that is written as it should be, and is more than is kept."""
+    """A well-formed number is larger than can be stored."""
 
 
-# Lines of documents cost the same again and again, and are read whenever something becomes of their document.
+# Document lines repeat the same prices, and are read on every change of their document.
 @lru_cache(4096)
 def parse_price(text: str) -> int:
-    """Read a price or quantity with at most 4 decimals as a count of 1/10,000."""
-    stored = _parse(text, _PRICE_DIGITS)
-    if not -LARGEST <= stored <= LARGEST:
+    """Parse a price or quantity with at most 4 decimals as a count of 1/10,000."""
+    stored = _parse_decimal(text, _PRICE_DIGITS)
+    if not -MAX_STORED <= stored <= MAX_STORED:
         raise TooLargeError("The number is too large.")
     return stored
 
 
 def price_text(stored: int) -> str:
-    """Write a price or quantity with 2 to 4 decimals, as many as it needs."""
-    text = _text(stored, _PRICE_DIGITS)
+    """Return a price or quantity with 2 to 4 decimals, as many as it needs."""
+    text = _decimal_text(stored, _PRICE_DIGITS)
     return text[:-2] + text[-2:].rstrip("0")
 
 
-def with_decimals(price: str, currency: str) -> str:
-    """A price that was written, with all of the currency's decimals, and more where it needs them."""
+def pad_decimals(price: str, currency: str) -> str:
+    """Return a price text with all of the currency's decimals, and more if the price needs them."""
     whole, _, part = price.partition(".")
-    part = part.rstrip("0").ljust(_decimals(currency), "0")
+    part = part.rstrip("0").ljust(_decimals_of(currency), "0")
     return f"{whole}.{part}" if part else whole
 
 
-def _decimals(currency: str) -> int:
+def _decimals_of(currency: str) -> int:
     if currency not in CURRENCIES:
         raise ValueError("The currency is not an active ISO 4217 code.")
     return CURRENCIES[currency]
 
 
-def _parse(text: str, digits: int) -> int:
+def _parse_decimal(text: str, digits: int) -> int:
     match = _DECIMAL.fullmatch(text)
     if match is None:
         raise ValueError("Write a plain decimal number such as 1190 or -0.5.")
     sign, whole, fraction = match.groups(default="")
-    if len(whole) > _LONGEST:
+    if len(whole) > _MAX_LENGTH:
         raise TooLargeError("The number is too large.")
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         raise ValueError("The number is too long.")
     if len(fraction) > digits:
         raise ValueError(f"At most {digits} decimals are allowed." if digits else "No decimals are allowed.")
     return int(sign + whole + fraction.ljust(digits, "0"))
 
 
-def _text(stored: int, digits: int) -> str:
+def _decimal_text(stored: int, digits: int) -> str:
     if digits == 0:
         return str(stored)
     sign = "-" if stored < 0 else ""
@@ -177,6 +180,8 @@ def _text(stored: int, digits: int) -> str:
 
 
 _PRICE_DIGITS = 4
-_LONGEST = 40  # far beyond the largest number; spares reading thousands of digits
+_MAX_LENGTH = 40  # far beyond the largest number; spares reading thousands of digits
 _DECIMAL = re.compile(r"(-?)([0-9]+)(?:\.([0-9]+))?")
-_WIDE = Context(prec=400, rounding=ROUND_HALF_UP, traps=[InvalidOperation])  # the usual 28 digits would round twice
+_WIDE_CONTEXT = Context(
+    prec=400, rounding=ROUND_HALF_UP, traps=[InvalidOperation]
+)  # the usual 28 digits would round twice

@@ -1,31 +1,34 @@
-"""What people call what we keep as a code: countries, currencies and time zones."""
+"""The English names of codes: countries, currencies, time zones and languages."""
 
 from functools import cache
 from typing import Any
 
-from mainstay.late import late
+from mainstay.lazy_import import import_lazily
+from mainstay.values.countries import COUNTRIES
 from mainstay.values.moments import time_zones
 from mainstay.values.money import CURRENCIES
-from mainstay.values.places import COUNTRIES
 
 
 @cache
 def country_names() -> dict[str, str]:
-    """The name of each country, by its code."""
-    return {code: str(_english().territories[code]) for code in sorted(COUNTRIES)}
+    """Return the name of each country by its code."""
+    return {code: str(_english_locale().territories[code]) for code in sorted(COUNTRIES)}
 
 
 @cache
 def currency_names() -> dict[str, str]:
-    """The name of each currency with its code, which is on documents: `Euro (EUR)`."""
-    return {code: f"{_english().currencies.get(code, code)} ({code})" for code in sorted(CURRENCIES)}
+    """Return the name of each currency by its code, followed by the code that documents show: `Euro (EUR)`."""
+    return {code: f"{_english_locale().currencies.get(code, code)} ({code})" for code in sorted(CURRENCIES)}
 
 
 @cache
 def zone_names() -> dict[str, str]:
-    """The place of each time zone, and where that is: `Buenos Aires (America, Argentina)`; others are for machines."""
-    return {_EVERYWHERE: _EVERYWHERE} | {
-        zone: f"{_city(zone) or place} ({', '.join(regions)})"
+    """Return a label of each time zone, such as `Buenos Aires (America, Argentina)`.
+
+    Zones without a place, such as `Etc/GMT+1`, are left out, except UTC.
+    """
+    return {_UTC: _UTC} | {
+        zone: f"{_city_of(zone) or place} ({', '.join(regions)})"
         for zone in sorted(time_zones())
         if not zone.startswith("Etc/")
         for *regions, place in [zone.replace("_", " ").split("/")]
@@ -34,24 +37,24 @@ def zone_names() -> dict[str, str]:
 
 
 @cache
-def offered_zones() -> dict[str, str]:
-    """Those of them that are offered: each place once, by the name that it has now."""
-    before = late("babel.core").get_global("zone_aliases").keys() - {_EVERYWHERE}
-    return {zone: name for zone, name in zone_names().items() if zone not in before}
+def current_zone_names() -> dict[str, str]:
+    """Return the time zones that people choose from: each place once, under its current name."""
+    former = import_lazily("babel.core").get_global("zone_aliases").keys() - {_UTC}
+    return {zone: name for zone, name in zone_names().items() if zone not in former}
 
 
-_EVERYWHERE = "UTC"
+_UTC = "UTC"
 
 
-def _city(zone: str) -> str:
-    """A place as people spell it, where its zone is not called like that; without the state that it is in."""
-    return str(_english().time_zones.get(zone, {}).get("city") or "").partition(",")[0]
+def _city_of(zone: str) -> str:
+    """Return the usual spelling of a zone's place, without its state, if it differs from the name of the zone."""
+    return str(_english_locale().time_zones.get(zone, {}).get("city") or "").partition(",")[0]
 
 
-def _english() -> Any:
-    return late("babel").Locale("en")
+def _english_locale() -> Any:
+    return import_lazily("babel").Locale("en")
 
 
 def language_names() -> dict[str, str]:
-    """The languages in which customers are written to, by their codes."""
+    """Return the languages in which customers are written to, by their codes."""
     return {"en": "English", "de": "German", "fr": "French", "nl": "Dutch", "es": "Spanish"}

@@ -1,4 +1,4 @@
-"""Moments as people give them: with an offset from UTC, or as the clocks of a place show them."""
+"""Times that people enter: with an offset from UTC, or as the local clock of a place shows them."""
 
 import re
 from datetime import UTC, datetime
@@ -8,45 +8,48 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field
 
-from mainstay.values.fields import As
-from mainstay.values.moments import at_wall_time, parse_moment
+from mainstay.values.fields import InputKind
+from mainstay.values.moments import from_wall_time, parse_moment
 
 _PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?$"
-_WRITTEN = re.compile(
-    r"(?P<minute>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2})(?P<second>:[0-9]{2}(?:\.[0-9]{1,9})?)?"
+_ENTERED_MOMENT = re.compile(
+    r"(?P<date_and_minute>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2})(?P<second>:[0-9]{2}(?:\.[0-9]{1,9})?)?"
     r"(?P<offset>[Zz]|[+-][0-9]{2}:[0-9]{2})?",
     re.ASCII,
 )
 
 
-def _check(text: str) -> str:
-    """Refuse what is no time at any place; whether the clocks of one show it is found out when the place is known."""
+def _check_entered_moment(text: str) -> str:
+    """Refuse text that cannot be a time anywhere.
+
+    Whether the clock of a place shows this time is checked once the place is known.
+    """
     try:
-        minute, second, offset = _parts(text)
-        parse_moment(minute + second + (offset or "Z"))
+        date_and_minute, second, offset = _split_entered_moment(text)
+        parse_moment(date_and_minute + second + (offset or "Z"))
     except ValueError:
         raise ValueError("is not a time such as 2026-11-15T10:30, or 2026-11-15T10:30:00Z") from None
     return text
 
 
-def _parts(text: str) -> tuple[str, str, str]:
-    written = _WRITTEN.fullmatch(text)
-    if written is None:
+def _split_entered_moment(text: str) -> tuple[str, str, str]:
+    match = _ENTERED_MOMENT.fullmatch(text)
+    if match is None:
         raise ValueError
-    return written["minute"], written["second"] or ":00", written["offset"] or ""
+    return match["date_and_minute"], match["second"] or ":00", match["offset"] or ""
 
 
-# Kept as it was given until it is known where it was meant.
-WallTime = Annotated[
+# Stays as it was entered until the place it refers to is known.
+EnteredMoment = Annotated[
     str,
-    AfterValidator(_check),
+    AfterValidator(_check_entered_moment),
     Field(json_schema_extra={"pattern": _PATTERN}, examples=["2026-11-15T10:30"]),
-    As("wall"),
+    InputKind("wall"),
 ]
 
 
 def check_time_of_day(text: str) -> str:
-    """Refuse what is not a time of day."""
+    """Return the text, or raise ValueError if it is not a time of day."""
     if not re.fullmatch(_TIME_OF_DAY, text):
         raise ValueError("is not a time of day such as 08:00")
     return text
@@ -57,36 +60,39 @@ TimeOfDay = Annotated[
     str,
     AfterValidator(check_time_of_day),
     Field(json_schema_extra={"pattern": _TIME_OF_DAY}),
-    As("time"),
+    InputKind("time"),
 ]
 
 
-def read_wall_time(text: str, zone: str) -> datetime:
-    """The moment that was meant, in UTC; a time that the clocks skip or show twice is refused with what to send."""
-    minute, second, offset = _parts(text)
+def parse_entered_moment(text: str, zone: str) -> datetime:
+    """Return the entered moment in UTC.
+
+    If the clocks skip this time or show it twice, raise ValueError with what to send instead.
+    """
+    date_and_minute, second, offset = _split_entered_moment(text)
     if offset:
-        return parse_moment(minute + second + offset)
-    shown = datetime.fromisoformat(minute + second)
+        return parse_moment(date_and_minute + second + offset)
+    entered = datetime.fromisoformat(date_and_minute + second)
     try:
-        return at_wall_time(shown.date(), shown.time(), zone)
+        return from_wall_time(entered.date(), entered.time(), zone)
     except ValueError:
-        raise ValueError(_instead(shown, zone)) from None
+        raise ValueError(_describe_alternatives(entered, zone)) from None
 
 
-# Much begins and ends when something else does, and a page writes of each several times.
+# Many records share the same moments, and a page shows each several times.
 @lru_cache(4096)
-def wall_text(moment: str, zone: str) -> str:
-    """A moment as the clocks of a place show it: `2026-11-15T10:30`."""
+def wall_time_text(moment: str, zone: str) -> str:
+    """Return a moment as the local clock of a place shows it: `2026-11-15T10:30`."""
     return parse_moment(moment).astimezone(ZoneInfo(zone)).replace(tzinfo=None).isoformat("T", "minutes")
 
 
-def _instead(shown: datetime, zone: str) -> str:
-    first, second = (shown.replace(tzinfo=ZoneInfo(zone), fold=fold) for fold in (0, 1))
+def _describe_alternatives(entered: datetime, zone: str) -> str:
+    first, second = (entered.replace(tzinfo=ZoneInfo(zone), fold=fold) for fold in (0, 1))
     try:
-        real = first.astimezone(UTC).astimezone(ZoneInfo(zone))
+        round_tripped = first.astimezone(UTC).astimezone(ZoneInfo(zone))
     except OverflowError:
         return "lies outside the years 1 to 9999"
-    skipped = real.replace(tzinfo=None) != shown
-    meant = (second.astimezone(UTC).astimezone(ZoneInfo(zone)), real) if skipped else (first, second)
-    options = " or ".join(one.isoformat(timespec="seconds") for one in meant)
+    skipped = round_tripped.replace(tzinfo=None) != entered
+    candidates = (second.astimezone(UTC).astimezone(ZoneInfo(zone)), round_tripped) if skipped else (first, second)
+    options = " or ".join(candidate.isoformat(timespec="seconds") for candidate in candidates)
     return f"is {'skipped' if skipped else 'shown twice'} by the clocks in {zone}; send {options}, whichever is meant"

@@ -1,1 +1,1 @@
-"""Floor 5: telling others what happened: webhooks, what became of each delivery, and the feed of events."""
+"""Webhooks: endpoints, deliveries and their attempts, and the feed of events."""

@@ -1,26 +1,26 @@
-"""Giving up on a webhook: nothing more is sent to it, and those who can mend it are told."""
+"""Disable a webhook that keeps failing, and email the people who can repair it."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from mainstay.backing.database import Handle
-from mainstay.identity.mails import mail
+from mainstay.changes.outbox import OutboxTask
+from mainstay.identity.emails import build_email_task
+from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox import Letter
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict
-from mainstay.terms.rights import Right, holders
-from mainstay.terms.shapes import Input
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission, sql_roles_with
+from mainstay.vocabulary.refusal import Conflict
+from mainstay.vocabulary.schemas import Input
 from mainstay.webhooks.model import Webhook
 from mainstay.webhooks.store import WEBHOOKS
 
 
 @dataclass(frozen=True, slots=True)
-class GivenUp:
-    """A webhook that is not to be tried any more, as it was when that was found."""
+class FailedWebhook:
+    """A webhook that is to be disabled, with its address and failures as the dispatcher saw them."""
 
     organisation: str
     webhook: str
@@ -30,7 +30,7 @@ class GivenUp:
 
 
 class DisableWebhook(Input):
-    """Which webhook, as it was found."""
+    """A webhook to disable, as the dispatcher saw it."""
 
     webhook_id: str = Field(description="The webhook's id.")
     url: str = Field(description="Where it was sent to.")
@@ -39,12 +39,12 @@ class DisableWebhook(Input):
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE,
+    permission=Permission.WEBHOOKS_MANAGE,
     effect=Effect.CHANGE,
-    offered=frozenset({Door.HOUSE}),
-    mails=True,
+    doors=frozenset({Door.SYSTEM}),
+    emails_outside=True,
     on=WEBHOOKS,
-    unless=Webhook.disabled,
+    blocked_by=Webhook.not_deliverable,
 )
 def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> Webhook:
     """Give up on a webhook.
@@ -53,25 +53,26 @@ def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> We
     """
     if (webhook.url, webhook.failing_since) != (given.url, given.failing_since):
         raise Conflict("The webhook has changed meanwhile.")
-    # The webhook before its deliveries, as the dispatcher locks them: so neither waits for the other in a circle.
+    # The webhook is changed before its deliveries, in the order in which the dispatcher locks them. So the two never
+    # deadlock.
     after = WEBHOOKS.save(ctx, webhook, {"status": "disabled", "disabled_reason": given.reason, "due_at": None})
-    ctx.rows.run(
+    ctx.db.run(
         "UPDATE delivery SET status = 'failed', due_at = NULL"
         " WHERE organisation_id = :organisation AND webhook_id = :webhook AND status IN ('waiting', 'sending')",
         webhook=webhook.id,
     )
-    for letter in _news(ctx.rows, given, ctx.base_url):
-        ctx.post(letter)
+    for task in _build_emails(ctx.db, given, ctx.base_url):
+        ctx.add_task(task)
     return after
 
 
-def plain(url: str) -> str:
-    """An address without its query, in which receivers keep secrets, and without a name and password."""
+def hide_url_secrets(url: str) -> str:
+    """Return a URL without its query, user name and password, because receivers keep secrets in them."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
-_NEWS = """\
+_EMAIL_TEXT = """\
 Hello {name},
 
 Mainstay no longer sends events of {organisation} to this address:
@@ -86,23 +87,23 @@ where you can also have everything sent that was missed.
 """
 
 
-def _news(rows: Handle, found: DisableWebhook, base_url: str) -> list[Letter]:
-    people = rows.all(
+def _build_emails(db: DatabaseHandle, given: DisableWebhook, base_url: str) -> list[OutboxTask]:
+    people = db.all(
         "SELECT p.name, p.email, o.name FROM person p JOIN organisation o ON o.id = p.organisation_id"
         " WHERE p.organisation_id = :organisation AND p.status = 'active'"
-        f" AND p.role IN {holders(Right.WEBHOOKS_MANAGE)}"
+        f" AND p.role IN {sql_roles_with(Permission.WEBHOOKS_MANAGE)}"
     )
     return [
-        mail(
+        build_email_task(
             str(email),
             f"A webhook of {organisation} was disabled",
-            _NEWS.format(
+            _EMAIL_TEXT.format(
                 name=name,
                 organisation=organisation,
-                url=plain(found.url),
-                reason=found.reason,
+                url=hide_url_secrets(given.url),
+                reason=given.reason,
                 base_url=base_url,
-                webhook=found.webhook_id,
+                webhook=given.webhook_id,
             ),
         )
         for name, email, organisation in people

@@ -1,23 +1,23 @@
-"""Where events are sent to: made, changed, paused and deleted by people, never by a key or an agent."""
+"""Operations on webhooks: only people create, change, pause and delete them, never a key or an agent."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from mainstay.backing.guard import Denied
-from mainstay.identity.keys import FOR_PEOPLE
+from mainstay.identity.keys import PEOPLE_DOORS
+from mainstay.infrastructure.address_guard import AddressDenied
 from mainstay.kernel.context import Context
-from mainstay.kernel.operation import Ahead, Effect, operation
-from mainstay.terms.refusal import Conflict, Fault, Invalid
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Line, WebAddress, id_of, omittable
+from mainstay.kernel.operation import Effect, Preparation, operation
+from mainstay.values.fields import STARTING_AFTER, TextLine, WebAddress, make_id_validator, omittable_field
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, ListInput, PageResult
 from mainstay.webhooks import store
 from mainstay.webhooks.model import EventKinds, Webhook, WebhookOut, check_kinds
 from mainstay.webhooks.store import WEBHOOKS
 
-MOST = 10
-_KINDS = "Which kinds of events are sent there; all, unless some are chosen."
+MAX_WEBHOOKS = 10
+_EVENTS_DESCRIPTION = "Which kinds of events are sent there; all, unless some are chosen."
 
 
 class CreateWebhook(Input):
@@ -26,14 +26,14 @@ class CreateWebhook(Input):
     url: WebAddress = Field(
         title="Address", description="Where events are sent: https, and an address that the internet can reach."
     )
-    description: Line | None = Field(None, description="For yourselves, such as Accounting.")
-    events: EventKinds | None = Field(None, description=_KINDS)
+    description: TextLine | None = Field(None, description="For yourselves, such as Accounting.")
+    events: EventKinds | None = Field(None, description=_EVENTS_DESCRIPTION)
 
 
 class ListWebhooks(ListInput):
     """Which webhooks to list."""
 
-    starting_after: Annotated[str | None, id_of("webhook")] = LAST_SEEN
+    starting_after: Annotated[str | None, make_id_validator("webhook")] = STARTING_AFTER
 
 
 class GetWebhook(Input):
@@ -46,11 +46,11 @@ class UpdateWebhook(Input):
     """Which webhook, and what to change; null clears."""
 
     webhook_id: str = Field(description="The webhook's id.")
-    url: WebAddress = omittable(
+    url: WebAddress = omittable_field(
         title="Address", description="Where events are sent: https, and an address that the internet can reach."
     )
-    description: Line | None = Field(None, description="For yourselves, such as Accounting.")
-    events: EventKinds | None = Field(None, description=_KINDS)
+    description: TextLine | None = Field(None, description="For yourselves, such as Accounting.")
+    events: EventKinds | None = Field(None, description=_EVENTS_DESCRIPTION)
 
 
 class PauseWebhook(Input):
@@ -71,46 +71,46 @@ class RotateWebhookSecret(Input):
     webhook_id: str = Field(description="The webhook's id.")
 
 
-class DeleteWebhook(Irrevocable):
+class DeleteWebhook(IrreversibleInput):
     """Which webhook to delete."""
 
     webhook_id: str = Field(description="The webhook's id.")
 
 
-def _address_checked(ahead: Ahead, given: CreateWebhook | UpdateWebhook) -> None:
-    """Whether the address may be called: asked of the names' own servers, which may take their time."""
-    if "url" not in given.sent():
+def _check_address(preparation: Preparation, given: CreateWebhook | UpdateWebhook) -> None:
+    """Refuse an address that must not be called. This asks name servers, which may take their time."""
+    if "url" not in given.sent_fields():
         return
     try:
-        ahead.guard.check(given.url, ahead.actor.organisation)
-    except Denied as denied:
+        preparation.guard.check(given.url, preparation.actor.organisation)
+    except AddressDenied as denied:
         raise Invalid([Fault("url", str(denied))]) from None
 
 
-def _room_and_address_checked(ahead: Ahead, given: CreateWebhook) -> None:
-    ahead.read(_check_room)
-    _address_checked(ahead, given)
+def _check_count_and_address(preparation: Preparation, given: CreateWebhook) -> None:
+    preparation.read(_check_count)
+    _check_address(preparation, given)
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE,
+    permission=Permission.WEBHOOKS_MANAGE,
     effect=Effect.CHANGE,
-    offered=FOR_PEOPLE,
-    ahead=_room_and_address_checked,
-    done="The webhook is ready.",
+    doors=PEOPLE_DOORS,
+    prepare=_check_count_and_address,
+    done_message="The webhook is ready.",
 )
 def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
     """Create a webhook.
 
     From now on, what happens in the organisation is sent there, signed with a secret of its own.
     """
-    _check_room(ctx)
+    _check_count(ctx)
     check_kinds(ctx, "events", *given.events or ())
     return WEBHOOKS.insert(ctx, dict(given) | {"status": "active"})
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE)
-def list_webhooks(ctx: Context, given: ListWebhooks) -> Page[WebhookOut]:
+@operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
+def list_webhooks(ctx: Context, given: ListWebhooks) -> PageResult[WebhookOut]:
     """List the webhooks of the organisation, newest first.
 
     Their secrets are never shown again.
@@ -118,7 +118,7 @@ def list_webhooks(ctx: Context, given: ListWebhooks) -> Page[WebhookOut]:
     return WEBHOOKS.page(ctx, given)
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.READ, offered=FOR_PEOPLE, on=WEBHOOKS)
+@operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=WEBHOOKS)
 def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
     """Get one webhook.
 
@@ -128,19 +128,19 @@ def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE,
+    permission=Permission.WEBHOOKS_MANAGE,
     effect=Effect.CHANGE,
-    offered=FOR_PEOPLE,
+    doors=PEOPLE_DOORS,
     on=WEBHOOKS,
-    ahead=_address_checked,
-    done="Your changes are saved.",
+    prepare=_check_address,
+    done_message="Your changes are saved.",
 )
 def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webhook:
     """Change where events are sent, and which.
 
     It takes effect with the next event.
     """
-    changes = given.sent("webhook_id")
+    changes = given.sent_fields("webhook_id")
     check_kinds(ctx, "events", *given.events or ())
     if changes.get("url", webhook.url) != webhook.url:
         changes |= {"trusted": 0, "failing_since": None}
@@ -148,12 +148,12 @@ def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webh
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE,
+    permission=Permission.WEBHOOKS_MANAGE,
     effect=Effect.CHANGE,
-    offered=FOR_PEOPLE,
+    doors=PEOPLE_DOORS,
     on=WEBHOOKS,
-    unless=Webhook.not_sent_to,
-    done="The webhook is paused. What happens is kept for it, and sent when you resume it.",
+    blocked_by=Webhook.not_sent_to,
+    done_message="The webhook is paused. What happens is kept for it, and sent when you resume it.",
 )
 def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webhook:
     """Pause a webhook.
@@ -164,12 +164,12 @@ def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webho
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE,
+    permission=Permission.WEBHOOKS_MANAGE,
     effect=Effect.CHANGE,
-    offered=FOR_PEOPLE,
+    doors=PEOPLE_DOORS,
     on=WEBHOOKS,
-    unless=Webhook.not_resumable,
-    done="The webhook is active. What was kept for it is being sent.",
+    blocked_by=Webhook.not_resumable,
+    done_message="The webhook is active. What was kept for it is being sent.",
 )
 def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Webhook:
     """Resume a webhook.
@@ -180,23 +180,25 @@ def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Web
     return _set_status(ctx, webhook, "active")
 
 
-@operation(right=Right.WEBHOOKS_MANAGE, effect=Effect.CHANGE, offered=FOR_PEOPLE, on=WEBHOOKS, grave=True)
+@operation(
+    permission=Permission.WEBHOOKS_MANAGE, effect=Effect.CHANGE, doors=PEOPLE_DOORS, on=WEBHOOKS, asks_again=True
+)
 def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: Webhook) -> Webhook:
     """Give a webhook a new secret.
 
     The one it had signs as well for 24 hours, so that the receiver can change over; any before that one ends at once.
     """
-    return WEBHOOKS.save(ctx, webhook, {"generation": webhook.generation + 1, "rotated_at": ctx.at})
+    return WEBHOOKS.save(ctx, webhook, {"generation": webhook.generation + 1, "rotated_at": ctx.now_text})
 
 
 @operation(
-    right=Right.WEBHOOKS_MANAGE,
+    permission=Permission.WEBHOOKS_MANAGE,
     effect=Effect.IRREVERSIBLE,
-    offered=FOR_PEOPLE,
+    doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=WEBHOOKS,
-    done="The webhook is deleted. Nothing more is sent there.",
-    ends=True,
+    done_message="The webhook is deleted. Nothing more is sent there.",
+    deletes=True,
 )
 def delete_webhook(ctx: Context, _given: DeleteWebhook, webhook: Webhook) -> Webhook:
     """Delete a webhook.
@@ -204,9 +206,9 @@ def delete_webhook(ctx: Context, _given: DeleteWebhook, webhook: Webhook) -> Web
     Nothing more is sent there, and its delivery log is gone.
     """
     ctx.summary = f"The webhook to {webhook.url} is deleted, with its delivery log."
-    if due := store.count_due(ctx, webhook.id):
+    if due := store.count_due_deliveries(ctx, webhook.id):
         ctx.effects.append(f"Events that are still to be delivered there, and will not be: {due}.")
-    store.delete(ctx, webhook.id)
+    store.remove_webhook(ctx, webhook.id)
     return webhook
 
 
@@ -222,12 +224,12 @@ OPERATIONS = (
 )
 
 
-def _check_room(ctx: Context) -> None:
-    if store.count(ctx) >= MOST:
-        raise Conflict(f"An organisation has at most {MOST} webhooks. Delete one first.")
+def _check_count(ctx: Context) -> None:
+    if store.count_webhooks(ctx) >= MAX_WEBHOOKS:
+        raise Conflict(f"An organisation has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
 
 
 def _set_status(ctx: Context, webhook: Webhook, status: str) -> Webhook:
-    # While it was not active nothing was tried, so the days of a pause are no days of failure.
-    changes = {"status": status, "disabled_reason": None, "failing_since": None, "due_at": ctx.at}
+    # Nothing was tried while it was not active, so the days of a pause do not count as days of failure.
+    changes = {"status": status, "disabled_reason": None, "failing_since": None, "due_at": ctx.now_text}
     return WEBHOOKS.save(ctx, webhook, changes)

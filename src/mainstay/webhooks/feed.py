@@ -1,4 +1,4 @@
-"""The feed of events: what happened, for those who missed a delivery or prefer to ask."""
+"""The feed of events, for receivers that missed a delivery or prefer to poll."""
 
 from typing import Annotated, Literal
 
@@ -6,18 +6,18 @@ from pydantic import Field
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import ListInput, Page
-from mainstay.values.fields import Moment, id_of
+from mainstay.values.fields import Moment, make_id_validator
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import ListInput, PageResult
 from mainstay.webhooks.model import EventOut, check_kinds
-from mainstay.webhooks.store import EVENT
+from mainstay.webhooks.store import SELECT_EVENT
 
 
 class ListEvents(ListInput):
     """Which events to list."""
 
-    starting_after: Annotated[str | None, id_of("evt", "an event")] = Field(
+    starting_after: Annotated[str | None, make_id_validator("evt", "an event")] = Field(
         default=None,
         description="The id of the last event seen; the list goes on behind it. Where that is kept no longer, every"
         " event that is kept is newer.",
@@ -28,39 +28,39 @@ class ListEvents(ListInput):
 
 
 @operation(
-    right=Right.EVENTS_READ,
+    permission=Permission.EVENTS_READ,
     effect=Effect.READ,
-    rest="GET /events",
-    offered=frozenset({Door.API, Door.AGENT}),
-    glances=True,
+    api_path="GET /events",
+    doors=frozenset({Door.API, Door.AGENT}),
+    single_statement=True,
 )
-def list_events(ctx: Context, given: ListEvents) -> Page[EventOut]:
+def list_events(ctx: Context, given: ListEvents) -> PageResult[EventOut]:
     """List what happened in the organisation, oldest first.
 
     Events are kept for 30 days, and stand here byte for byte as webhooks are sent them.
     """
-    sql, (behind, direction) = EVENT, _ORDERS[given.order]
+    sql, (comparison, direction) = SELECT_EVENT, _ORDERS[given.order]
     if given.type is not None:
         check_kinds(ctx, "type", given.type)
         sql += " AND type = :type"
     if given.since:
         sql += _SINCE
     if given.starting_after:
-        sql += f" AND sequence {behind} coalesce({_SEEN}, 0)"
-    rows = ctx.rows.all(
+        sql += f" AND sequence {comparison} coalesce({_LAST_SEEN}, 0)"
+    rows = ctx.db.all(
         f"{sql} ORDER BY sequence{direction} LIMIT :limit",
         type=given.type,
         since=given.since,
         after=given.starting_after,
         limit=given.limit + 1,
     )
-    return Page.cut(EventOut, rows, given.limit)
+    return PageResult.from_rows(EventOut, rows, given.limit)
 
 
-# What lies behind an event, and which way the list goes.
+# How the rows after an event compare with it, and the direction of the list.
 _ORDERS = {"oldest": (">", ""), "newest": ("<", " DESC")}
-_SEEN = "(SELECT sequence FROM event WHERE organisation_id = :organisation AND id = :after)"
-# The first event since then is found by its moment, and bounds a walk in the order of the feed.
+_LAST_SEEN = "(SELECT sequence FROM event WHERE organisation_id = :organisation AND id = :after)"
+# The first event since that time is found by its timestamp, and limits the scan in the order of the feed.
 _SINCE = (
     " AND sequence >= (SELECT sequence FROM event WHERE organisation_id = :organisation AND created_at >= :since"
     " ORDER BY created_at, sequence LIMIT 1)"

@@ -1,4 +1,4 @@
-"""What is told to others, to whom, and what became of it."""
+"""Webhooks, their deliveries and the events they are sent: the wire models and the rules."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -7,13 +7,13 @@ import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from mainstay.kernel.context import Context
-from mainstay.terms.actor import Actor, Stamp
-from mainstay.terms.refusal import Fault, Invalid, Reason
-from mainstay.terms.shapes import Kept, Record, Shown, states
-from mainstay.values.fields import As
+from mainstay.values.fields import InputKind
+from mainstay.vocabulary.actor import Actor, Stamp
+from mainstay.vocabulary.refusal import Fault, Invalid, Reason
+from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
-# The kind of an event that is sent to try a webhook: it happened to nobody and is in no feed.
-TEST = "webhook.test"
+# The kind of an event that is sent to test a webhook. It is about no real change and is not in the feed.
+TEST_EVENT = "webhook.test"
 
 WebhookStatus = Literal["active", "failing", "paused", "disabled"]
 DeliveryStatus = Literal["waiting", "retrying", "sending", "delivered", "failed"]
@@ -28,7 +28,7 @@ class EventData(BaseModel):
     previous: dict[str, Any] = Field(description="The fields that the change changed, as they were before.")
 
 
-class EventOut(Shown):
+class EventOut(Output):
     """Something that happened, byte for byte as webhooks are sent it."""
 
     noun = "event"
@@ -46,8 +46,8 @@ class WebhookOut(Record):
     """A webhook: where events are sent to. Its secret is shown once, where it was made, and never here."""
 
     noun = "webhook"
-    place = "/settings/developer/webhooks/{id}"
-    states = states(active="good", failing="bad", paused="waiting", disabled="bad")
+    office_path = "/settings/developer/webhooks/{id}"
+    states = make_states(active="good", failing="bad", paused="waiting", disabled="bad")
 
     url: str = Field(title="Address", description="Where events are sent.", examples=["https://example.com/webhooks"])
     description: str | None = Field(examples=["Our accounting"])
@@ -65,12 +65,12 @@ class WebhookOut(Record):
     )
 
 
-class DeliveryOut(Shown):
+class DeliveryOut(Output):
     """One event for one webhook, and how its last attempt ended."""
 
     noun = "delivery"
-    place = "/settings/developer/deliveries/{id}"
-    states = states(waiting="waiting", retrying="bad", sending="waiting", delivered="good", failed="bad")
+    office_path = "/settings/developer/deliveries/{id}"
+    states = make_states(waiting="waiting", retrying="bad", sending="waiting", delivered="good", failed="bad")
 
     id: str
     webhook_id: str
@@ -86,7 +86,7 @@ class DeliveryOut(Shown):
     last_duration_ms: int | None
 
 
-class AttemptOut(Shown):
+class AttemptOut(Output):
     """One attempt at a delivery."""
 
     noun = "attempt"
@@ -107,7 +107,7 @@ class DeliveryDetailOut(DeliveryOut):
     history: list[AttemptOut] = Field(description="The attempts, the last one first; at most a hundred.")
 
 
-class RedeliveredOut(Shown):
+class RedeliveredOut(Output):
     """How many events are sent again."""
 
     noun = "redelivered"
@@ -118,10 +118,10 @@ class RedeliveredOut(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Webhook(Kept):
-    """A webhook as its rules see it."""
+class Webhook(StoredRecord):
+    """A webhook with the fields that its rules need."""
 
-    shown = WebhookOut
+    output = WebhookOut
 
     url: str
     description: str | None
@@ -132,58 +132,58 @@ class Webhook(Kept):
     created_at: str
 
     @property
-    def called(self) -> str:
-        """What it is for, or its address."""
+    def display_name(self) -> str:
+        """Its description, or else its address."""
         return self.description or self.url
 
     def wants(self, kind: str) -> bool:
-        """Whether it is sent events of this kind."""
+        """Return whether it is sent events of this kind."""
         return self.events is None or kind in self.events
 
     def not_sent_to(self, _by: Actor) -> list[Reason]:
-        """Why nothing is sent to it now."""
+        """Return the reasons why nothing is sent to it now."""
         if self.status in {"active", "failing"}:
             return []
-        return [Reason(f"The webhook is {self.status}. Resume it first.", unblock="resume_webhook")]
+        return [Reason(f"The webhook is {self.status}. Resume it first.", unblocked_by="resume_webhook")]
 
     def not_resumable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be set active."""
+        """Return the reasons why it cannot be set active."""
         return [Reason("The webhook is active already.")] if self.status in {"active", "failing"} else []
 
-    def disabled(self, _by: Actor) -> list[Reason]:
-        """Why nothing can be kept for it."""
+    def not_deliverable(self, _by: Actor) -> list[Reason]:
+        """Return the reasons why no deliveries can be created for it."""
         if self.status != "disabled":
             return []
-        return [Reason("The webhook is disabled. Resume it first.", unblock="resume_webhook")]
+        return [Reason("The webhook is disabled. Resume it first.", unblocked_by="resume_webhook")]
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery(Kept):
-    """A delivery as its rules see it."""
+class Delivery(StoredRecord):
+    """A delivery with the fields that its rules need."""
 
-    shown: ClassVar[type[Shown]] = DeliveryOut
+    output: ClassVar[type[Output]] = DeliveryOut
 
     webhook_id: str
     event_id: str
     event_type: str
     status: DeliveryStatus
-    # Whether its webhook is disabled, and whether what it sends is still kept.
+    # Whether its webhook is disabled, and whether its body is still stored.
     to_nowhere: bool
     has_body: bool
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The kind of event, which its receiver knows it by."""
         return self.event_type
 
     def not_repeatable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be sent again."""
+        """Return the reasons why it cannot be sent again."""
         reasons = []
         if not self.has_body:
             reasons.append(Reason("The event is kept no longer, so it cannot be sent again."))
         if self.to_nowhere:
-            told = "The webhook is disabled. Resume it first."
-            reasons.append(Reason(told, unblock="resume_webhook", at=self.webhook_id))
+            message = "The webhook is disabled. Resume it first."
+            reasons.append(Reason(message, unblocked_by="resume_webhook", unblock_on=self.webhook_id))
         if self.status == "sending":
             reasons.append(Reason("The event is being sent at this moment. Wait for what becomes of it."))
         return reasons
@@ -191,28 +191,28 @@ class Delivery(Kept):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryDetail(Delivery):
-    """A delivery with everything that is told of it."""
+    """A delivery with its body and its attempts."""
 
-    shown = DeliveryDetailOut
+    output = DeliveryDetailOut
 
 
-def wants(kinds: str | None, kind: str) -> bool:
-    """Whether a webhook that chose these kinds, a JSON list or None for all, is sent events of this kind."""
+def is_kind_wanted(kinds: str | None, kind: str) -> bool:
+    """Return whether a webhook with these chosen kinds (a JSON list, or None for all) is sent events of this kind."""
     return kinds is None or kind in orjson.loads(kinds)
 
 
 def check_kinds(ctx: Context, field: str, *kinds: str) -> None:
-    """Refuse kinds of events that there are not."""
-    if not {*kinds} <= ctx.kinds:
+    """Refuse kinds of events that do not exist."""
+    if not {*kinds} <= ctx.event_names:
         raise Invalid(
-            [Fault(field, f"names a kind of event that is not known; there are {', '.join(sorted(ctx.kinds))}")]
+            [Fault(field, f"names a kind of event that is not known; there are {', '.join(sorted(ctx.event_names))}")]
         )
 
 
-def _each_once(kinds: list[str]) -> list[str]:
+def _remove_repeats(kinds: list[str]) -> list[str]:
     if not kinds:
         raise ValueError("is empty; name at least one kind, or leave it out for all")
     return list(dict.fromkeys(kinds))
 
 
-EventKinds = Annotated[list[str], AfterValidator(_each_once), As("checks")]
+EventKinds = Annotated[list[str], AfterValidator(_remove_repeats), InputKind("checks")]

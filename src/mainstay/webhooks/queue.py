@@ -1,6 +1,6 @@
-"""What waits to be sent, and what became of it: kept in the database, so that several dispatchers share it.
+"""The queue of deliveries and their results, in the database, so that several dispatchers can share it.
 
-Dispatchers take turns at the transactions of this queue, so that together they keep to the limits.
+Dispatchers take turns at the transactions of this queue, so that together they stay within the limits.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,83 +9,84 @@ from datetime import datetime
 
 import orjson
 
-from mainstay.backing.database import EVERY, Unreachable
-from mainstay.backing.log import log, log_error
-from mainstay.kernel.context import Envelope
-from mainstay.kernel.perform import Stage
-from mainstay.terms.actor import house
-from mainstay.terms.refusal import Refusal
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
+from mainstay.infrastructure.log import log, log_error
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.perform import Performer
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
-from mainstay.webhooks.cycle import Cycle
-from mainstay.webhooks.disabling import GivenUp, disable_webhook, plain
-from mainstay.webhooks.sending import Attempt, Sending
+from mainstay.vocabulary.actor import system_actor
+from mainstay.vocabulary.refusal import Refusal
+from mainstay.webhooks.attempt import Attempt, LeasedDelivery
+from mainstay.webhooks.disabling import FailedWebhook, disable_webhook, hide_url_secrets
+from mainstay.webhooks.dispatch_cycle import DispatchCycle
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class DeliveryQueue:
     """The deliveries of an installation."""
 
-    stage: Stage
-    # A number from -1 to 1.
-    chance: Callable[[], float]
+    performer: Performer
+    # Returns a random number from -1 to 1, by which the time of a retry varies.
+    jitter: Callable[[], float]
 
     def exchange(
-        self, results: Sequence[Attempt], flying: Sequence[Sending] = (), *, take: bool = True
-    ) -> list[Sending]:
-        """Hand in what became of sendings, renew the leases of others, and take what is to be sent next."""
-        now = self.stage.clock()
-        if not results and not flying and not (take and self._is_due(now)):
+        self, results: Sequence[Attempt], running: Sequence[LeasedDelivery] = (), *, take: bool = True
+    ) -> list[LeasedDelivery]:
+        """Save results, renew the leases of running attempts, and return the deliveries to be sent next."""
+        now = self.performer.clock()
+        if not results and not running and not (take and self._is_due(now)):
             return []
-        with self.stage.database.changing(EVERY) as rows:
-            cycle = Cycle(rows, now, self.chance)
-            taken = cycle.run(results, flying, take=take)
-        for result, again in cycle.failures:
-            _tell(result, again)
-        for found in cycle.given_up:
-            self._disable(found)
+        with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            cycle = DispatchCycle(db, now, self.jitter)
+            taken = cycle.run(results, running, take=take)
+        for result, retry_at in cycle.failures:
+            _log_failure(result, retry_at)
+        for failed in cycle.failed_webhooks:
+            self._disable(failed)
         return taken
 
-    def _disable(self, found: GivenUp) -> None:
-        """In a transaction of its own: changes lock the organisation first and its webhooks then, never otherwise."""
+    def _disable(self, failed: FailedWebhook) -> None:
+        """Disable a webhook in a transaction of its own.
+
+        A change must lock the organisation first and its webhooks afterwards, never the other way round.
+        """
         given = {
-            "webhookId": found.webhook,
-            "url": found.url,
-            "failingSince": found.failing_since,
-            "reason": found.reason,
+            "webhookId": failed.webhook,
+            "url": failed.url,
+            "failingSince": failed.failing_since,
+            "reason": failed.reason,
         }
-        envelope = Envelope(new_id("req"))
+        request = RequestDetails(new_id("req"))
         try:
-            self.stage.perform(disable_webhook, house(found.organisation), orjson.dumps(given), envelope)
+            self.performer.perform(disable_webhook, system_actor(failed.organisation), orjson.dumps(given), request)
         except Refusal:
-            # It was disabled, changed or deleted meanwhile.
+            # It was disabled, changed or deleted meanwhile, so there is nothing to do.
             return
-        except Unreachable as fault:
-            # The next attempt finds the same, and what was taken meanwhile is to be sent.
-            log_error("webhook not disabled", fault, webhook=found.webhook)
+        except DatabaseUnavailable as error:
+            # The next attempt finds the same, and the deliveries that were taken must be sent.
+            log_error("webhook not disabled", error, webhook=failed.webhook)
             return
-        log("webhook disabled", level="warn", webhook=found.webhook, reason=found.reason)
+        log("webhook disabled", level="warn", webhook=failed.webhook, reason=failed.reason)
 
     def _is_due(self, now: datetime) -> bool:
-        """Whether it is worth a change; most of the time nothing is due."""
-        with self.stage.database.glancing(EVERY) as rows:
-            due = rows.one(
-                "SELECT 1 FROM webhook WHERE status = 'active' AND due_at <= :at LIMIT 1", at=moment_text(now)
-            )
+        """Return whether any delivery is due. Most of the time none is, and then no transaction is needed."""
+        with self.performer.database.single_read(ALL_ORGANISATIONS) as db:
+            due = db.one("SELECT 1 FROM webhook WHERE status = 'active' AND due_at <= :at LIMIT 1", at=moment_text(now))
         return due is not None
 
 
-def _tell(result: Attempt, again: datetime | None) -> None:
-    sending = result.sending
+def _log_failure(result: Attempt, retry_at: datetime | None) -> None:
+    leased = result.leased
     log(
         "delivery failed",
         level="warn",
-        organisation=sending.organisation,
-        webhook=sending.webhook,
-        delivery=sending.delivery,
-        attempt=sending.number,
-        url=plain(sending.url),
+        organisation=leased.organisation,
+        webhook=leased.webhook,
+        delivery=leased.delivery,
+        attempt=leased.number,
+        url=hide_url_secrets(leased.url),
         status=result.status,
         error=result.error,
-        again=again and moment_text(again),
+        again=retry_at and moment_text(retry_at),
     )

@@ -1,6 +1,6 @@
-"""Signatures of the paper "Standard Webhooks", by which a receiver knows that a delivery is ours and unaltered.
+"""Signatures by "Standard Webhooks", which let a receiver check that a delivery is from us and unchanged.
 
-Secrets are not kept: each is derived from the webhook's id, the number of the secret and the installation's secret.
+Secrets are not stored. Each is derived from the webhook's ID, the number of the secret and the installation's secret.
 """
 
 import hashlib
@@ -12,43 +12,45 @@ from datetime import datetime, timedelta
 
 from mainstay.values.moments import parse_moment
 
-# How long the secret before a rotation signs too.
+# How long the previous secret also signs after a rotation.
 OVERLAP = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """Makes the secrets of webhooks, and signs with them."""
+    """Derives the secrets of webhooks, and signs with them."""
 
     secret: bytes = field(repr=False)
 
-    def shown(self, webhook: str, generation: int) -> str:
-        """The secret as its receiver is given it, once."""
-        return f"whsec_{b64encode(self._key(webhook, generation)).decode()}"
+    def reveal_secret(self, webhook_id: str, generation: int) -> str:
+        """Return the secret for its receiver. It is shown only once."""
+        return f"whsec_{b64encode(self._derive_key(webhook_id, generation)).decode()}"
 
-    def headers(
-        self, webhook: str, generations: Sequence[int], message: str, at: datetime, body: bytes
+    def build_headers(
+        self, webhook_id: str, generations: Sequence[int], message: str, at: datetime, body: bytes
     ) -> dict[str, str]:
-        """What a delivery carries beside its body: one signature for each secret that is good now."""
+        """Return the headers of a delivery, with one signature for each secret that is valid now."""
         timestamp = int(at.timestamp())
         content = b"%s.%d.%s" % (message.encode(), timestamp, body)
-        signatures = (hmac.digest(self._key(webhook, number), content, hashlib.sha256) for number in generations)
+        signatures = (
+            hmac.digest(self._derive_key(webhook_id, number), content, hashlib.sha256) for number in generations
+        )
         return {
             "webhook-id": message,
             "webhook-timestamp": str(timestamp),
             "webhook-signature": " ".join(f"v1,{b64encode(signature).decode()}" for signature in signatures),
         }
 
-    def _key(self, webhook: str, generation: int) -> bytes:
-        return hmac.digest(self.secret, f"webhook {webhook} {generation}".encode(), hashlib.sha256)
+    def _derive_key(self, webhook_id: str, generation: int) -> bytes:
+        return hmac.digest(self.secret, f"webhook {webhook_id} {generation}".encode(), hashlib.sha256)
 
 
-def good_generations(newest: int, rotated_at: str | None, now: datetime) -> tuple[int, ...]:
-    """The numbers of the secrets that sign at a moment, the newest first."""
+def valid_generations(newest: int, rotated_at: str | None, now: datetime) -> tuple[int, ...]:
+    """Return the numbers of the secrets that sign at this time, the newest first."""
     return (newest, newest - 1) if old_secret_until(rotated_at, now) else (newest,)
 
 
 def old_secret_until(rotated_at: str | None, now: datetime) -> datetime | None:
-    """Until when the secret before the last rotation signs too, if it still does."""
+    """Return until when the previous secret also signs, or None if it does not any more."""
     until = parse_moment(rotated_at) + OVERLAP if rotated_at else now
     return until if until > now else None

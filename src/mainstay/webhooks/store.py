@@ -1,16 +1,16 @@
-"""Where webhooks, their deliveries and events are kept."""
+"""The queries on webhooks, their deliveries and their events."""
 
-from mainstay.backing.database import Handle
+from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.shapes import One
-from mainstay.terms.wire import column_names
+from mainstay.kernel.record_store import RecordStore
+from mainstay.vocabulary.record_json import column_names
+from mainstay.vocabulary.schemas import RecordResult
 from mainstay.webhooks.model import AttemptOut, Delivery, EventOut, Webhook
 
-WEBHOOKS = Listing(
+WEBHOOKS = RecordStore(
     Webhook,
     source="webhook",
-    what="webhook",
+    label="webhook",
     prefix="webhook",
     id_field="webhook_id",
     columns={
@@ -19,22 +19,22 @@ WEBHOOKS = Listing(
     },
 )
 
-_LAST = """
+_WITH_LAST_ATTEMPT = """
 delivery LEFT JOIN delivery_attempt ON delivery_attempt.organisation_id = delivery.organisation_id
  AND delivery_attempt.delivery_id = delivery.id AND delivery_attempt.number =
  (SELECT max(number) FROM delivery_attempt WHERE organisation_id = :organisation AND delivery_id = delivery.id)
 """
 
-DELIVERIES = Listing(
+DELIVERIES = RecordStore(
     Delivery,
-    source=" ".join(_LAST.split()),
-    what="delivery",
+    source=" ".join(_WITH_LAST_ATTEMPT.split()),
+    label="delivery",
     prefix="delivery",
     id_field="delivery_id",
     columns={
         "status": "CASE WHEN delivery.status = 'waiting' AND delivery.retries > 0 THEN 'retrying'"
         " ELSE delivery.status END",
-        # Where nothing is sent to now, nothing is tried next.
+        # If nothing is sent to the webhook now, there is no next attempt.
         "due_at": "CASE WHEN delivery.status = 'waiting' AND 'active' = (SELECT status FROM webhook WHERE"
         " webhook.organisation_id = :organisation AND webhook.id = delivery.webhook_id) THEN delivery.due_at END",
         "last_attempt_at": "delivery_attempt.at",
@@ -42,7 +42,7 @@ DELIVERIES = Listing(
         "last_error": "delivery_attempt.error",
         "last_duration_ms": "delivery_attempt.duration_ms",
     },
-    facts={
+    rule_columns={
         "to_nowhere": "CASE (SELECT status FROM webhook WHERE webhook.organisation_id = :organisation"
         " AND webhook.id = delivery.webhook_id) WHEN 'disabled' THEN 1 ELSE 0 END",
         "has_body": "CASE WHEN delivery.test_body IS NOT NULL OR EXISTS (SELECT 1 FROM event"
@@ -58,50 +58,50 @@ DELIVERIES = Listing(
     },
 )
 
-# What is told of an event, and nothing else of its row.
-EVENT = f"SELECT {', '.join(column_names(EventOut))} FROM event WHERE organisation_id = :organisation"
+# Selects the columns of an event that are sent out.
+SELECT_EVENT = f"SELECT {', '.join(column_names(EventOut))} FROM event WHERE organisation_id = :organisation"
 
 
-def find_event(rows: Handle, identity: str) -> One[EventOut] | None:
-    """What is told of an event, while it is kept."""
-    row = rows.one(f"{EVENT} AND id = :id", id=identity)
-    return One(EventOut, row) if row else None
+def find_event(db: DatabaseHandle, record_id: str) -> RecordResult[EventOut] | None:
+    """Return an event as it is sent out, or None if it is no longer stored."""
+    row = db.one(f"{SELECT_EVENT} AND id = :id", id=record_id)
+    return RecordResult(EventOut, row) if row else None
 
 
-# What is told of an attempt, likewise; when it was is told by another name than it is kept by.
-_KEPT_AS = {"tried_at": "at"}
-_ATTEMPTS = f"""
-SELECT {", ".join(_KEPT_AS.get(name, name) for name in column_names(AttemptOut))} FROM delivery_attempt
+# Selects the columns of an attempt that are sent out. `tried_at` has another name in the table.
+_COLUMN_NAMES = {"tried_at": "at"}
+_SELECT_ATTEMPTS = f"""
+SELECT {", ".join(_COLUMN_NAMES.get(name, name) for name in column_names(AttemptOut))} FROM delivery_attempt
 WHERE organisation_id = :organisation AND delivery_id = :id ORDER BY number DESC LIMIT 100
 """
 
 
-def attempts_at(ctx: Context, delivery: str) -> list[One[AttemptOut]]:
-    """What was tried to make a delivery, the last first."""
-    return [One(AttemptOut, row) for row in ctx.rows.all(_ATTEMPTS, id=delivery)]
+def list_attempts(ctx: Context, delivery_id: str) -> list[RecordResult[AttemptOut]]:
+    """Return the attempts of a delivery, the last one first."""
+    return [RecordResult(AttemptOut, row) for row in ctx.db.all(_SELECT_ATTEMPTS, id=delivery_id)]
 
 
-def count(ctx: Context) -> int:
-    """How many webhooks there are."""
-    row = ctx.rows.one("SELECT count(*) FROM webhook WHERE organisation_id = :organisation")
+def count_webhooks(ctx: Context) -> int:
+    """Return how many webhooks there are."""
+    row = ctx.db.one("SELECT count(*) FROM webhook WHERE organisation_id = :organisation")
     return int(row[0] or 0) if row else 0
 
 
-def count_due(ctx: Context, identity: str) -> int:
-    """How many deliveries of a webhook are still to be made."""
-    row = ctx.rows.one(
+def count_due_deliveries(ctx: Context, record_id: str) -> int:
+    """Return how many deliveries to a webhook are still due."""
+    row = ctx.db.one(
         "SELECT count(*) FROM delivery"
         " WHERE organisation_id = :organisation AND webhook_id = :id AND due_at IS NOT NULL",
-        id=identity,
+        id=record_id,
     )
     return int(row[0] or 0) if row else 0
 
 
-def delete(ctx: Context, identity: str) -> None:
-    """Remove a webhook; its deliveries go with it."""
-    ctx.pen.remove(WEBHOOKS.table, identity)
+def remove_webhook(ctx: Context, record_id: str) -> None:
+    """Delete a webhook. Its deliveries are deleted with it."""
+    ctx.writer.remove(WEBHOOKS.table, record_id)
 
 
-def find_organisation(rows: Handle, webhook: str) -> list[str]:
-    """The organisation that a webhook belongs to; the handle looks across them."""
-    return [str(found) for (found,) in rows.all("SELECT organisation_id FROM webhook WHERE id = :id", id=webhook)]
+def find_organisation(db: DatabaseHandle, webhook_id: str) -> list[str]:
+    """Return the organisation that a webhook belongs to, if any. The handle is not bound to one organisation."""
+    return [str(found) for (found,) in db.all("SELECT organisation_id FROM webhook WHERE id = :id", id=webhook_id)]

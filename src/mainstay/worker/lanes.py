@@ -1,4 +1,4 @@
-"""The threads of a worker: each lane has some of its own, so that no lane waits for another."""
+"""The threads of a worker. Each lane has threads of its own, so that no lane waits for another."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -6,41 +6,41 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from mainstay.backing.database import Unreachable
-from mainstay.backing.log import log
-from mainstay.ledger.outbox import Lane
-from mainstay.ledger.outbox_queue import Work
+from mainstay.changes.outbox import Lane
+from mainstay.changes.outbox_queue import LeasedTask
+from mainstay.infrastructure.database import DatabaseUnavailable
+from mainstay.infrastructure.log import log
 
 # How many tasks of a lane a worker does at once, each of another organisation. Emails mostly wait for the mail server;
 # PDFs keep a core busy.
-THREADS = {Lane.EVENTS: 2, Lane.EMAILS: 4, Lane.PRINTS: 2, Lane.DAYS: 2}
+THREADS = {Lane.EVENTS: 2, Lane.EMAILS: 4, Lane.PDFS: 2, Lane.DAYS: 2}
 
 
 class LaneThreads:
-    """Threads that take and do the tasks of their lanes until they are stopped; what is begun then is finished.
+    """Threads that take and do the tasks of their lanes until they are stopped; tasks in progress are then finished.
 
-    A thread rests until its lane is woken, and then goes on for as long as there is something to take.
+    A thread waits until its lane is woken, and then takes tasks until there are none left.
     """
 
     def __init__(
         self,
-        take: Callable[[Lane], Sequence[Work]],
-        do: Callable[[Sequence[Work]], None],
+        take: Callable[[Lane], Sequence[LeasedTask]],
+        run: Callable[[Sequence[LeasedTask]], None],
         stopping: threading.Event,
     ) -> None:
         self._take = take
-        self._do = do
+        self._run = run
         self._stopping = stopping
         self._alarms = {lane: _Alarm() for lane in THREADS}
         self._threads = ThreadPoolExecutor(sum(THREADS.values()))
-        self._running: list[Future[None]] = []
+        self._futures: list[Future[None]] = []
 
     def __enter__(self) -> Self:
         for lane, number in THREADS.items():
-            self._running += [self._threads.submit(self._work, lane) for _ in range(number)]
-        for running in self._running:
-            # A thread that dies ends the worker, which is then started again.
-            running.add_done_callback(lambda _: self._stopping.set())
+            self._futures += [self._threads.submit(self._run_lane, lane) for _ in range(number)]
+        for future in self._futures:
+            # If a thread dies, the worker ends and is started again.
+            future.add_done_callback(lambda _: self._stopping.set())
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -48,26 +48,26 @@ class LaneThreads:
         for alarm in self._alarms.values():
             alarm.end()
         self._threads.shutdown()
-        for running in self._running:
-            running.result()
+        for future in self._futures:
+            future.result()
 
     def wake(self, lane: Lane) -> None:
-        """Have one thread of a lane look for tasks."""
+        """Let one thread of a lane look for tasks."""
         self._alarms[lane].set()
 
-    def _work(self, lane: Lane) -> None:
+    def _run_lane(self, lane: Lane) -> None:
         while self._alarms[lane].wait():
             try:
-                while not self._stopping.is_set() and (works := self._take(lane)):
-                    # There may be more: another thread of the lane looks for it meanwhile.
+                while not self._stopping.is_set() and (tasks := self._take(lane)):
+                    # There may be more tasks: let another thread of the lane look for them.
                     self.wake(lane)
-                    self._do(works)
-            except Unreachable as fault:
-                log("database away", level="error", lane=lane.value, message=str(fault))
+                    self._run(tasks)
+            except DatabaseUnavailable as error:
+                log("database away", level="error", lane=lane.value, message=str(error))
 
 
 class _Alarm:
-    """Wakes one of the threads that wait for it; if none does, the next that would wait."""
+    """Wakes one of the waiting threads, or the next thread that would wait."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()

@@ -1,4 +1,4 @@
-"""Does the tasks that were taken from the outbox, and notes what became of each."""
+"""Run the tasks that were taken from the outbox, and store what became of each."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -6,142 +6,178 @@ from dataclasses import dataclass
 
 import orjson
 
-from mainstay.backing.database import EVERY, Unreachable
-from mainstay.backing.log import log_error
-from mainstay.kernel.perform import Stage
-from mainstay.kernel.reaction import Happening, Reaction
-from mainstay.ledger import events, outbox_queue
-from mainstay.ledger.outbox import EVENT, Lane
-from mainstay.ledger.outbox_queue import Work
+from mainstay.changes import events, outbox_queue
+from mainstay.changes.outbox import EVENT, Lane
+from mainstay.changes.outbox_queue import LeasedTask
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
+from mainstay.infrastructure.log import log_error
+from mainstay.kernel.perform import Performer
+from mainstay.kernel.reaction import Reaction, ReactionEvent
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.fan_out import fan_out
-from mainstay.worker.days import DAY, TIMER, UnknownTimer, begin_day, finish_idle_days, retry_timer
+from mainstay.worker.start_of_day import (
+    DAY_TASK,
+    TIMER_TASK,
+    UnknownTimer,
+    begin_day,
+    begin_days,
+    finish_idle_days,
+    retry_timer,
+)
 
-# Does a task of one kind. Returns the lane in which the task goes on, or None when it is done. If it raises, the task
-# is tried again later.
-Doing = Callable[[Work], Lane | None]
+# Does a task of one kind. It returns the lane in which the task continues, or None if the task is done. If it raises an
+# exception, the task is tried again later.
+TaskFunction = Callable[[LeasedTask], Lane | None]
 
 
-class Hopeless(Exception):
-    """The task can never be done, however often it is tried."""
+class PermanentFailure(Exception):
+    """The task can never succeed, so it is not retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRunner:
-    """Does tasks of every kind."""
+    """Runs tasks of every kind."""
 
-    stage: Stage
-    # How tasks are done that are neither events nor chores nor about the start of a day.
-    kinds: Mapping[str, Doing]
+    performer: Performer
+    # The functions for tasks, by kind; not for events, the kinds of tasks of the catalogue, and the start of days.
+    task_functions: Mapping[str, TaskFunction]
 
     def __post_init__(self) -> None:
-        """Refuse two ways to do tasks of the same kind: the second would never be used."""
-        counted = Counter([EVENT, DAY, TIMER, *self.kinds, *(chore.name for chore in self.stage.catalogue.chores)])
+        """Refuse two functions for the same kind of task, because the second would never be used."""
+        counted = Counter(
+            [
+                EVENT,
+                DAY_TASK,
+                TIMER_TASK,
+                *self.task_functions,
+                *(kind.name for kind in self.performer.catalogue.task_kinds),
+            ]
+        )
         for kind, number in counted.items():
             if number > 1:
                 raise ValueError(f"Work of the kind {kind} would be done by two, of whom only one is asked.")
 
-    def run(self, works: Sequence[Work]) -> None:
-        """Do tasks that were taken together. One that fails is tried again later, and holds up none of the others."""
-        kinds = {work.kind for work in works}
+    def run(self, tasks: Sequence[LeasedTask]) -> None:
+        """Run tasks that were taken together. A failed task is tried again later and does not hold up the others."""
+        kinds = {task.kind for task in tasks}
         if EVENT in kinds:
             # Events are taken together only within one organisation.
-            works = self._tell_webhooks_of_all(works[0].organisation, works)
-        if DAY in kinds:
-            works = finish_idle_days(self.stage, works)
-        for work in works:
-            self._try(work)
+            tasks = self._finish_webhook_events(tasks[0].organisation, tasks)
+        if DAY_TASK in kinds:
+            tasks = self._begin_days(tasks)
+        for task in tasks:
+            self._run_task(task)
 
-    def _try(self, work: Work) -> None:
+    def _run_task(self, task: LeasedTask) -> None:
         try:
-            self._do(work)
-        except Unreachable:
+            self._run_and_finish(task)
+        except DatabaseUnavailable:
             raise
-        except (Hopeless, UnknownTimer) as fault:
-            with self.stage.database.changing(EVERY) as rows:
-                outbox_queue.park(rows, work, self.stage.clock(), str(fault), str(fault))
-            log_error("work parked", fault, work=work.id, kind=work.kind)
-        except Exception as fault:
-            # Whatever it is, this task must not keep the others waiting.
-            with self.stage.database.changing(EVERY) as rows:
-                again = outbox_queue.postpone(rows, work, self.stage.clock(), f"{type(fault).__name__}: {fault}")
-            log_error("work failed", fault, work=work.id, kind=work.kind, again=again and moment_text(again))
+        except (PermanentFailure, UnknownTimer) as error:
+            with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+                outbox_queue.park_task(db, task, self.performer.clock(), str(error), str(error))
+            log_error("work parked", error, work=task.id, kind=task.kind)
+        except Exception as error:
+            # Whatever went wrong, this task must not hold up the others.
+            with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+                retry_at = outbox_queue.postpone_task(
+                    db, task, self.performer.clock(), f"{type(error).__name__}: {error}"
+                )
+            log_error("work failed", error, work=task.id, kind=task.kind, again=retry_at and moment_text(retry_at))
 
-    def _do(self, work: Work) -> None:
-        if work.kind == DAY:
-            # It is finished in the transaction in which it is done.
-            begin_day(self.stage, work)
+    def _run_and_finish(self, task: LeasedTask) -> None:
+        if task.kind == DAY_TASK:
+            # This also finishes the task, in the same transaction.
+            begin_day(self.performer, task)
             return
-        going_on = self._do_kind(work)
-        # Not in a transaction of the organisation, which would wait for others who change it.
-        with self.stage.database.changing(EVERY) as rows:
-            if going_on is None:
-                outbox_queue.finish(rows, work)
+        next_lane = self._run_by_kind(task)
+        # Not in a transaction of the organisation, because that would wait for other changes in it.
+        with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            if next_lane is None:
+                outbox_queue.finish_task(db, task)
             else:
-                outbox_queue.move(rows, work, going_on, self.stage.clock())
-        if going_on is not None:
-            self.stage.ring()
+                outbox_queue.move_task(db, task, next_lane, self.performer.clock())
+        if next_lane is not None:
+            self.performer.wake_worker()
 
-    def _do_kind(self, work: Work) -> Lane | None:
-        if work.kind in self.kinds:
-            return self.kinds[work.kind](work)
-        if work.kind == EVENT:
-            self._tell_webhooks(work.organisation, [work], finish=False)
-            self._react(work)
-        elif work.kind == TIMER:
-            retry_timer(self.stage, work)
-        elif chore := self.stage.catalogue.chore(work.kind):
-            self.stage.do_chore(chore, work)
+    def _run_by_kind(self, task: LeasedTask) -> Lane | None:
+        if task.kind in self.task_functions:
+            return self.task_functions[task.kind](task)
+        if task.kind == EVENT:
+            self._fan_out_events(task.organisation, [task], finish=False)
+            self._run_reactions(task)
+        elif task.kind == TIMER_TASK:
+            retry_timer(self.performer, task)
+        elif handler := self.performer.catalogue.find_task_handler(task.kind):
+            self.performer.run_task(handler, task)
         else:
-            raise Hopeless(f"This Mainstay does not know work of the kind {work.kind}.")
+            raise PermanentFailure(f"This Mainstay does not know work of the kind {task.kind}.")
         return None
 
-    def _tell_webhooks_of_all(self, organisation: str, works: Sequence[Work]) -> Sequence[Work]:
-        """Deal with all events at once that only webhooks are told of; return the others.
+    def _finish_webhook_events(self, organisation: str, tasks: Sequence[LeasedTask]) -> Sequence[LeasedTask]:
+        """Finish all events without reactions at once, by sending them to webhooks; return the others.
 
         If one of them is faulty, all are returned.
         """
         try:
-            followed = [work for work in works if self._find_reactions(work)]
-            self._tell_webhooks(organisation, [work for work in works if work not in followed], finish=True)
-        except Unreachable:
+            with_reactions = [task for task in tasks if self._find_reactions(task)]
+            self._fan_out_events(organisation, [task for task in tasks if task not in with_reactions], finish=True)
+        except DatabaseUnavailable:
             raise
-        except Exception as fault:
-            log_error("events taken one by one", fault, organisation=organisation)
-            return works
-        return followed
+        except Exception as error:
+            log_error("events taken one by one", error, organisation=organisation)
+            return tasks
+        return with_reactions
 
-    def _tell_webhooks(self, organisation: str, works: Sequence[Work], *, finish: bool) -> None:
-        """Let events be sent to webhooks, once each, however often this is done; perhaps that is all there is to do."""
-        with self.stage.database.changing(organisation) as rows:
-            told = []
-            for work in works:
-                event = events.find(rows, work.payload["event"])
+    def _begin_days(self, tasks: Sequence[LeasedTask]) -> Sequence[LeasedTask]:
+        """Begin the days of several organisations at once; return the tasks to be run one by one.
+
+        On PostgreSQL these are all tasks with due timers, because their changes wait for different locks.
+        """
+        try:
+            if self.performer.database.engine != "sqlite":
+                return finish_idle_days(self.performer, tasks)
+            begin_days(self.performer, [task for task in tasks if task.kind == DAY_TASK])
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:
+            log_error("days begun one by one", error)
+            return tasks
+        return [task for task in tasks if task.kind != DAY_TASK]
+
+    def _fan_out_events(self, organisation: str, tasks: Sequence[LeasedTask], *, finish: bool) -> None:
+        """Hand events to webhooks, each only once even if this is repeated; with `finish`, also finish the tasks."""
+        with self.performer.database.write_transaction(organisation) as db:
+            found = []
+            for task in tasks:
+                event = events.find(db, task.payload["event"])
                 if finish:
-                    outbox_queue.finish(rows, work)
+                    outbox_queue.finish_task(db, task)
                 if event is not None:
-                    told.append((work.payload["event"], event.kind))
-            fan_out(rows, told, moment_text(self.stage.clock()))
+                    found.append((task.payload["event"], event.kind))
+            fan_out(db, found, moment_text(self.performer.clock()))
 
-    def _react(self, work: Work) -> None:
-        """Do what follows an event. A reaction that fails holds up no other one, and it alone is done again."""
+    def _run_reactions(self, task: LeasedTask) -> None:
+        """Run the reactions to an event. A reaction that fails does not stop the others, and only it is repeated."""
         failed = None
-        for reaction, happening in self._find_reactions(work):
+        for reaction, event in self._find_reactions(task):
             try:
-                self.stage.react(reaction, work.organisation, happening)
-            except Unreachable:
+                self.performer.run_reaction(reaction, task.organisation, event)
+            except DatabaseUnavailable:
                 raise
-            except Exception as fault:
-                failed = failed or fault
+            except Exception as error:
+                failed = failed or error
         if failed:
             raise failed
 
-    def _find_reactions(self, work: Work) -> list[tuple[Reaction, Happening]]:
-        """What follows an event; nothing follows one that is no longer kept."""
-        with self.stage.database.reading(work.organisation) as rows:
-            event = events.find(rows, work.payload["event"])
-        reactions = self.stage.catalogue.reactions_to(event.kind) if event else []
-        if event is None or not reactions:
+    def _find_reactions(self, task: LeasedTask) -> list[tuple[Reaction, ReactionEvent]]:
+        """Return the reactions to an event, if the event is still stored."""
+        with self.performer.database.read_transaction(task.organisation) as db:
+            stored_event = events.find(db, task.payload["event"])
+        reactions = self.performer.catalogue.reactions_to(stored_event.kind) if stored_event else []
+        if stored_event is None or not reactions:
             return []
-        happening = Happening(work.payload["event"], orjson.loads(event.actor), orjson.loads(event.data)["object"])
-        return [(reaction, happening) for reaction in reactions]
+        reaction_event = ReactionEvent(
+            task.payload["event"], orjson.loads(stored_event.actor), orjson.loads(stored_event.data)["object"]
+        )
+        return [(reaction, reaction_event) for reaction in reactions]

@@ -2,29 +2,36 @@ from dataclasses import replace
 
 import pytest
 
-from cast import Cast
-from labour import at, bill, decide, logged, new_job, price
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.people.operations import update_person
-from mainstay.terms.refusal import Forbidden, NotFound
-from mainstay.terms.rights import Role
-from ordering import ordered, put_on_invoice, received, to_bill
-from recording import RecordingDatabase
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Forbidden, NotFound
+from support.cast import Cast
+from support.hours import (
+    cast_at,
+    make_assigned_job,
+    make_time_entry,
+    mark_entry_billed,
+    set_organisation_columns,
+    set_rates,
+)
+from support.purchases import list_billable_materials, place_order, receive_order, set_materials_billed
+from support.recorded_statements import RecordingDatabase
 
 
 @pytest.fixture
-def busy(cast: Cast) -> Cast:
-    cast = at(cast)
-    price(cast, Role.MEMBER, 24, 60)
+def priced_cast(cast: Cast) -> Cast:
+    cast = cast_at(cast)
+    set_rates(cast, Role.MEMBER, 24, 60)
     return cast
 
 
-def test_it_is_told_by_job_what_is_to_be_billed(busy: Cast) -> None:
-    job = new_job(busy)
+def test_it_is_told_by_job_what_is_to_be_billed(priced_cast: Cast) -> None:
+    job = make_assigned_job(priced_cast)
     for on, minutes in (("2026-11-10", 50), ("2026-11-12", 61)):
-        logged(busy, jobId=job["id"], on=on, minutes=minutes, status="approved")
-    (found,) = busy.perform(list_unbilled, Role.OFFICE)["data"]
+        make_time_entry(priced_cast, jobId=job["id"], on=on, minutes=minutes, status="approved")
+    (found,) = priced_cast.perform(list_unbilled, Role.OFFICE)["data"]
     assert found == {
         "object": "unbilled",
         "id": job["id"],
@@ -49,103 +56,105 @@ def test_it_is_told_by_job_what_is_to_be_billed(busy: Cast) -> None:
     ("rounding", "billable", "amount"), [(0, 111, "111.00"), (6, 120, "120.00"), (15, 135, "135.00")]
 )
 def test_each_entry_is_rounded_up_as_the_settings_say_and_both_figures_are_told(
-    busy: Cast, rounding: int, billable: int, amount: str
+    priced_cast: Cast, rounding: int, billable: int, amount: str
 ) -> None:
-    decide(busy, hours_rounding_minutes=rounding)
-    job = new_job(busy)
+    set_organisation_columns(priced_cast, hours_rounding_minutes=rounding)
+    job = make_assigned_job(priced_cast)
     for minutes in (50, 61):
-        logged(busy, jobId=job["id"], minutes=minutes, on="2026-11-16", status="approved")
-    (found,) = busy.perform(list_unbilled)["data"]
+        make_time_entry(priced_cast, jobId=job["id"], minutes=minutes, on="2026-11-16", status="approved")
+    (found,) = priced_cast.perform(list_unbilled)["data"]
     assert (found["minutes"], found["billableMinutes"], found["amount"]) == (111, billable, amount)
 
 
-def test_what_the_office_says_is_billed_instead_of_the_minutes(busy: Cast) -> None:
-    logged(
-        busy,
+def test_what_the_office_says_is_billed_instead_of_the_minutes(priced_cast: Cast) -> None:
+    make_time_entry(
+        priced_cast,
         Role.OFFICE,
-        personId=busy.people[Role.MEMBER],
-        jobId=new_job(busy)["id"],
+        personId=priced_cast.people[Role.MEMBER],
+        jobId=make_assigned_job(priced_cast)["id"],
         billableMinutes=20,
         status="approved",
     )
-    (found,) = busy.perform(list_unbilled)["data"]
+    (found,) = priced_cast.perform(list_unbilled)["data"]
     assert (found["minutes"], found["billableMinutes"], found["amount"]) == (60, 20, "20.00")
 
 
 # Twenty minutes are billed exactly, though an invoice says 0.3333 hours, of which each costs 100.
 @pytest.mark.parametrize(("currency", "amount"), [("EUR", "33.33"), ("JPY", "33.00"), ("KWD", "33.333")])
-def test_an_amount_is_rounded_to_the_currency(busy: Cast, currency: str, amount: str) -> None:
-    decide(busy, currency=currency)
-    price(busy, Role.MEMBER, None, 100)
-    logged(busy, jobId=new_job(busy)["id"], minutes=20, on="2026-11-16", status="approved")
-    assert busy.perform(list_unbilled)["data"][0]["amount"] == amount
+def test_an_amount_is_rounded_to_the_currency(priced_cast: Cast, currency: str, amount: str) -> None:
+    set_organisation_columns(priced_cast, currency=currency)
+    set_rates(priced_cast, Role.MEMBER, None, 100)
+    make_time_entry(
+        priced_cast, jobId=make_assigned_job(priced_cast)["id"], minutes=20, on="2026-11-16", status="approved"
+    )
+    assert priced_cast.perform(list_unbilled)["data"][0]["amount"] == amount
 
 
-def test_a_whole_day_at_the_highest_rate_is_added_up(busy: Cast) -> None:
+def test_a_whole_day_at_the_highest_rate_is_added_up(priced_cast: Cast) -> None:
     highest = {"costRate": "100000000", "billRate": "100000000"}
-    busy.perform(update_person, personId=busy.people[Role.MEMBER], **highest)
-    job = new_job(busy)
+    priced_cast.perform(update_person, personId=priced_cast.people[Role.MEMBER], **highest)
+    job = make_assigned_job(priced_cast)
     for on in ("2026-11-14", "2026-11-15"):
-        logged(busy, jobId=job["id"], minutes=1440, on=on, status="approved")
-    assert busy.perform(list_unbilled)["data"][0]["amount"] == "4800000000.00"
-    told = busy.perform(get_job_costing, jobId=job["id"])
-    assert (told["cost"], told["value"]) == ("4800000000.00", "4800000000.00")
+        make_time_entry(priced_cast, jobId=job["id"], minutes=1440, on=on, status="approved")
+    assert priced_cast.perform(list_unbilled)["data"][0]["amount"] == "4800000000.00"
+    costing = priced_cast.perform(get_job_costing, jobId=job["id"])
+    assert (costing["cost"], costing["value"]) == ("4800000000.00", "4800000000.00")
 
 
-def test_who_has_no_rate_is_counted_but_not_in_the_amount(busy: Cast) -> None:
-    job = new_job(busy)
-    logged(busy, Role.SUBCONTRACTOR, jobId=job["id"], status="approved")
-    (found,) = busy.perform(list_unbilled)["data"]
+def test_who_has_no_rate_is_counted_but_not_in_the_amount(priced_cast: Cast) -> None:
+    job = make_assigned_job(priced_cast)
+    make_time_entry(priced_cast, Role.SUBCONTRACTOR, jobId=job["id"], status="approved")
+    (found,) = priced_cast.perform(list_unbilled)["data"]
     assert (found["amount"], found["withoutRate"], found["minutes"]) == ("0.00", 1, 60)
 
 
-def test_only_what_is_approved_billable_and_on_no_invoice(busy: Cast) -> None:
-    job = new_job(busy)
+def test_only_what_is_approved_billable_and_on_no_invoice(priced_cast: Cast) -> None:
+    job = make_assigned_job(priced_cast)
     for status in ("draft", "submitted", "rejected"):
-        logged(busy, jobId=job["id"], status=status)
-    logged(busy, jobId=new_job(busy, billing="fixed")["id"], status="approved")
-    bill(busy, logged(busy, jobId=job["id"], status="approved")["id"])
-    logged(busy, status="approved")
-    assert busy.perform(list_unbilled)["data"] == []
+        make_time_entry(priced_cast, jobId=job["id"], status=status)
+    make_time_entry(priced_cast, jobId=make_assigned_job(priced_cast, billing="fixed")["id"], status="approved")
+    mark_entry_billed(priced_cast, make_time_entry(priced_cast, jobId=job["id"], status="approved")["id"])
+    make_time_entry(priced_cast, status="approved")
+    assert priced_cast.perform(list_unbilled)["data"] == []
 
 
-def test_the_newest_job_comes_first_and_the_list_goes_on(busy: Cast) -> None:
-    jobs = [new_job(busy) for _ in range(3)]
+def test_the_newest_job_comes_first_and_the_list_goes_on(priced_cast: Cast) -> None:
+    jobs = [make_assigned_job(priced_cast) for _ in range(3)]
     for job in jobs:
-        logged(busy, jobId=job["id"], status="approved")
-    first = busy.perform(list_unbilled, limit=2)
+        make_time_entry(priced_cast, jobId=job["id"], status="approved")
+    first = priced_cast.perform(list_unbilled, limit=2)
     assert ([one["id"] for one in first["data"]], first["hasMore"]) == ([jobs[2]["id"], jobs[1]["id"]], True)
-    rest = busy.perform(list_unbilled, limit=2, startingAfter=jobs[1]["id"])
+    rest = priced_cast.perform(list_unbilled, limit=2, startingAfter=jobs[1]["id"])
     assert ([one["id"] for one in rest["data"]], rest["hasMore"]) == ([jobs[0]["id"]], False)
-    (only,) = busy.perform(list_unbilled, jobId=jobs[0]["number"])["data"]
+    (only,) = priced_cast.perform(list_unbilled, jobId=jobs[0]["number"])["data"]
     assert only["id"] == jobs[0]["id"]
 
 
-def test_a_customer_s_jobs_are_listed_alone(busy: Cast) -> None:
-    one, other = new_job(busy), new_job(busy)
-    third = new_job(busy, customerId=one["customerId"])
+def test_a_customer_s_jobs_are_listed_alone(priced_cast: Cast) -> None:
+    one, other = make_assigned_job(priced_cast), make_assigned_job(priced_cast)
+    third = make_assigned_job(priced_cast, customerId=one["customerId"])
     for job in (one, other, third):
-        logged(busy, jobId=job["id"], status="approved")
+        make_time_entry(priced_cast, jobId=job["id"], status="approved")
     of_customer = {"customerId": one["customerId"]}
-    found = busy.perform(list_unbilled, **of_customer)["data"]
+    found = priced_cast.perform(list_unbilled, **of_customer)["data"]
     assert [job["id"] for job in found] == [third["id"], one["id"]]
-    whole = {job["id"]: job for job in busy.perform(list_unbilled)["data"]}
+    whole = {job["id"]: job for job in priced_cast.perform(list_unbilled)["data"]}
     assert found == [whole[third["id"]], whole[one["id"]]]
-    first = busy.perform(list_unbilled, **of_customer, limit=1)
+    first = priced_cast.perform(list_unbilled, **of_customer, limit=1)
     assert (first["data"], first["hasMore"]) == (found[:1], True)
-    rest = busy.perform(list_unbilled, **of_customer, startingAfter=third["id"])
+    rest = priced_cast.perform(list_unbilled, **of_customer, startingAfter=third["id"])
     assert (rest["data"], rest["hasMore"]) == (found[1:], False)
-    assert busy.perform(list_unbilled, **of_customer, jobId=one["id"])["data"] == found[1:]
-    assert busy.perform(list_unbilled, **of_customer, jobId=other["id"])["data"] == []
+    assert priced_cast.perform(list_unbilled, **of_customer, jobId=one["id"])["data"] == found[1:]
+    assert priced_cast.perform(list_unbilled, **of_customer, jobId=other["id"])["data"] == []
 
 
-def test_materials_are_told_beside_the_hours_or_by_themselves(busy: Cast) -> None:
-    worked, both, bought = (new_job(busy) for _ in range(3))
+def test_materials_are_told_beside_the_hours_or_by_themselves(priced_cast: Cast) -> None:
+    worked, both, bought = (make_assigned_job(priced_cast) for _ in range(3))
     for job in (worked, both):
-        logged(busy, jobId=job["id"], on="2026-11-12", minutes=60, status="approved")
+        make_time_entry(priced_cast, jobId=job["id"], on="2026-11-12", minutes=60, status="approved")
     for job, on in ((both, "2026-11-10"), (bought, "2026-11-11")):
-        received(busy, ordered(busy, jobId=job["id"]), "10", "2", on=on)
-    found = busy.perform(list_unbilled)["data"]
+        receive_order(priced_cast, place_order(priced_cast, jobId=job["id"]), "10", "2", on=on)
+    found = priced_cast.perform(list_unbilled)["data"]
     assert [one["id"] for one in found] == [bought["id"], both["id"], worked["id"]]
     names = ("entries", "hoursAmount", "materials", "materialsAmount", "amount", "firstOn", "lastOn")
     assert [tuple(one[name] for name in names) for one in found] == [
@@ -158,29 +167,29 @@ def test_materials_are_told_beside_the_hours_or_by_themselves(busy: Cast) -> Non
         "Ashdown School",
         0,
     )
-    first = busy.perform(list_unbilled, limit=2)
+    first = priced_cast.perform(list_unbilled, limit=2)
     assert (first["data"], first["hasMore"]) == (found[:2], True)
-    rest = busy.perform(list_unbilled, limit=2, startingAfter=both["id"])
+    rest = priced_cast.perform(list_unbilled, limit=2, startingAfter=both["id"])
     assert (rest["data"], rest["hasMore"]) == (found[2:], False)
-    assert busy.perform(list_unbilled, customerId=bought["customerId"])["data"] == found[:1]
-    assert busy.perform(list_unbilled, jobId=both["id"])["data"] == found[1:2]
+    assert priced_cast.perform(list_unbilled, customerId=bought["customerId"])["data"] == found[:1]
+    assert priced_cast.perform(list_unbilled, jobId=both["id"])["data"] == found[1:2]
 
 
-def test_materials_on_an_invoice_or_of_a_fixed_price_are_not_told(busy: Cast) -> None:
-    job, fixed = new_job(busy), new_job(busy, billing="fixed")
+def test_materials_on_an_invoice_or_of_a_fixed_price_are_not_told(priced_cast: Cast) -> None:
+    job, fixed = make_assigned_job(priced_cast), make_assigned_job(priced_cast, billing="fixed")
     for one in (job, fixed):
-        received(busy, ordered(busy, jobId=one["id"]), "10", on="2026-11-10")
-    put_on_invoice(busy, *(one.id for one in to_bill(busy, job)))
-    assert busy.perform(list_unbilled)["data"] == []
+        receive_order(priced_cast, place_order(priced_cast, jobId=one["id"]), "10", on="2026-11-10")
+    set_materials_billed(priced_cast, *(one.id for one in list_billable_materials(priced_cast, job)))
+    assert priced_cast.perform(list_unbilled)["data"] == []
 
 
-def test_many_jobs_take_no_more_statements_than_one(busy: Cast) -> None:
+def test_many_jobs_take_no_more_statements_than_one(priced_cast: Cast) -> None:
     counted = []
     for _ in range(2):
         for _ in range(3):
-            logged(busy, jobId=new_job(busy)["id"], status="approved")
-        database = RecordingDatabase(busy.stage.database)
-        watched = replace(busy, stage=replace(busy.stage, database=database))
+            make_time_entry(priced_cast, jobId=make_assigned_job(priced_cast)["id"], status="approved")
+        database = RecordingDatabase(priced_cast.performer.database)
+        watched = replace(priced_cast, performer=replace(priced_cast.performer, database=database))
         actor = watched.actor(Role.OWNER)
         database.statements.clear()
         watched.perform(list_unbilled, actor)
@@ -189,14 +198,14 @@ def test_many_jobs_take_no_more_statements_than_one(busy: Cast) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
-def test_the_field_is_told_nothing_of_it(busy: Cast, role: Role) -> None:
+def test_the_field_is_told_nothing_of_it(priced_cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
-        busy.perform(list_unbilled, role)
+        priced_cast.perform(list_unbilled, role)
 
 
-def test_another_organisation_s_is_not_there(busy: Cast, stranger: Cast) -> None:
-    job = new_job(busy)
-    logged(busy, jobId=job["id"], status="approved")
-    assert stranger.perform(list_unbilled)["data"] == []
+def test_another_organisation_s_is_not_there(priced_cast: Cast, other_cast: Cast) -> None:
+    job = make_assigned_job(priced_cast)
+    make_time_entry(priced_cast, jobId=job["id"], status="approved")
+    assert other_cast.perform(list_unbilled)["data"] == []
     with pytest.raises(NotFound):
-        stranger.perform(list_unbilled, jobId=job["id"])
+        other_cast.perform(list_unbilled, jobId=job["id"])

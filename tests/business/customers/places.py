@@ -1,35 +1,38 @@
-"""Sites and contacts around jobs, for tests of who sees which of them."""
+"""Sites and contacts of jobs, for tests of who sees which of them."""
 
 from typing import NamedTuple
 
 import pytest
 
-from cast import Cast
-from mainstay.terms.rights import Role
-from trade import a_contact, a_customer, a_job, a_site
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.customers import make_contact, make_customer, make_job, make_site
 
 
 class Places(NamedTuple):
-    """Two sites of a customer with whom one meets there, and the same of another customer, for whom others work."""
+    """The ids of two sites of a customer and one of another, each with its contact; the first has assigned people."""
 
-    mine: str
-    beside: str
-    theirs: str
-    met: str
-    met_beside: str
-    met_by_others: str
+    own_site: str
+    unassigned_site: str
+    foreign_site: str
+    own_contact: str
+    unassigned_contact: str
+    foreign_contact: str
 
 
 @pytest.fixture
 def places(cast: Cast) -> Places:
-    """A job at the first site is the member's and the subcontractor's; at the others work is nobody's of them."""
-    customer, other = a_customer(cast), a_customer(cast, "Ryburn Estates")
-    met, met_beside = a_contact(cast, customer, "Ann Boyle"), a_contact(cast, customer, "Bea Boyle")
-    met_by_others = a_contact(cast, other, "Cy Boyle")
-    mine = a_site(cast, customer, name="The mill", contactId=met, externalRef="S-1")
-    beside = a_site(cast, customer, name="The barn", contactId=met_beside)
-    theirs = a_site(cast, other, name="The hall", contactId=met_by_others)
-    a_job(cast, customer, Role.MEMBER, Role.SUBCONTRACTOR, siteId=mine)
-    a_job(cast, customer, siteId=beside)
-    a_job(cast, other, siteId=theirs)
-    return Places(mine, beside, theirs, met, met_beside, met_by_others)
+    """Create a job at each site; member and subcontractor are assigned to the job at the first site only."""
+    customer, other = make_customer(cast), make_customer(cast, "Ryburn Estates")
+    own_contact, unassigned_contact = (
+        make_contact(cast, customer, "Ann Boyle"),
+        make_contact(cast, customer, "Bea Boyle"),
+    )
+    foreign_contact = make_contact(cast, other, "Cy Boyle")
+    own_site = make_site(cast, customer, name="The mill", contactId=own_contact, externalRef="S-1")
+    unassigned_site = make_site(cast, customer, name="The barn", contactId=unassigned_contact)
+    foreign_site = make_site(cast, other, name="The hall", contactId=foreign_contact)
+    make_job(cast, customer, Role.MEMBER, Role.SUBCONTRACTOR, siteId=own_site)
+    make_job(cast, customer, siteId=unassigned_site)
+    make_job(cast, other, siteId=foreign_site)
+    return Places(own_site, unassigned_site, foreign_site, own_contact, unassigned_contact, foreign_contact)

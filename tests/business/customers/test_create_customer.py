@@ -2,15 +2,15 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import as_told, events, history
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import create_customer, get_customer, list_customers
-from mainstay.business.customers.places import list_sites
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid, Lapsed
-from mainstay.terms.rights import Role
-from trade import ADDRESS, a_customer
+from mainstay.business.customers.sites_and_contacts import list_sites
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Invalid, Lapsed
+from support.cast import Cast
+from support.customers import ADDRESS, make_customer
+from support.stored_state import list_events_of, operations_on, to_event_record
 
 EVERY_FIELD: dict[str, Any] = {
     "name": "Calder Property Services",
@@ -34,8 +34,8 @@ def test_everything_that_is_said_of_them_is_kept(cast: Cast, role: Role) -> None
     made = cast.perform(create_customer, role, **EVERY_FIELD)
     assert {name: made[name] for name in EVERY_FIELD} == EVERY_FIELD
     assert (made["object"], made["status"], made["version"]) == ("customer", "active", 1)
-    assert as_told(cast.perform(get_customer, customerId=made["id"])) == as_told(made)
-    assert history(cast, made["id"]) == ["create_customer"]
+    assert to_event_record(cast.perform(get_customer, customerId=made["id"])) == to_event_record(made)
+    assert operations_on(cast, made["id"]) == ["create_customer"]
 
 
 def test_a_name_is_enough(cast: Cast) -> None:
@@ -68,7 +68,7 @@ def test_their_address_makes_a_site_and_the_answer_shows_it(cast: Cast) -> None:
     assert listed == site
     # It is found by where it is, as every site.
     assert [one["id"] for one in cast.perform(list_sites, text="weir lane calder")["data"]] == [site["id"]]
-    assert history(cast, site["id"]) == ["create_customer"]
+    assert operations_on(cast, site["id"]) == ["create_customer"]
 
 
 def test_no_site_is_made_where_none_is_wanted_or_there_is_no_address(cast: Cast) -> None:
@@ -79,9 +79,9 @@ def test_no_site_is_made_where_none_is_wanted_or_there_is_no_address(cast: Cast)
 
 
 def test_no_kind_of_event_tells_of_customers(cast: Cast) -> None:
-    before = len(events(cast))
-    a_customer(cast)
-    assert len(events(cast)) == before
+    before = len(list_events_of(cast))
+    make_customer(cast)
+    assert len(list_events_of(cast)) == before
 
 
 @pytest.mark.parametrize(
@@ -105,13 +105,13 @@ def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], te
     assert refusal.value.text.startswith(text)
 
 
-def test_no_two_share_a_reference_of_another_system(cast: Cast, stranger: Cast) -> None:
-    a_customer(cast, "Calder", externalRef="C-7")
+def test_no_two_share_a_reference_of_another_system(cast: Cast, other_cast: Cast) -> None:
+    make_customer(cast, "Calder", externalRef="C-7")
     with pytest.raises(
         Conflict, match=r"Calder has the reference C-7 already\. Change that customer, or use another\."
     ):
-        a_customer(cast, "Ryburn", externalRef="C-7")
-    a_customer(stranger, "Ryburn", externalRef="C-7")
+        make_customer(cast, "Ryburn", externalRef="C-7")
+    make_customer(other_cast, "Ryburn", externalRef="C-7")
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
@@ -122,10 +122,11 @@ def test_the_field_adds_none(cast: Cast, role: Role) -> None:
 
 def test_a_repeat_with_the_same_key_makes_nothing_twice(cast: Cast) -> None:
     answers = [
-        cast.answer(create_customer, Role.OFFICE, Envelope("req_1", replay_key="once"), name="Calder") for _ in range(2)
+        cast.answer(create_customer, Role.OFFICE, RequestDetails("req_1", idempotency_key="once"), name="Calder")
+        for _ in range(2)
     ]
     assert answers[0].body == answers[1].body
-    assert answers[1].replayed
+    assert answers[1].is_replayed
     assert len(cast.perform(list_customers)["data"]) == 1
 
 
@@ -148,15 +149,17 @@ def test_who_may_be_the_same_is_named_and_nothing_is_refused(cast: Cast, given: 
     first = cast.perform(create_customer, name="Calder Property", email="office@calder.example", phone="01422 555010")
     assert "warnings" not in first
     made = cast.perform(create_customer, **given)
-    told = f"Calder Property has the same {same}. If they are one, merge the two (merge_customers with {first['id']})."
-    assert made["warnings"] == [told]
+    message = (
+        f"Calder Property has the same {same}. If they are one, merge the two (merge_customers with {first['id']})."
+    )
+    assert made["warnings"] == [message]
     assert "warnings" not in cast.perform(get_customer, customerId=made["id"])
 
 
 def test_a_name_is_the_same_in_whatever_letters_it_is_typed(cast: Cast) -> None:
     cast.perform(create_customer, name="Søren Łódź")
-    (told,) = cast.perform(create_customer, name="SOREN Lodz")["warnings"]
-    assert told.startswith("Søren Łódź has the same name.")
+    (result,) = cast.perform(create_customer, name="SOREN Lodz")["warnings"]
+    assert result.startswith("Søren Łódź has the same name.")
 
 
 def test_who_only_shares_a_domain_or_some_digits_is_another(cast: Cast) -> None:

@@ -1,11 +1,11 @@
 import pytest
 
 from business.customers.places import Places, places
-from cast import Cast
-from mainstay.business.customers.places import get_contact, save_site
-from mainstay.terms.refusal import NotFound
-from mainstay.terms.rights import Role
-from trade import a_contact, a_customer
+from mainstay.business.customers.sites_and_contacts import get_contact, save_site
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import NotFound
+from support.cast import Cast
+from support.customers import make_contact, make_customer
 
 __all__ = ["places"]
 
@@ -13,13 +13,13 @@ __all__ = ["places"]
 @pytest.mark.parametrize(
     ("role", "seen"),
     [
-        (Role.OFFICE, {"met", "met_beside", "met_by_others"}),
-        (Role.MEMBER, {"met", "met_beside"}),
-        (Role.SUBCONTRACTOR, {"met"}),
+        (Role.OFFICE, {"own_contact", "unassigned_contact", "foreign_contact"}),
+        (Role.MEMBER, {"own_contact", "unassigned_contact"}),
+        (Role.SUBCONTRACTOR, {"own_contact"}),
     ],
 )
 def test_each_role_gets_whom_it_meets(cast: Cast, places: Places, role: Role, seen: set[str]) -> None:
-    for name in ("met", "met_beside", "met_by_others"):
+    for name in ("own_contact", "unassigned_contact", "foreign_contact"):
         contact = getattr(places, name)
         if name in seen:
             assert cast.perform(get_contact, role, contactId=contact)["id"] == contact
@@ -29,12 +29,12 @@ def test_each_role_gets_whom_it_meets(cast: Cast, places: Places, role: Role, se
 
 
 def test_whoever_is_no_longer_met_there_is_not_found_by_a_subcontractor(cast: Cast, places: Places) -> None:
-    cast.perform(save_site, siteId=places.mine, contactId=None)
+    cast.perform(save_site, siteId=places.own_site, contactId=None)
     with pytest.raises(NotFound):
-        cast.perform(get_contact, Role.SUBCONTRACTOR, contactId=places.met)
-    assert cast.perform(get_contact, Role.MEMBER, contactId=places.met)
+        cast.perform(get_contact, Role.SUBCONTRACTOR, contactId=places.own_contact)
+    assert cast.perform(get_contact, Role.MEMBER, contactId=places.own_contact)
 
 
-def test_a_stranger_s_contact_is_not_found(cast: Cast, stranger: Cast) -> None:
+def test_a_stranger_s_contact_is_not_found(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(NotFound):
-        cast.perform(get_contact, contactId=a_contact(stranger, a_customer(stranger)))
+        cast.perform(get_contact, contactId=make_contact(other_cast, make_customer(other_cast)))

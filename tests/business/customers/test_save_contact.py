@@ -2,12 +2,12 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import as_told
-from mainstay.business.customers.places import get_contact, list_contacts, save_contact
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
-from mainstay.terms.rights import Role
-from trade import a_contact, a_customer
+from mainstay.business.customers.sites_and_contacts import get_contact, list_contacts, save_contact
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Invalid, NotFound
+from support.cast import Cast
+from support.customers import make_contact, make_customer
+from support.stored_state import to_event_record
 
 EVERY_FIELD: dict[str, Any] = {
     "name": "Ann Boyle",
@@ -21,16 +21,16 @@ EVERY_FIELD: dict[str, Any] = {
 
 
 def test_a_new_one_is_kept_with_everything(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     made = cast.perform(save_contact, Role.OFFICE, customerId=customer, **EVERY_FIELD)
     assert {name: made[name] for name in EVERY_FIELD} == EVERY_FIELD
     assert (made["customerId"], made["customerName"]) == (customer, "Calder Property")
-    assert as_told(cast.perform(get_contact, contactId=made["id"])) == as_told(made)
+    assert to_event_record(cast.perform(get_contact, contactId=made["id"])) == to_event_record(made)
     assert made["url"].endswith(f"/contacts/{made['id']}")
 
 
 def test_a_name_is_enough_and_nothing_is_mailed_to_them_then(cast: Cast) -> None:
-    made = cast.perform(save_contact, customerId=a_customer(cast), name="Ann")
+    made = cast.perform(save_contact, customerId=make_customer(cast), name="Ann")
     assert made["receives"] == {"quotes": False, "invoices": False}
     assert (made["status"], made["email"], made["phone"], made["role"]) == ("active", None, None, None)
 
@@ -42,7 +42,7 @@ def test_a_new_one_needs_a_customer_and_a_name(cast: Cast) -> None:
 
 
 def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
-    contact = a_contact(cast, a_customer(cast), **EVERY_FIELD)
+    contact = make_contact(cast, make_customer(cast), **EVERY_FIELD)
     after = cast.perform(save_contact, contactId=contact, phone=None, role=None, externalRef=None)
     assert {name: after[name] for name in EVERY_FIELD} == EVERY_FIELD | {
         "phone": None,
@@ -54,11 +54,11 @@ def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
 @pytest.mark.parametrize("name", ["name", "receives", "status", "customerId"])
 def test_what_must_be_there_cannot_be_cleared(cast: Cast, name: str) -> None:
     with pytest.raises(Invalid, match=f"^{name}: "):
-        cast.perform(save_contact, contactId=a_contact(cast, a_customer(cast)), **{name: None})
+        cast.perform(save_contact, contactId=make_contact(cast, make_customer(cast)), **{name: None})
 
 
 def test_they_are_found_by_what_is_known_of_them_now(cast: Cast) -> None:
-    contact = a_contact(cast, a_customer(cast), **EVERY_FIELD)
+    contact = make_contact(cast, make_customer(cast), **EVERY_FIELD)
     cast.perform(save_contact, contactId=contact, name="Ann Dale", phone="07700 900222")
 
     def found(text: str) -> list[str]:
@@ -69,15 +69,15 @@ def test_they_are_found_by_what_is_known_of_them_now(cast: Cast) -> None:
 
 
 def test_they_stay_with_their_customer(cast: Cast) -> None:
-    contact = a_contact(cast, a_customer(cast))
+    contact = make_contact(cast, make_customer(cast))
     with pytest.raises(Conflict, match=r"^A contact stays with its customer\."):
-        cast.perform(save_contact, contactId=contact, customerId=a_customer(cast, "Ryburn"))
+        cast.perform(save_contact, contactId=contact, customerId=make_customer(cast, "Ryburn"))
 
 
 def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
-    customer = a_customer(cast)
-    a_contact(cast, customer, externalRef="A-7")
-    other = a_contact(cast, customer, "Bea")
+    customer = make_customer(cast)
+    make_contact(cast, customer, externalRef="A-7")
+    other = make_contact(cast, customer, "Bea")
     for given in ({"contactId": other}, {"customerId": customer, "name": "Cy"}):
         with pytest.raises(Conflict, match="Ann Boyle has the reference A-7 already"):
             cast.perform(save_contact, externalRef="A-7", **given)
@@ -86,12 +86,12 @@ def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_changes_none(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
-        cast.perform(save_contact, role, customerId=a_customer(cast), name="Ann")
+        cast.perform(save_contact, role, customerId=make_customer(cast), name="Ann")
 
 
-def test_what_is_a_stranger_s_is_not_found(cast: Cast, stranger: Cast) -> None:
-    theirs = a_customer(stranger)
+def test_what_is_a_stranger_s_is_not_found(cast: Cast, other_cast: Cast) -> None:
+    theirs = make_customer(other_cast)
     with pytest.raises(NotFound, match="no contact"):
-        cast.perform(save_contact, contactId=a_contact(stranger, theirs), name="x")
+        cast.perform(save_contact, contactId=make_contact(other_cast, theirs), name="x")
     with pytest.raises(NotFound, match="no customer"):
         cast.perform(save_contact, customerId=theirs, name="x")

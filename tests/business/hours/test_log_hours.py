@@ -2,22 +2,22 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import as_told, last_event
-from labour import at, decide, logged, new_job, new_visit, price
 from mainstay.business.hours.operations import get_time_entry, log_hours, update_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.jobs.operations import get_job
 from mainstay.business.people.operations import update_person
-from mainstay.business.people.standing import remove_person
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound, WayOut
-from mainstay.terms.rights import Role
+from mainstay.business.people.roles import remove_person
 from mainstay.values.ids import new_id
-from trade import close
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound, UnblockingAction
+from support.cast import Cast
+from support.customers import close_job
+from support.hours import cast_at, make_assigned_job, make_time_entry, make_visit, set_organisation_columns, set_rates
+from support.stored_state import read_last_event, to_event_record
 
 
 def test_hours_are_logged_as_a_date_and_minutes(cast: Cast) -> None:
-    cast = at(cast)
+    cast = cast_at(cast)
     entry = cast.perform(log_hours, Role.MEMBER, on="2026-11-16", minutes=450, note="Flushed the pipes")
     assert (entry["object"], entry["status"], entry["personName"]) == ("timeEntry", "draft", "Mia Member")
     assert (entry["on"], entry["minutes"], entry["startedAt"], entry["note"]) == (
@@ -28,11 +28,11 @@ def test_hours_are_logged_as_a_date_and_minutes(cast: Cast) -> None:
     )
     assert entry["url"].endswith(f"/hours/{entry['id']}")
     assert entry["availableActions"] == ["update_hours", "delete_hours", "submit_hours"]
-    assert as_told(cast.perform(get_time_entry, Role.MEMBER, timeEntryId=entry["id"])) == as_told(entry)
+    assert to_event_record(cast.perform(get_time_entry, Role.MEMBER, timeEntryId=entry["id"])) == to_event_record(entry)
 
 
 def test_hours_are_logged_from_a_beginning_to_an_end_without_the_break(cast: Cast) -> None:
-    entry = at(cast).perform(
+    entry = cast_at(cast).perform(
         log_hours, Role.MEMBER, startedAt="2026-11-16T07:00", endedAt="2026-11-16T11:30:00Z", breakMinutes=30
     )
     assert (entry["on"], entry["minutes"], entry["breakMinutes"]) == ("2026-11-16", 240, 30)
@@ -55,46 +55,48 @@ def test_hours_are_logged_from_a_beginning_to_an_end_without_the_break(cast: Cas
 def test_the_minutes_are_those_that_passed_and_the_date_is_that_of_the_beginning(
     cast: Cast, started: str, ended: str, on: str, minutes: int
 ) -> None:
-    entry = at(cast).perform(log_hours, Role.MEMBER, startedAt=started, endedAt=ended)
+    entry = cast_at(cast).perform(log_hours, Role.MEMBER, startedAt=started, endedAt=ended)
     assert (entry["on"], entry["minutes"]) == (on, minutes)
 
 
 def test_the_day_is_that_of_the_organisation(cast: Cast) -> None:
-    decide(cast, time_zone="Pacific/Auckland")
-    entry = at(cast).perform(log_hours, Role.MEMBER, startedAt="2026-11-15T11:30:00Z", endedAt="2026-11-15T13:00:00Z")
+    set_organisation_columns(cast, time_zone="Pacific/Auckland")
+    entry = cast_at(cast).perform(
+        log_hours, Role.MEMBER, startedAt="2026-11-15T11:30:00Z", endedAt="2026-11-15T13:00:00Z"
+    )
     assert entry["on"] == "2026-11-16"
 
 
 def test_hours_on_a_job_begin_it(cast: Cast) -> None:
-    cast = at(cast)
-    job = new_job(cast)
-    entry = logged(cast, jobId=job["number"])
+    cast = cast_at(cast)
+    job = make_assigned_job(cast)
+    entry = make_time_entry(cast, jobId=job["number"])
     assert (entry["jobId"], entry["jobNumber"], entry["jobTitle"]) == (job["id"], job["number"], "Replace the boiler")
     assert cast.perform(get_job, jobId=job["id"])["status"] == "inProgress"
-    assert last_event(cast)["type"] == "job.started"
+    assert read_last_event(cast)["type"] == "job.started"
 
 
 @pytest.mark.parametrize(
     ("billing", "billable"), [("timeAndMaterials", True), ("fixed", False), ("nonBillable", False)]
 )
 def test_hours_are_billable_where_the_job_is_billed_by_time(cast: Cast, billing: str, billable: object) -> None:
-    cast = at(cast)
-    entry = logged(cast, Role.OFFICE, jobId=new_job(cast, billing=billing)["id"])
+    cast = cast_at(cast)
+    entry = make_time_entry(cast, Role.OFFICE, jobId=make_assigned_job(cast, billing=billing)["id"])
     assert (entry["billable"], entry["billed"], entry["billableMinutes"]) == (billable, False, None)
 
 
 def test_the_office_says_what_is_billed(cast: Cast) -> None:
-    cast = at(cast)
-    entry = logged(cast, Role.OFFICE, jobId=new_job(cast)["id"], billable=False, billableMinutes=30)
+    cast = cast_at(cast)
+    entry = make_time_entry(cast, Role.OFFICE, jobId=make_assigned_job(cast)["id"], billable=False, billableMinutes=30)
     assert (entry["billable"], entry["billableMinutes"]) == (False, 30)
     with pytest.raises(Invalid, match=r"^billable: needs a job"):
-        logged(cast, Role.OFFICE, billable=True)
+        make_time_entry(cast, Role.OFFICE, billable=True)
 
 
 def test_what_an_hour_costs_is_kept_as_it_was(cast: Cast) -> None:
-    cast = at(cast)
-    price(cast, Role.MEMBER, 24, 62)
-    own = logged(cast)
+    cast = cast_at(cast)
+    set_rates(cast, Role.MEMBER, 24, 62)
+    own = make_time_entry(cast)
     assert [own[name] for name in ("costRate", "billRate", "billable", "billed")] == [None] * 4
     cast.perform(update_person, personId=cast.people[Role.MEMBER], costRate="99", billRate="99")
     entry = cast.perform(get_time_entry, timeEntryId=own["id"])
@@ -103,12 +105,12 @@ def test_what_an_hour_costs_is_kept_as_it_was(cast: Cast) -> None:
 
 @pytest.mark.parametrize("role", list(Role))
 def test_everyone_logs_their_own(cast: Cast, role: Role) -> None:
-    assert logged(at(cast), role)["personId"] == cast.people[role]
+    assert make_time_entry(cast_at(cast), role)["personId"] == cast.people[role]
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
 def test_the_office_logs_for_others(cast: Cast, role: Role) -> None:
-    entry = logged(at(cast), role, personId=cast.people[Role.MEMBER])
+    entry = make_time_entry(cast_at(cast), role, personId=cast.people[Role.MEMBER])
     assert entry["personName"] == "Mia Member"
     assert entry["createdBy"]["person"]["id"] == cast.people[role]
 
@@ -118,53 +120,53 @@ def test_the_office_logs_for_others(cast: Cast, role: Role) -> None:
 def test_others_do_not(cast: Cast, role: Role, field: dict[str, object]) -> None:
     given: dict[str, Any] = {name: value or cast.people[Role.OWNER] for name, value in field.items()}
     with pytest.raises(Forbidden, match=f"may not change {next(iter(field))}"):
-        logged(at(cast), role, **given)
+        make_time_entry(cast_at(cast), role, **given)
 
 
 def test_a_subcontractor_logs_only_where_the_settings_say_so(cast: Cast) -> None:
-    decide(cast, grants="")
+    set_organisation_columns(cast, grants="")
     with pytest.raises(Forbidden):
-        logged(at(cast), Role.SUBCONTRACTOR)
+        make_time_entry(cast_at(cast), Role.SUBCONTRACTOR)
 
 
 def test_a_job_that_one_does_not_see_is_not_found(cast: Cast) -> None:
-    cast = at(cast)
-    job = new_job(cast, assigned=[])
+    cast = cast_at(cast)
+    job = make_assigned_job(cast, assigned=[])
     for role in (Role.MEMBER, Role.SUBCONTRACTOR):
         for named in (job["id"], job["number"], ""):
             with pytest.raises(NotFound, match=r"^There is no job"):
-                logged(cast, role, jobId=named)
+                make_time_entry(cast, role, jobId=named)
     assert cast.perform(get_job, jobId=job["id"])["status"] == "open"
 
 
 def test_a_job_that_is_over_takes_no_hours(cast: Cast) -> None:
-    cast = at(cast)
-    job = new_job(cast)
-    close(cast, job["id"])
+    cast = cast_at(cast)
+    job = make_assigned_job(cast)
+    close_job(cast, job["id"])
     with pytest.raises(Conflict, match=rf"^{job['number']} is closed\. Reopen it first\.$"):
-        logged(cast, jobId=job["id"])
+        make_time_entry(cast, jobId=job["id"])
 
 
 def test_a_visit_says_the_job(cast: Cast) -> None:
-    cast = at(cast)
-    job = new_job(cast)
-    visit = new_visit(cast, job["id"], cast.people[Role.MEMBER])
-    entry = logged(cast, visitId=visit)
+    cast = cast_at(cast)
+    job = make_assigned_job(cast)
+    visit = make_visit(cast, job["id"], cast.people[Role.MEMBER])
+    entry = make_time_entry(cast, visitId=visit)
     assert (entry["visitId"], entry["jobId"]) == (visit, job["id"])
 
 
 def test_a_visit_of_another_job_or_person_is_refused(cast: Cast) -> None:
-    cast = at(cast)
-    job, other = new_job(cast), new_job(cast)
-    visit = new_visit(cast, job["id"], cast.people[Role.MEMBER])
+    cast = cast_at(cast)
+    job, other = make_assigned_job(cast), make_assigned_job(cast)
+    visit = make_visit(cast, job["id"], cast.people[Role.MEMBER])
     with pytest.raises(Invalid, match=r"^visitId: is a visit of another job"):
-        logged(cast, visitId=visit, jobId=other["id"])
+        make_time_entry(cast, visitId=visit, jobId=other["id"])
     with pytest.raises(Invalid, match=r"^visitId: is no visit of this person"):
-        logged(cast, Role.SUBCONTRACTOR, visitId=visit)
+        make_time_entry(cast, Role.SUBCONTRACTOR, visitId=visit)
     with pytest.raises(Invalid, match=r"^visitId: is no visit of this person"):
-        logged(cast, visitId=new_id("visit"))
+        make_time_entry(cast, visitId=new_id("visit"))
     with pytest.raises(Invalid, match=r"^visitId: is a visit without a job"):
-        logged(cast, visitId=new_visit(cast, None, cast.people[Role.MEMBER]))
+        make_time_entry(cast, visitId=make_visit(cast, None, cast.people[Role.MEMBER]))
 
 
 START = {"startedAt": "2026-11-16T08:00"}
@@ -198,70 +200,72 @@ START = {"startedAt": "2026-11-16T08:00"}
 )
 def test_what_cannot_be_is_refused(cast: Cast, given: dict[str, object], problem: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        at(cast).perform(log_hours, Role.OFFICE, **given)
+        cast_at(cast).perform(log_hours, Role.OFFICE, **given)
     assert refusal.value.text.startswith(problem)
 
 
 def test_a_quarter_of_an_hour_ahead_is_let_pass(cast: Cast) -> None:
-    entry = at(cast).perform(log_hours, Role.MEMBER, startedAt="2026-11-16T08:00", endedAt="2026-11-16T12:15")
+    entry = cast_at(cast).perform(log_hours, Role.MEMBER, startedAt="2026-11-16T08:00", endedAt="2026-11-16T12:15")
     assert entry["minutes"] == 255
 
 
 def test_nobody_is_in_two_places(cast: Cast) -> None:
-    cast = at(cast)
-    job = new_job(cast)
-    logged(cast, startedAt="2026-11-16T08:00", endedAt="2026-11-16T10:00", jobId=job["id"])
-    told = (
+    cast = cast_at(cast)
+    job = make_assigned_job(cast)
+    make_time_entry(cast, startedAt="2026-11-16T08:00", endedAt="2026-11-16T10:00", jobId=job["id"])
+    message = (
         rf"^Mia Member worked on {job['number']} Replace the boiler from 2026-11-16T08:00 until 2026-11-16T10:00:"
         r" one person's hours cannot overlap"
     )
     for start, end in (("07:00", "08:01"), ("09:00", "09:30"), ("09:59", "11:00"), ("07:00", "11:00")):
-        with pytest.raises(Conflict, match=told):
-            logged(cast, startedAt=f"2026-11-16T{start}", endedAt=f"2026-11-16T{end}")
+        with pytest.raises(Conflict, match=message):
+            make_time_entry(cast, startedAt=f"2026-11-16T{start}", endedAt=f"2026-11-16T{end}")
     # What touches does not overlap, nor what someone else did, nor what has no beginning.
-    logged(cast, startedAt="2026-11-16T07:00", endedAt="2026-11-16T08:00")
-    logged(cast, startedAt="2026-11-16T10:00", endedAt="2026-11-16T11:00")
-    logged(cast, Role.OFFICE, startedAt="2026-11-16T08:00", endedAt="2026-11-16T10:00")
-    logged(cast)
+    make_time_entry(cast, startedAt="2026-11-16T07:00", endedAt="2026-11-16T08:00")
+    make_time_entry(cast, startedAt="2026-11-16T10:00", endedAt="2026-11-16T11:00")
+    make_time_entry(cast, Role.OFFICE, startedAt="2026-11-16T08:00", endedAt="2026-11-16T10:00")
+    make_time_entry(cast)
 
 
 def test_a_timer_that_runs_takes_the_time_since_it_began(cast: Cast) -> None:
-    at(cast, "2026-11-15T20:00:00Z").perform(start_timer, Role.MEMBER)
+    cast_at(cast, "2026-11-15T20:00:00Z").perform(start_timer, Role.MEMBER)
     with pytest.raises(Conflict, match="and the timer still runs"):
-        logged(at(cast), startedAt="2026-11-16T09:00", endedAt="2026-11-16T10:00")
-    logged(at(cast), startedAt="2026-11-15T19:00", endedAt="2026-11-15T20:00")
+        make_time_entry(cast_at(cast), startedAt="2026-11-16T09:00", endedAt="2026-11-16T10:00")
+    make_time_entry(cast_at(cast), startedAt="2026-11-15T19:00", endedAt="2026-11-15T20:00")
 
 
 def test_closed_books_take_no_hours(cast: Cast) -> None:
-    decide(cast, books_closed_until="2026-10-31")
-    told = r"^The books are closed until 2026-10-31, so nothing of 2026-10-31 changes any more\. An owner or admin can"
+    set_organisation_columns(cast, books_closed_until="2026-10-31")
+    message = (
+        r"^The books are closed until 2026-10-31, so nothing of 2026-10-31 changes any more\. An owner or admin can"
+    )
     for role in (Role.MEMBER, Role.OWNER):
-        with pytest.raises(Conflict, match=told):
-            logged(at(cast), role, on="2026-10-31", minutes=60)
-    logged(at(cast), on="2026-11-01", minutes=60)
+        with pytest.raises(Conflict, match=message):
+            make_time_entry(cast_at(cast), role, on="2026-10-31", minutes=60)
+    make_time_entry(cast_at(cast), on="2026-11-01", minutes=60)
 
 
 def test_someone_who_has_left_worked_no_hours(cast: Cast) -> None:
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
     with pytest.raises(Invalid, match=r"^personId: names Mia Member, who has left"):
-        logged(at(cast), Role.OFFICE, personId=cast.people[Role.MEMBER])
+        make_time_entry(cast_at(cast), Role.OFFICE, personId=cast.people[Role.MEMBER])
 
 
-def test_another_organisation_s_people_and_jobs_are_not_known(cast: Cast, stranger: Cast) -> None:
+def test_another_organisation_s_people_and_jobs_are_not_known(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(Invalid, match=r"^personId: names nobody"):
-        logged(at(cast), Role.OFFICE, personId=stranger.people[Role.MEMBER])
+        make_time_entry(cast_at(cast), Role.OFFICE, personId=other_cast.people[Role.MEMBER])
     with pytest.raises(NotFound, match=r"^There is no job"):
-        logged(at(cast), Role.OFFICE, jobId=new_job(stranger)["id"])
+        make_time_entry(cast_at(cast), Role.OFFICE, jobId=make_assigned_job(other_cast)["id"])
 
 
 def test_nothing_is_logged_when_lapsed(cast: Cast) -> None:
     cast.lapse()
     with pytest.raises(Lapsed):
-        logged(at(cast))
+        make_time_entry(cast_at(cast))
 
 
 def test_a_day_has_no_more_than_24_hours(cast: Cast) -> None:
-    cast = at(cast)
+    cast = cast_at(cast)
     first = cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=900)
     cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=540)
     with pytest.raises(Conflict, match=r"^24:00 hours of 2026-11-15 are logged already: that day has 24:00"):
@@ -274,7 +278,7 @@ def test_a_day_has_no_more_than_24_hours(cast: Cast) -> None:
 
 
 def test_hours_with_times_count_beside_those_without(cast: Cast) -> None:
-    cast = at(cast)
+    cast = cast_at(cast)
     for _ in range(2):
         cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=150)
     times = {"startedAt": "2026-11-15T00:00", "endedAt": "2026-11-15T19:46"}
@@ -287,7 +291,7 @@ def test_hours_with_times_count_beside_those_without(cast: Cast) -> None:
 
 
 def test_of_a_shift_over_midnight_each_date_has_its_part(cast: Cast) -> None:
-    cast = at(cast)
+    cast = cast_at(cast)
     cast.perform(log_hours, Role.MEMBER, startedAt="2026-11-13T20:00", endedAt="2026-11-14T08:00")
     cast.perform(log_hours, Role.MEMBER, on="2026-11-13", minutes=1200)
     cast.perform(log_hours, Role.MEMBER, on="2026-11-14", minutes=960)
@@ -302,7 +306,7 @@ def test_of_a_shift_over_midnight_each_date_has_its_part(cast: Cast) -> None:
 
 @pytest.mark.parametrize(("on", "lasts"), [("2026-10-25", 25), ("2026-03-29", 23)])
 def test_a_day_on_which_the_clocks_change_has_its_own_length(cast: Cast, on: str, lasts: int) -> None:
-    cast = at(cast)
+    cast = cast_at(cast)
     cast.perform(log_hours, Role.MEMBER, on=on, minutes=lasts * 30)
     cast.perform(log_hours, Role.MEMBER, on=on, minutes=lasts * 30)
     with pytest.raises(Conflict, match=f"^{lasts}:00 hours of {on} are logged already: that day has {lasts}"):
@@ -310,8 +314,8 @@ def test_a_day_on_which_the_clocks_change_has_its_own_length(cast: Cast, on: str
 
 
 def test_beside_one_s_own_timer_it_is_the_timer_that_is_to_be_stopped(cast: Cast) -> None:
-    at(cast, "2026-11-16T08:00:00Z").perform(start_timer, Role.MEMBER)
+    cast_at(cast, "2026-11-16T08:00:00Z").perform(start_timer, Role.MEMBER)
     times = {"startedAt": "2026-11-16T09:00:00Z", "endedAt": "2026-11-16T10:00:00Z"}
     with pytest.raises(Blocked) as refusal:
-        at(cast).perform(log_hours, Role.MEMBER, **times)
-    assert refusal.value.unblocks == (WayOut("stop_timer"),)
+        cast_at(cast).perform(log_hours, Role.MEMBER, **times)
+    assert refusal.value.unblocking_actions == (UnblockingAction("stop_timer"),)

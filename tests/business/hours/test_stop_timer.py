@@ -1,22 +1,22 @@
 import pytest
 
-from cast import Cast
-from labour import at, decide, new_job
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import change_job_status
-from mainstay.business.people.standing import remove_person
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound
-from mainstay.terms.rights import Role
+from mainstay.business.people.roles import remove_person
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Invalid, NotFound
+from support.cast import Cast
+from support.hours import cast_at, make_assigned_job, set_organisation_columns
 
 
-def running(cast: Cast, since: str = "2026-11-16T08:00:00Z", **given: object) -> dict[str, object]:
-    return at(cast, since).perform(start_timer, Role.MEMBER, **given)
+def start_timer_at(cast: Cast, since: str = "2026-11-16T08:00:00Z", **given: object) -> dict[str, object]:
+    return cast_at(cast, since).perform(start_timer, Role.MEMBER, **given)
 
 
 def test_it_ends_now_and_is_a_draft(cast: Cast) -> None:
-    entry = running(cast, note="Pipes")
-    stopped = at(cast).perform(stop_timer, Role.MEMBER)
+    entry = start_timer_at(cast, note="Pipes")
+    stopped = cast_at(cast).perform(stop_timer, Role.MEMBER)
     assert (stopped["id"], stopped["status"], stopped["minutes"], stopped["note"]) == (
         entry["id"],
         "draft",
@@ -27,24 +27,24 @@ def test_it_ends_now_and_is_a_draft(cast: Cast) -> None:
 
 
 def test_the_break_is_taken_off_and_what_was_done_is_noted(cast: Cast) -> None:
-    running(cast)
-    stopped = at(cast).perform(stop_timer, Role.MEMBER, breakMinutes=45, note="Flushed the pipes")
+    start_timer_at(cast)
+    stopped = cast_at(cast).perform(stop_timer, Role.MEMBER, breakMinutes=45, note="Flushed the pipes")
     assert (stopped["minutes"], stopped["breakMinutes"], stopped["note"]) == (195, 45, "Flushed the pipes")
 
 
 def test_the_job_can_be_done_then(cast: Cast) -> None:
-    job = new_job(cast)
-    running(cast, jobId=job["id"])
-    at(cast).perform(stop_timer, Role.MEMBER)
+    job = make_assigned_job(cast)
+    start_timer_at(cast, jobId=job["id"])
+    cast_at(cast).perform(stop_timer, Role.MEMBER)
     assert cast.perform(change_job_status, jobId=job["id"], status="done")["status"] == "done"
 
 
 def test_one_that_was_forgotten_is_told_when_the_work_ended(cast: Cast) -> None:
-    running(cast, "2026-11-14T08:00:00Z")
-    told = r"^The timer on no job has run for more than 24 hours\. Say when the work ended \(endedAt\)\.$"
-    with pytest.raises(Conflict, match=told):
-        at(cast).perform(stop_timer, Role.MEMBER)
-    stopped = at(cast).perform(stop_timer, Role.MEMBER, endedAt="2026-11-14T16:30")
+    start_timer_at(cast, "2026-11-14T08:00:00Z")
+    message = r"^The timer on no job has run for more than 24 hours\. Say when the work ended \(endedAt\)\.$"
+    with pytest.raises(Conflict, match=message):
+        cast_at(cast).perform(stop_timer, Role.MEMBER)
+    stopped = cast_at(cast).perform(stop_timer, Role.MEMBER, endedAt="2026-11-14T16:30")
     assert (stopped["on"], stopped["minutes"]) == ("2026-11-14", 510)
 
 
@@ -56,11 +56,11 @@ def test_where_none_runs_it_is_said(cast: Cast) -> None:
 
 
 def test_who_sees_all_hours_is_told_how_to_find_the_timers_that_run(cast: Cast) -> None:
-    entry = running(cast, jobId=new_job(cast, assigned=[cast.people[Role.MEMBER]])["id"])
+    entry = start_timer_at(cast, jobId=make_assigned_job(cast, assigned=[cast.people[Role.MEMBER]])["id"])
     with pytest.raises(Conflict, match=r"list_hours with the status `running` tells whose timers run\.$"):
-        at(cast).perform(stop_timer, Role.OFFICE)
+        cast_at(cast).perform(stop_timer, Role.OFFICE)
     [found] = cast.perform(list_hours, Role.OFFICE, status="running", jobId="J-0001")["data"]
-    assert at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=found["id"])["id"] == entry["id"]
+    assert cast_at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=found["id"])["id"] == entry["id"]
 
 
 @pytest.mark.parametrize(
@@ -73,70 +73,70 @@ def test_who_sees_all_hours_is_told_how_to_find_the_timers_that_run(cast: Cast) 
     ],
 )
 def test_what_cannot_be_is_refused(cast: Cast, sent: dict[str, object], problem: str) -> None:
-    running(cast)
+    start_timer_at(cast)
     with pytest.raises(Invalid) as refusal:
-        at(cast).perform(stop_timer, Role.MEMBER, **sent)
+        cast_at(cast).perform(stop_timer, Role.MEMBER, **sent)
     assert refusal.value.text.startswith(problem)
 
 
 def test_closed_books_keep_it_running(cast: Cast) -> None:
-    running(cast)
-    decide(cast, books_closed_until="2026-11-16")
+    start_timer_at(cast)
+    set_organisation_columns(cast, books_closed_until="2026-11-16")
     with pytest.raises(Conflict, match="books are closed"):
-        at(cast).perform(stop_timer, Role.MEMBER)
+        cast_at(cast).perform(stop_timer, Role.MEMBER)
 
 
 def test_the_office_stops_another_s_and_the_field_does_not(cast: Cast) -> None:
-    running(cast)
+    start_timer_at(cast)
     with pytest.raises(Forbidden, match="may not change personId"):
-        at(cast).perform(stop_timer, Role.SUBCONTRACTOR, personId=cast.people[Role.MEMBER])
+        cast_at(cast).perform(stop_timer, Role.SUBCONTRACTOR, personId=cast.people[Role.MEMBER])
     with pytest.raises(Conflict, match="No timer runs"):
-        at(cast).perform(stop_timer, Role.OFFICE)
-    assert at(cast).perform(stop_timer, Role.OFFICE, personId=cast.people[Role.MEMBER])["minutes"] == 240
+        cast_at(cast).perform(stop_timer, Role.OFFICE)
+    assert cast_at(cast).perform(stop_timer, Role.OFFICE, personId=cast.people[Role.MEMBER])["minutes"] == 240
 
 
 def test_the_office_stops_that_of_someone_who_left_and_the_job_can_be_done(cast: Cast) -> None:
-    job, left = new_job(cast), cast.people[Role.MEMBER]
-    running(cast, "2026-11-14T08:00:00Z", jobId=job["id"])
+    job, left = make_assigned_job(cast), cast.people[Role.MEMBER]
+    start_timer_at(cast, "2026-11-14T08:00:00Z", jobId=job["id"])
     cast.perform(remove_person, personId=left, confirmed=True)
-    stopped = at(cast).perform(stop_timer, Role.OFFICE, personId=left, endedAt="2026-11-14T16:30")
+    stopped = cast_at(cast).perform(stop_timer, Role.OFFICE, personId=left, endedAt="2026-11-14T16:30")
     assert (stopped["personName"], stopped["status"], stopped["minutes"]) == ("Mia Member", "draft", 510)
     assert cast.perform(change_job_status, jobId=job["id"], status="done")["status"] == "done"
     with pytest.raises(Conflict, match="No timer runs"):
-        at(cast).perform(stop_timer, Role.OFFICE, personId=left)
+        cast_at(cast).perform(stop_timer, Role.OFFICE, personId=left)
     with pytest.raises(Invalid, match=r"^personId: names Mia Member, who has left, list_people tells who is here$"):
-        at(cast).perform(start_timer, Role.OFFICE, personId=left)
+        cast_at(cast).perform(start_timer, Role.OFFICE, personId=left)
 
 
-def test_that_of_nobody_is_not_stopped(cast: Cast, stranger: Cast) -> None:
+def test_that_of_nobody_is_not_stopped(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(Invalid, match=r"^personId: names nobody of this organisation"):
-        at(cast).perform(stop_timer, Role.OFFICE, personId=stranger.people[Role.MEMBER])
+        cast_at(cast).perform(stop_timer, Role.OFFICE, personId=other_cast.people[Role.MEMBER])
 
 
 def test_it_is_named_by_its_entry(cast: Cast) -> None:
-    entry = running(cast)
-    stopped = at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=entry["id"])
+    entry = start_timer_at(cast)
+    stopped = cast_at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=entry["id"])
     assert (stopped["id"], stopped["status"]) == (entry["id"], "draft")
     with pytest.raises(Conflict, match=r": its timer is stopped already\.$"):
-        at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=entry["id"])
+        cast_at(cast).perform(stop_timer, Role.OFFICE, timeEntryId=entry["id"])
 
 
 def test_an_entry_and_whose_it_is_are_not_both_named(cast: Cast) -> None:
-    entry = running(cast)
+    entry = start_timer_at(cast)
     with pytest.raises(Invalid, match=r"^personId: follows from timeEntryId, send only one of them$"):
-        at(cast).perform(stop_timer, timeEntryId=entry["id"], personId=cast.people[Role.MEMBER])
+        cast_at(cast).perform(stop_timer, timeEntryId=entry["id"], personId=cast.people[Role.MEMBER])
 
 
-def test_nobody_stops_a_timer_that_they_do_not_see(cast: Cast, stranger: Cast) -> None:
-    entry = running(cast)
-    for who, role in ((cast, Role.SUBCONTRACTOR), (stranger, Role.OWNER)):
+def test_nobody_stops_a_timer_that_they_do_not_see(cast: Cast, other_cast: Cast) -> None:
+    entry = start_timer_at(cast)
+    for who, role in ((cast, Role.SUBCONTRACTOR), (other_cast, Role.OWNER)):
         with pytest.raises(NotFound):
-            at(who).perform(stop_timer, role, timeEntryId=entry["id"])
+            cast_at(who).perform(stop_timer, role, timeEntryId=entry["id"])
 
 
 def test_it_is_not_stopped_with_more_than_the_day_has(cast: Cast) -> None:
-    running(cast, since="2026-11-16T00:00:00Z")
-    at(cast).perform(log_hours, Role.MEMBER, on="2026-11-16", minutes=721)
+    start_timer_at(cast, since="2026-11-16T00:00:00Z")
+    cast_at(cast).perform(log_hours, Role.MEMBER, on="2026-11-16", minutes=721)
     with pytest.raises(Conflict, match=r"^12:01 hours of 2026-11-16 are logged already: that day has 24:00"):
-        at(cast).perform(stop_timer, Role.MEMBER)
-    assert at(cast).perform(stop_timer, Role.MEMBER, breakMinutes=1)["minutes"] == 719
+        cast_at(cast).perform(stop_timer, Role.MEMBER)
+    assert cast_at(cast).perform(stop_timer, Role.MEMBER, breakMinutes=1)["minutes"] == 719

@@ -1,11 +1,11 @@
 import pytest
 
-from mainstay.business.invoices.bank_file import Incoming, Unreadable, came_in
+from mainstay.business.invoices.payments.bank_file import IncomingPayment, UnreadableStatement, read_incoming_payments
 
 TABLE = ["Date", "Description", "Amount"]
 
 
-def rows(*cells: list[str]) -> list[tuple[int, list[str]]]:
+def number_rows(*cells: list[str]) -> list[tuple[int, list[str]]]:
     return list(enumerate(cells, start=2))
 
 
@@ -15,38 +15,40 @@ def rows(*cells: list[str]) -> list[tuple[int, list[str]]]:
         (
             ["Date", "Description", "Amount"],
             ["2026-11-03", "CALDER PROPERTY INV-0007", "1,440.00"],
-            Incoming("2026-11-03", "1440.00", "CALDER PROPERTY INV-0007"),
+            IncomingPayment("2026-11-03", "1440.00", "CALDER PROPERTY INV-0007"),
         ),
         (
             ["Buchungstag", "Beguenstigter/Zahlungspflichtiger", "Verwendungszweck", "Betrag"],
             ["03.11.26", "Müller Bau", "RE 7", "1.440,00"],
-            Incoming("2026-11-03", "1440.00", "Müller Bau RE 7"),
+            IncomingPayment("2026-11-03", "1440.00", "Müller Bau RE 7"),
         ),
         (
             ["Date", "Type", "Description", "Paid out", "Paid in", "Balance"],
             ["03/11/2026", "FPI", "Ann Boyle", "", "£12.50", "300"],
-            Incoming("2026-11-03", "12.50", "Ann Boyle"),
+            IncomingPayment("2026-11-03", "12.50", "Ann Boyle"),
         ),
         (
             ["Date", "Libellé", "Débit", "Crédit"],
             ["3/11/2026", "VIR DUPONT", "", "1 250,50"],
-            Incoming("2026-11-03", "1250.50", "VIR DUPONT"),
+            IncomingPayment("2026-11-03", "1250.50", "VIR DUPONT"),
         ),
     ],
 )
-def test_what_came_in_is_read_whatever_bank_wrote_it(headings: list[str], cells: list[str], entry: Incoming) -> None:
-    assert came_in(headings, rows(cells), "GB", "GBP") == [entry]
+def test_what_came_in_is_read_whatever_bank_wrote_it(
+    headings: list[str], cells: list[str], entry: IncomingPayment
+) -> None:
+    assert read_incoming_payments(headings, number_rows(cells), "GB", "GBP") == [entry]
 
 
-OUT = (
+OUTGOING = (
     *("-900.00", "900.00-", "\u2212900.00", "\u2013900.00", "(900.00)", "£ (900.00)", "GBP -900.00", "900.00 DR"),
     *("900.00 D", "900,00 S", "Debit 900", "0.00", "0", "", "-"),
 )
 
 
-@pytest.mark.parametrize("written", OUT)
+@pytest.mark.parametrize("written", OUTGOING)
 def test_what_went_out_or_is_nothing_is_left_out(written: str) -> None:
-    assert came_in(TABLE, rows(["2026-11-03", "Rent", written]), "GB", "GBP") == []
+    assert read_incoming_payments(TABLE, number_rows(["2026-11-03", "Rent", written]), "GB", "GBP") == []
 
 
 @pytest.mark.parametrize(
@@ -62,28 +64,32 @@ def test_what_went_out_or_is_nothing_is_left_out(written: str) -> None:
     ],
 )
 def test_what_came_in_is_known_however_its_amount_is_written(written: str, amount: str) -> None:
-    assert came_in(TABLE, rows(["2026-11-03", "Ann", written]), "GB", "GBP") == [Incoming("2026-11-03", amount, "Ann")]
+    assert read_incoming_payments(TABLE, number_rows(["2026-11-03", "Ann", written]), "GB", "GBP") == [
+        IncomingPayment("2026-11-03", amount, "Ann")
+    ]
 
 
 @pytest.mark.parametrize(("country", "currency"), [("GB", "GBP"), ("DE", "EUR")])
 def test_the_column_says_which_sign_is_the_decimal_one(country: str, currency: str) -> None:
-    table = rows(*(["2026-11-03", "Ann", written] for written in ("12,50", "1.234")))
-    assert [entry.amount for entry in came_in(TABLE, table, country, currency)] == ["12.50", "1234"]
+    table = number_rows(*(["2026-11-03", "Ann", written] for written in ("12,50", "1.234")))
+    assert [entry.amount for entry in read_incoming_payments(TABLE, table, country, currency)] == ["12.50", "1234"]
 
 
 def test_where_the_column_does_not_tell_people_write_as_in_their_country() -> None:
-    table = rows(["2026-11-03", "Ann", "1.234"])
-    assert [entry.amount for entry in came_in(TABLE, table, "DE", "EUR")] == ["1234"]
-    assert came_in(TABLE, table, "GB", "GBP")[0].problem
+    table = number_rows(["2026-11-03", "Ann", "1.234"])
+    assert [entry.amount for entry in read_incoming_payments(TABLE, table, "DE", "EUR")] == ["1234"]
+    assert read_incoming_payments(TABLE, table, "GB", "GBP")[0].problem
 
 
 def test_an_amount_in_another_currency_is_not_recorded() -> None:
-    table = rows(["2026-11-03", "Ann", "\u20ac 5.00"], ["2026-11-04", "Bob", "S$900.00"], ["2026-11-05", "Cy", "7 GBP"])
-    ann, bob, cy = came_in(TABLE, table, "GB", "GBP")
+    table = number_rows(
+        ["2026-11-03", "Ann", "\u20ac 5.00"], ["2026-11-04", "Bob", "S$900.00"], ["2026-11-05", "Cy", "7 GBP"]
+    )
+    ann, bob, cy = read_incoming_payments(TABLE, table, "GB", "GBP")
     assert ann.problem == "The amount is in \u20ac, not in GBP. Record the payment by hand."
     assert bob.problem == "The amount is in $, not in GBP. Record the payment by hand."
     assert (cy.amount, cy.problem) == ("7", None)
-    assert [entry.problem for entry in came_in(TABLE, table[1:2], "SG", "SGD")] == [None]
+    assert [entry.problem for entry in read_incoming_payments(TABLE, table[1:2], "SG", "SGD")] == [None]
 
 
 @pytest.mark.parametrize(
@@ -103,35 +109,39 @@ def test_an_amount_in_another_currency_is_not_recorded() -> None:
     ],
 )
 def test_a_column_may_say_which_way_money_went(headings: list[str], sent: str, received: str) -> None:
-    cells = rows(["2026-11-03", "Rent", sent, "900,00"], ["2026-11-04", "Ann", received, "50,00"])
-    assert came_in(headings, cells, "DE", "EUR") == [Incoming("2026-11-04", "50.00", "Ann")]
+    cells = number_rows(["2026-11-03", "Rent", sent, "900,00"], ["2026-11-04", "Ann", received, "50,00"])
+    assert read_incoming_payments(headings, cells, "DE", "EUR") == [IncomingPayment("2026-11-04", "50.00", "Ann")]
 
 
 def test_a_column_of_both_ways_may_hold_the_amounts() -> None:
-    cells = rows(["2026-11-03", "Rent", "-900,00"], ["2026-11-04", "Ann", "50,00"])
-    read = came_in(["Buchungstag", "Verwendungszweck", "Soll/Haben"], cells, "DE", "EUR")
-    assert read == [Incoming("2026-11-04", "50.00", "Ann")]
+    cells = number_rows(["2026-11-03", "Rent", "-900,00"], ["2026-11-04", "Ann", "50,00"])
+    read = read_incoming_payments(["Buchungstag", "Verwendungszweck", "Soll/Haben"], cells, "DE", "EUR")
+    assert read == [IncomingPayment("2026-11-04", "50.00", "Ann")]
 
 
 def test_where_nothing_came_in_another_column_is_not_taken_for_it() -> None:
     headings = ["Date", "Description", "Paid out", "Paid in", "Transaction amount"]
-    assert came_in(headings, rows(["2026-11-03", "Rent", "900.00", "", "900.00"]), "GB", "GBP") == []
+    assert (
+        read_incoming_payments(headings, number_rows(["2026-11-03", "Rent", "900.00", "", "900.00"]), "GB", "GBP") == []
+    )
 
 
 def test_the_date_is_not_taken_for_the_amount() -> None:
-    read = came_in(["Value date", "Description", "Value (GBP)"], rows(["2026/11/03", "Ann", "5"]), "GB", "GBP")
-    assert read == [Incoming("2026-11-03", "5", "Ann")]
+    read = read_incoming_payments(
+        ["Value date", "Description", "Value (GBP)"], number_rows(["2026/11/03", "Ann", "5"]), "GB", "GBP"
+    )
+    assert read == [IncomingPayment("2026-11-03", "5", "Ann")]
 
 
 def test_what_nobody_sees_in_a_text_is_left_out() -> None:
-    [read] = came_in(TABLE, rows(["2026-11-03", "Ann\x01Boyle\u200b\n INV", "5"]), "GB", "GBP")
+    [read] = read_incoming_payments(TABLE, number_rows(["2026-11-03", "Ann\x01Boyle\u200b\n INV", "5"]), "GB", "GBP")
     assert read.text == "Ann Boyle INV"
 
 
 def test_where_the_month_comes_first_it_is_read_first() -> None:
     cells = ["11/03/2026", "Ann", "5"]
-    assert came_in(TABLE, rows(cells), "US", "USD")[0].on == "2026-11-03"
-    assert came_in(TABLE, rows(cells), "GB", "GBP")[0].on == "2026-03-11"
+    assert read_incoming_payments(TABLE, number_rows(cells), "US", "USD")[0].on == "2026-11-03"
+    assert read_incoming_payments(TABLE, number_rows(cells), "GB", "GBP")[0].on == "2026-03-11"
 
 
 @pytest.mark.parametrize(
@@ -142,8 +152,8 @@ def test_where_the_month_comes_first_it_is_read_first() -> None:
     ],
 )
 def test_what_cannot_be_read_is_told(headings: list[str], cells: list[str], told: str) -> None:
-    with pytest.raises(Unreadable, match=told):
-        came_in(headings, rows(cells), "GB", "GBP")
+    with pytest.raises(UnreadableStatement, match=told):
+        read_incoming_payments(headings, number_rows(cells), "GB", "GBP")
 
 
 @pytest.mark.parametrize(
@@ -165,13 +175,13 @@ def test_what_cannot_be_read_is_told(headings: list[str], cells: list[str], told
     ],
 )
 def test_a_row_that_cannot_be_read_is_told_and_the_others_are_read(on: str, amount: str, why: str) -> None:
-    bad, good = came_in(TABLE, rows([on, "Ann", amount], ["2026-11-04", "Ben", "5"]), "GB", "GBP")
+    bad, good = read_incoming_payments(TABLE, number_rows([on, "Ann", amount], ["2026-11-04", "Ben", "5"]), "GB", "GBP")
     assert (bad.on, bad.amount, bad.text) == (on, amount, "Ann")
     assert str(bad.problem).startswith(why)
-    assert good == Incoming("2026-11-04", "5", "Ben")
+    assert good == IncomingPayment("2026-11-04", "5", "Ben")
 
 
 @pytest.mark.parametrize(("country", "written"), [("GB", "1,234"), ("US", "1,234"), ("DE", "1.234"), ("NL", "1.234")])
 def test_a_thousand_is_written_as_in_the_country(country: str, written: str) -> None:
-    [read] = came_in(TABLE, rows(["2026-11-11", "Ann", written]), country, "EUR")
+    [read] = read_incoming_payments(TABLE, number_rows(["2026-11-11", "Ann", written]), country, "EUR")
     assert (read.amount, read.problem) == ("1234", None)

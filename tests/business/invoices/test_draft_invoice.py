@@ -2,30 +2,30 @@ from typing import Any
 
 import pytest
 
-from billing import BOILER, FLUE, a_sold_quote, an_invoice
-from cast import Cast
-from evidence import as_told, history, last_event
-from labour import decide
 from mainstay.business.customers.operations import archive_customer
-from mainstay.business.invoices.operations import draft_invoice, get_invoice
+from mainstay.business.invoices.drafting.operations import draft_invoice, get_invoice
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.pricelist.operations import save_price_item
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
-from mainstay.terms.rights import Role
+from mainstay.kernel.context import RequestDetails
 from mainstay.values.ids import new_id
-from quoting import a_draft, usual_tax
-from quoting import sent as sent_quote
-from trade import a_customer, a_job, a_site
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
+from support.cast import Cast
+from support.customers import make_customer, make_job, make_site
+from support.hours import set_organisation_columns
+from support.invoices import BOILER, FLUE, make_accepted_quote, make_invoice
+from support.quotes import issue_quote as sent_quote
+from support.quotes import make_default_tax_rate, make_quote
+from support.stored_state import operations_on, read_last_event, to_event_record
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
 def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
-    tax, customer = usual_tax(cast), a_customer(cast)
+    tax, customer = make_default_tax_rate(cast), make_customer(cast)
     given: dict[str, Any] = {
         "title": "New heating",
-        "siteId": a_site(cast, customer, name="The mill"),
+        "siteId": make_site(cast, customer, name="The mill"),
         "dueOn": "2031-01-31",
         "notes": "Thank you.",
         "discount": {"percent": "10.00", "amount": None},
@@ -42,22 +42,22 @@ def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
     assert (made["cost"], made["margin"]) == ("700.00", "200.00")
     assert (made["uncostedLines"], made["uncostedNet"]) == (1, "81.99")
     assert (made["issuedOn"], made["sentAt"], made["eInvoice"], made["peppol"]) == (None, None, None, None)
-    assert as_told(cast.perform(get_invoice, role, invoiceId=made["id"])) == as_told(made)
-    assert history(cast, made["id"]) == ["draft_invoice"]
+    assert to_event_record(cast.perform(get_invoice, role, invoiceId=made["id"])) == to_event_record(made)
+    assert operations_on(cast, made["id"]) == ["draft_invoice"]
     assert made["url"].endswith(f"/invoices/{made['id']}")
     assert made["availableActions"] == ["update_invoice", "delete_draft_invoice", "send_invoice"]
 
 
 def test_an_event_tells_of_it_as_it_is(cast: Cast) -> None:
-    made = an_invoice(cast)
-    told = last_event(cast)
-    assert told["type"] == "invoice.created"
-    assert told["data"] == {"object": as_told(made), "previous": {}}
+    made = make_invoice(cast)
+    event = read_last_event(cast)
+    assert event["type"] == "invoice.created"
+    assert event["data"] == {"object": to_event_record(made), "previous": {}}
 
 
 def test_for_a_job_it_is_for_its_customer_at_its_site_and_called_like_it(cast: Cast) -> None:
-    customer = a_customer(cast)
-    job = a_job(cast, customer, siteId=a_site(cast, customer))
+    customer = make_customer(cast)
+    job = make_job(cast, customer, siteId=make_site(cast, customer))
     made = cast.perform(draft_invoice, Role.OFFICE, jobId=job["number"], lines=[BOILER])
     assert (made["customerId"], made["siteId"], made["title"]) == (customer, job["siteId"], job["title"])
     assert (made["jobId"], made["jobNumber"]) == (job["id"], job["number"])
@@ -65,28 +65,28 @@ def test_for_a_job_it_is_for_its_customer_at_its_site_and_called_like_it(cast: C
 
 
 def test_it_may_be_empty_at_first(cast: Cast) -> None:
-    made = cast.perform(draft_invoice, Role.OFFICE, customerId=a_customer(cast))
+    made = cast.perform(draft_invoice, Role.OFFICE, customerId=make_customer(cast))
     assert (made["lines"], made["total"], made["title"]) == ([], "0.00", None)
 
 
 def test_the_organisation_s_notes_stand_below_it_unless_it_says_otherwise(cast: Cast) -> None:
-    decide(cast, invoice_notes="Ours.")
-    assert an_invoice(cast)["notes"] == "Ours."
-    assert an_invoice(cast, notes="Another's.")["notes"] == "Another's."
-    assert an_invoice(cast, notes=None)["notes"] is None
+    set_organisation_columns(cast, invoice_notes="Ours.")
+    assert make_invoice(cast)["notes"] == "Ours."
+    assert make_invoice(cast, notes="Another's.")["notes"] == "Another's."
+    assert make_invoice(cast, notes=None)["notes"] is None
 
 
 def test_an_item_of_the_price_list_fills_in_its_line(cast: Cast) -> None:
     item = cast.perform(save_price_item, code="BLR", name="Boiler", sellPrice="890", costPrice="600", unit="pcs")
-    (line,) = an_invoice(cast, lines=[{"itemId": "blr", "quantity": "2"}])["lines"]
+    (line,) = make_invoice(cast, lines=[{"itemId": "blr", "quantity": "2"}])["lines"]
     assert (line["description"], line["unit"], line["amount"]) == ("Boiler", "pcs", "1780.00")
     assert (line["itemId"], line["cost"], line["source"]) == (item["id"], "600.00", None)
 
 
 def test_prices_are_with_tax_where_the_organisation_s_are(cast: Cast) -> None:
-    usual_tax(cast)
+    make_default_tax_rate(cast)
     cast.perform(update_settings, pricesIncludeTax=True)
-    made = an_invoice(cast, lines=[BOILER])
+    made = make_invoice(cast, lines=[BOILER])
     assert (made["pricesIncludeTax"], made["net"], made["tax"], made["total"]) == (
         True,
         "833.33",
@@ -96,17 +96,17 @@ def test_prices_are_with_tax_where_the_organisation_s_are(cast: Cast) -> None:
 
 
 def test_the_same_request_again_answers_with_the_same_draft(cast: Cast) -> None:
-    customer = a_customer(cast)
-    request = Envelope("req_1", replay_key="once")
+    customer = make_customer(cast)
+    request = RequestDetails("req_1", idempotency_key="once")
     first, second = (
         cast.answer(draft_invoice, Role.OFFICE, request=request, customerId=customer, lines=[BOILER]).body
         for _ in range(2)
     )
     assert first == second
-    assert history(cast, cast.perform(get_invoice, invoiceId=_id(first))["id"]) == ["draft_invoice"]
+    assert operations_on(cast, cast.perform(get_invoice, invoiceId=_parse_id(first))["id"]) == ["draft_invoice"]
 
 
-def _id(body: bytes) -> str:
+def _parse_id(body: bytes) -> str:
     return body.decode().partition('"id":"')[2].partition('"')[0]
 
 
@@ -133,7 +133,7 @@ def _id(body: bytes) -> str:
     ],
 )
 def test_what_is_wrong_is_told_by_its_field(cast: Cast, given: dict[str, object], field: str) -> None:
-    named = {} if field == "customerId" else {"customerId": a_customer(cast)}
+    named = {} if field == "customerId" else {"customerId": make_customer(cast)}
     with pytest.raises(Invalid) as refusal:
         cast.perform(draft_invoice, Role.OFFICE, **named, **given)
     assert field in [fault.field for fault in refusal.value.faults]
@@ -153,7 +153,7 @@ def test_what_is_wrong_is_told_by_its_field(cast: Cast, given: dict[str, object]
     ],
 )
 def test_amounts_at_the_borders_come_to_what_they_are(cast: Cast, price: str, total: str) -> None:
-    assert an_invoice(cast, lines=[{"description": "x", "unitPrice": price}])["total"] == total
+    assert make_invoice(cast, lines=[{"description": "x", "unitPrice": price}])["total"] == total
 
 
 @pytest.mark.parametrize(
@@ -161,54 +161,54 @@ def test_amounts_at_the_borders_come_to_what_they_are(cast: Cast, price: str, to
 )
 def test_amounts_beyond_the_borders_are_refused_by_their_field(cast: Cast, price: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        an_invoice(cast, lines=[{"description": "x", "unitPrice": price}])
+        make_invoice(cast, lines=[{"description": "x", "unitPrice": price}])
     assert [fault.field for fault in refusal.value.faults] == ["lines.0.unitPrice"]
 
 
 def test_what_belongs_to_another_customer_is_refused(cast: Cast) -> None:
-    mine, theirs = a_customer(cast), a_customer(cast, "Ryburn")
-    job, quote = a_job(cast, theirs), a_sold_quote(cast)
+    mine, theirs = make_customer(cast), make_customer(cast, "Ryburn")
+    job, quote = make_job(cast, theirs), make_accepted_quote(cast)
     with pytest.raises(Invalid) as refusal:
         cast.perform(draft_invoice, Role.OFFICE, customerId=mine, jobId=job["id"], quoteId=quote["id"])
     assert [fault.field for fault in refusal.value.faults] == ["quoteId", "jobId"]
     with pytest.raises(Invalid, match="is a site of another customer"):
-        cast.perform(draft_invoice, Role.OFFICE, customerId=mine, siteId=a_site(cast, theirs))
+        cast.perform(draft_invoice, Role.OFFICE, customerId=mine, siteId=make_site(cast, theirs))
 
 
 def test_only_an_accepted_quote_is_billed(cast: Cast) -> None:
-    quote = sent_quote(cast, a_draft(cast))
+    quote = sent_quote(cast, make_quote(cast))
     with pytest.raises(Blocked, match=r"^Q-0001 is not accepted, so there is nothing to bill of it\.") as refusal:
-        an_invoice(cast, quoteId=quote["id"])
-    assert [reason.unblock for reason in refusal.value.reasons] == ["record_quote_decision"]
+        make_invoice(cast, quoteId=quote["id"])
+    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["record_quote_decision"]
 
 
 def test_for_an_archived_customer_there_is_no_draft(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     cast.perform(archive_customer, customerId=customer)
     with pytest.raises(Conflict, match="archived"):
-        an_invoice(cast, customerId=customer)
+        make_invoice(cast, customerId=customer)
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_others_draft_none(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
-        cast.perform(draft_invoice, role, customerId=a_customer(cast))
+        cast.perform(draft_invoice, role, customerId=make_customer(cast))
 
 
 def test_not_while_lapsed(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     cast.lapse()
     with pytest.raises(Lapsed):
         cast.perform(draft_invoice, Role.OFFICE, customerId=customer)
 
 
-def test_what_is_another_organisation_s_is_not_there(cast: Cast, stranger: Cast) -> None:
-    theirs = a_customer(stranger)
+def test_what_is_another_organisation_s_is_not_there(cast: Cast, other_cast: Cast) -> None:
+    theirs = make_customer(other_cast)
     foreign: list[dict[str, object]] = [
         {"customerId": theirs},
-        {"jobId": a_job(stranger, theirs)["id"]},
-        {"quoteId": a_sold_quote(stranger)["id"]},
-        {"customerId": a_customer(cast), "siteId": a_site(stranger, theirs)},
+        {"jobId": make_job(other_cast, theirs)["id"]},
+        {"quoteId": make_accepted_quote(other_cast)["id"]},
+        {"customerId": make_customer(cast), "siteId": make_site(other_cast, theirs)},
         {"customerId": new_id("customer")},
     ]
     for given in foreign:
@@ -217,15 +217,15 @@ def test_what_is_another_organisation_s_is_not_there(cast: Cast, stranger: Cast)
 
 
 def test_no_money_is_without_tax_where_there_is_a_usual_one_and_none_is_named(cast: Cast) -> None:
-    usual_tax(cast)
+    make_default_tax_rate(cast)
     cast.perform(update_organisation, currency="JPY")
-    made = an_invoice(cast, lines=[BOILER, BOILER | {"taxRateId": None}])
+    made = make_invoice(cast, lines=[BOILER, BOILER | {"taxRateId": None}])
     assert (made["net"], made["tax"], made["total"], made["currency"]) == ("2000", "200", "2200", "JPY")
 
 
 def test_more_lines_than_an_invoice_may_have_are_refused_with_a_way_out(cast: Cast) -> None:
-    quote = a_sold_quote(cast, *[FLUE] * 150)
-    told = r"^lines: would make more than 200 lines, bill a part of it, with sources or up to a date$"
-    with pytest.raises(Invalid, match=told):
-        an_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 51)
-    assert len(an_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 50)["lines"]) == 200
+    quote = make_accepted_quote(cast, *[FLUE] * 150)
+    message = r"^lines: would make more than 200 lines, bill a part of it, with sources or up to a date$"
+    with pytest.raises(Invalid, match=message):
+        make_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 51)
+    assert len(make_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 50)["lines"]) == 200

@@ -3,38 +3,39 @@ from typing import Any
 
 import pytest
 
-from billing import an_invoice, credited, issued, now, paid, voided
-from cast import Cast
-from evidence import as_told, events, history
-from labour import at as at_noon
-from labour import decide
 from mainstay.business.customers.operations import archive_customer
-from mainstay.business.invoices.paying import get_payment, list_payments, record_payment
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
-from mainstay.terms.rights import Role
-from trade import a_customer
+from mainstay.business.invoices.payments.payment import share_out
+from mainstay.business.invoices.payments.recording import get_payment, list_payments, record_payment
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound
+from support.cast import Cast
+from support.customers import make_customer
+from support.hours import cast_at as at_noon
+from support.hours import set_organisation_columns
+from support.invoices import credit_issued, issue_invoice, make_invoice, pay_invoice, reread_invoice, void_issued
+from support.stored_state import list_events_of, operations_on, to_event_record
 
 RACERS = 6
 
 
-def recorded(cast: Cast, **given: object) -> dict[str, Any]:
+def make_payment(cast: Cast, **given: object) -> dict[str, Any]:
     return cast.perform(record_payment, Role.OFFICE, **given)
 
 
-def shares(payment: dict[str, Any]) -> list[tuple[str, str]]:
+def list_shares(payment: dict[str, Any]) -> list[tuple[str, str]]:
     return [(one["invoiceNumber"], one["amount"]) for one in payment["allocations"]]
 
 
-def owed(cast: Cast, customer: str, due_on: str, price: str = "1000") -> dict[str, Any]:
-    """An invoice of a customer that is due on this date."""
+def issue_due_on(cast: Cast, customer: str, due_on: str, price: str = "1000") -> dict[str, Any]:
+    """Issue an invoice to a customer that is due on this date."""
     lines = [{"description": "Boiler", "unitPrice": price}]
-    return issued(cast, an_invoice(cast, customerId=customer, dueOn=due_on, lines=lines))
+    return issue_invoice(cast, make_invoice(cast, customerId=customer, dueOn=due_on, lines=lines))
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
 def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
-    sent = issued(cast)
+    sent = issue_invoice(cast)
     given: dict[str, Any] = {
         "amount": "250.00",
         "on": "2026-11-12",
@@ -50,76 +51,76 @@ def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
         "recorded",
         "0.00",
     )
-    assert shares(payment) == [("INV-0001", "250.00")]
+    assert list_shares(payment) == [("INV-0001", "250.00")]
     assert payment["availableActions"] == ["allocate_payment", "reverse_payment"]
-    assert as_told(cast.perform(get_payment, role, paymentId=payment["id"])) == as_told(payment)
-    after = now(cast, sent)
+    assert to_event_record(cast.perform(get_payment, role, paymentId=payment["id"])) == to_event_record(payment)
+    after = reread_invoice(cast, sent)
     assert (after["status"], after["paid"], after["due"]) == ("partPaid", "250.00", "750.00")
-    assert history(cast, sent["id"])[-1] == history(cast, payment["id"])[-1] == "record_payment"
+    assert operations_on(cast, sent["id"])[-1] == operations_on(cast, payment["id"])[-1] == "record_payment"
 
 
 def test_part_and_all_of_it_are_told(cast: Cast) -> None:
-    sent = issued(cast)
-    paid(cast, sent, "999.99")
-    paid(cast, sent, "0.01")
-    told = [event for event in events(cast) if event["type"].startswith("invoice.pa")]
-    assert [(event["type"], event["data"]["object"]["due"]) for event in told] == [
+    sent = issue_invoice(cast)
+    pay_invoice(cast, sent, "999.99")
+    pay_invoice(cast, sent, "0.01")
+    new_events = [event for event in list_events_of(cast) if event["type"].startswith("invoice.pa")]
+    assert [(event["type"], event["data"]["object"]["due"]) for event in new_events] == [
         ("invoice.partPaid", "0.01"),
         ("invoice.paid", "0.00"),
     ]
-    assert told[-1]["data"]["object"] == as_told(now(cast, sent))
-    assert now(cast, sent)["status"] == "paid"
+    assert new_events[-1]["data"]["object"] == to_event_record(reread_invoice(cast, sent))
+    assert reread_invoice(cast, sent)["status"] == "paid"
 
 
 def test_it_is_today_s_and_by_the_bank_where_nothing_is_said(cast: Cast) -> None:
     noon = at_noon(cast)
-    payment = paid(noon, issued(noon))
+    payment = pay_invoice(noon, issue_invoice(noon))
     assert (payment["on"], payment["method"], payment["reference"]) == ("2026-11-16", "bank", None)
 
 
 def test_what_is_more_than_is_due_stays_on_account(cast: Cast) -> None:
-    sent = issued(cast)
-    payment = paid(cast, sent, "1200")
-    assert (shares(payment), payment["unallocated"]) == ([("INV-0001", "1000.00")], "200.00")
+    sent = issue_invoice(cast)
+    payment = pay_invoice(cast, sent, "1200")
+    assert (list_shares(payment), payment["unallocated"]) == ([("INV-0001", "1000.00")], "200.00")
     assert payment["warnings"] == ["200.00 GBP of it is for no invoice, and stays on the account of Calder Property."]
-    assert now(cast, sent)["due"] == "0.00"
+    assert reread_invoice(cast, sent)["due"] == "0.00"
 
 
 def test_without_an_invoice_it_is_for_those_due_first(cast: Cast) -> None:
-    customer = a_customer(cast)
-    late = owed(cast, customer, "2031-03-01")
-    first = owed(cast, customer, "2031-01-01", "100")
-    owed(cast, a_customer(cast), "2030-01-01")
-    voided(cast, owed(cast, customer, "2030-01-01"))
-    payment = recorded(cast, customerId=customer, amount="150")
-    assert shares(payment) == [(first["number"], "100.00"), (late["number"], "50.00")]
-    assert recorded(cast, customerId=customer, amount="1000")["unallocated"] == "50.00"
+    customer = make_customer(cast)
+    late = issue_due_on(cast, customer, "2031-03-01")
+    first = issue_due_on(cast, customer, "2031-01-01", "100")
+    issue_due_on(cast, make_customer(cast), "2030-01-01")
+    void_issued(cast, issue_due_on(cast, customer, "2030-01-01"))
+    payment = make_payment(cast, customerId=customer, amount="150")
+    assert list_shares(payment) == [(first["number"], "100.00"), (late["number"], "50.00")]
+    assert make_payment(cast, customerId=customer, amount="1000")["unallocated"] == "50.00"
 
 
 def test_it_may_be_for_several_or_for_none(cast: Cast) -> None:
-    customer = a_customer(cast)
-    one, two = (owed(cast, customer, f"2031-0{month}-01") for month in (1, 2))
+    customer = make_customer(cast)
+    one, two = (issue_due_on(cast, customer, f"2031-0{month}-01") for month in (1, 2))
     wanted = [{"invoiceId": two["number"], "amount": "70"}, {"invoiceId": one["id"], "amount": "20"}]
-    payment = recorded(cast, customerId=customer, amount="100", allocations=wanted)
-    assert (sorted(shares(payment)), payment["unallocated"]) == (
+    payment = make_payment(cast, customerId=customer, amount="100", allocations=wanted)
+    assert (sorted(list_shares(payment)), payment["unallocated"]) == (
         [("INV-0001", "20.00"), ("INV-0002", "70.00")],
         "10.00",
     )
-    kept = recorded(cast, customerId=customer, amount="5", allocations=[])
-    assert (shares(kept), kept["unallocated"]) == ([], "5.00")
+    kept = make_payment(cast, customerId=customer, amount="5", allocations=[])
+    assert (list_shares(kept), kept["unallocated"]) == ([], "5.00")
 
 
 @pytest.mark.parametrize("amount", ["0", "0.001", "-1", "NaN", "1e3", "1000000000000", "9999999999999", "x", ""])
 def test_no_amount_is_nothing_or_cannot_be_paid(cast: Cast, amount: str) -> None:
-    sent = issued(cast)
+    sent = issue_invoice(cast)
     with pytest.raises(Invalid, match=r"^amount: "):
-        paid(cast, sent, amount) if amount else recorded(cast, invoiceId=sent["id"], amount=amount)
-    assert now(cast, sent)["paid"] == "0.00"
+        pay_invoice(cast, sent, amount) if amount else make_payment(cast, invoiceId=sent["id"], amount=amount)
+    assert reread_invoice(cast, sent)["paid"] == "0.00"
 
 
 @pytest.mark.parametrize("amount", ["0.01", "900000000000"])
 def test_the_smallest_and_the_largest_can_be_paid(cast: Cast, amount: str) -> None:
-    payment = recorded(cast, customerId=a_customer(cast), amount=amount)
+    payment = make_payment(cast, customerId=make_customer(cast), amount=amount)
     assert payment["unallocated"] == payment["amount"]
 
 
@@ -139,77 +140,77 @@ def test_the_smallest_and_the_largest_can_be_paid(cast: Cast, amount: str) -> No
     ],
 )
 def test_what_it_cannot_be_for_is_refused(cast: Cast, wanted: list[tuple[str, str]], told: str) -> None:
-    customer = a_customer(cast)
-    owed(cast, customer, "2031-01-01")
-    owed(cast, customer, "2031-01-01", "50")
-    owed(cast, a_customer(cast, "Ryburn"), "2031-01-01")
+    customer = make_customer(cast)
+    issue_due_on(cast, customer, "2031-01-01")
+    issue_due_on(cast, customer, "2031-01-01", "50")
+    issue_due_on(cast, make_customer(cast, "Ryburn"), "2031-01-01")
     allocations = [{"invoiceId": name, "amount": amount} for name, amount in wanted]
     with pytest.raises(Invalid, match=told):
-        recorded(cast, customerId=customer, amount="100", allocations=allocations)
+        make_payment(cast, customerId=customer, amount="100", allocations=allocations)
     assert cast.perform(list_payments)["data"] == []
 
 
 def test_whose_it_is_must_be_known_and_agree(cast: Cast) -> None:
-    sent = issued(cast)
+    sent = issue_invoice(cast)
     with pytest.raises(Invalid, match=r"^customerId: is required without invoiceId: who paid$"):
-        recorded(cast, amount="1")
+        make_payment(cast, amount="1")
     with pytest.raises(Invalid, match=r"^invoiceId: is an invoice for another customer"):
-        recorded(cast, invoiceId=sent["id"], customerId=a_customer(cast), amount="1")
+        make_payment(cast, invoiceId=sent["id"], customerId=make_customer(cast), amount="1")
     with pytest.raises(Invalid, match=r"^allocations: is not sent with invoiceId"):
-        recorded(cast, invoiceId=sent["id"], amount="1", allocations=[])
+        make_payment(cast, invoiceId=sent["id"], amount="1", allocations=[])
 
 
 def test_only_what_is_owed_is_paid(cast: Cast) -> None:
-    settled = issued(cast)
-    paid(cast, settled)
-    for over, told in [
-        (an_invoice(cast), r"^A draft cannot be paid\. Send it first\.$"),
+    settled = issue_invoice(cast)
+    pay_invoice(cast, settled)
+    for over, expected in [
+        (make_invoice(cast), r"^A draft cannot be paid\. Send it first\.$"),
         (settled, r"^INV-0001 is paid already, so there is nothing to pay\. The money can stay on account\.$"),
-        (voided(cast, issued(cast)), r"^INV-0002 is void"),
-        (credited(cast, issued(cast)), r"^INV-0003 is credited"),
+        (void_issued(cast, issue_invoice(cast)), r"^INV-0002 is void"),
+        (credit_issued(cast, issue_invoice(cast)), r"^INV-0003 is credited"),
     ]:
-        with pytest.raises(Blocked, match=told):
-            paid(cast, over, "1")
-        with pytest.raises(Blocked, match=told):
-            recorded(
+        with pytest.raises(Blocked, match=expected):
+            pay_invoice(cast, over, "1")
+        with pytest.raises(Blocked, match=expected):
+            make_payment(
                 cast, customerId=over["customerId"], amount="1", allocations=[{"invoiceId": over["id"], "amount": "1"}]
             )
 
 
 def test_not_before_it_came_nor_into_closed_books(cast: Cast) -> None:
     noon = at_noon(cast)
-    sent = issued(noon)
+    sent = issue_invoice(noon)
     with pytest.raises(Invalid, match=r"^on: lies ahead"):
-        paid(noon, sent, on="2026-11-17")
-    decide(cast, books_closed_until="2026-11-10")
+        pay_invoice(noon, sent, on="2026-11-17")
+    set_organisation_columns(cast, books_closed_until="2026-11-10")
     with pytest.raises(Blocked, match=r"^The books are closed until 2026-11-10, so nothing of 2026-11-10 changes"):
-        paid(noon, sent, on="2026-11-10")
-    assert paid(noon, sent, on="2026-11-11")["status"] == "recorded"
+        pay_invoice(noon, sent, on="2026-11-10")
+    assert pay_invoice(noon, sent, on="2026-11-11")["status"] == "recorded"
 
 
 def test_what_looks_like_another_is_warned_of(cast: Cast) -> None:
-    sent = issued(cast)
-    assert "warnings" not in paid(cast, sent, "100")
-    told = "Another payment of the same amount and date by them is recorded already. Is it the same?"
-    assert paid(cast, sent, "100")["warnings"] == [told]
+    sent = issue_invoice(cast)
+    assert "warnings" not in pay_invoice(cast, sent, "100")
+    message = "Another payment of the same amount and date by them is recorded already. Is it the same?"
+    assert pay_invoice(cast, sent, "100")["warnings"] == [message]
 
 
-def test_what_a_bank_calls_it_is_there_once(cast: Cast, stranger: Cast) -> None:
-    sent = issued(cast)
-    payment = paid(cast, sent, "1", externalRef="tx-1")
+def test_what_a_bank_calls_it_is_there_once(cast: Cast, other_cast: Cast) -> None:
+    sent = issue_invoice(cast)
+    payment = pay_invoice(cast, sent, "1", externalRef="tx-1")
     with pytest.raises(
         Invalid, match=rf"^externalRef: is known already, of the payment 1\.00 GBP of .* \({payment['id']}\)$"
     ):
-        paid(cast, sent, "2", externalRef="tx-1")
-    assert paid(stranger, issued(stranger), "1", externalRef="tx-1")["status"] == "recorded"
+        pay_invoice(cast, sent, "2", externalRef="tx-1")
+    assert pay_invoice(other_cast, issue_invoice(other_cast), "1", externalRef="tx-1")["status"] == "recorded"
 
 
 def test_of_those_who_record_the_same_at_once_one_does(cast: Cast) -> None:
-    sent = issued(cast)
+    sent = issue_invoice(cast)
 
     def record(number: int) -> bool:
         try:
-            paid(cast, sent, f"{number + 1}", externalRef="tx-1")
+            pay_invoice(cast, sent, f"{number + 1}", externalRef="tx-1")
         except Invalid:
             return False
         return True
@@ -219,40 +220,40 @@ def test_of_those_who_record_the_same_at_once_one_does(cast: Cast) -> None:
 
 
 def test_however_many_pay_at_once_no_more_is_put_to_it_than_is_due(cast: Cast) -> None:
-    sent = issued(cast)
+    sent = issue_invoice(cast)
     with ThreadPoolExecutor(RACERS) as racers:
-        payments = list(racers.map(lambda _: _paid_or_refused(cast, sent), range(RACERS)))
-    after = now(cast, sent)
+        payments = list(racers.map(lambda _: _try_to_pay(cast, sent), range(RACERS)))
+    after = reread_invoice(cast, sent)
     assert (after["paid"], after["status"]) == ("1000.00", "paid")
-    # Three fill it, the third of them with something left on account; the others are told that it is paid.
+    # Three payments fill it, the third with a remainder on account; the others are refused because it is paid.
     assert [payment["unallocated"] for payment in payments if payment].count("200.00") == 1
     assert payments.count(None) == RACERS - 3
 
 
-def _paid_or_refused(cast: Cast, sent: dict[str, Any]) -> dict[str, Any] | None:
+def _try_to_pay(cast: Cast, sent: dict[str, Any]) -> dict[str, Any] | None:
     try:
-        return paid(cast, sent, "400")
+        return pay_invoice(cast, sent, "400")
     except Blocked:
         return None
 
 
 def test_the_same_request_again_pays_once(cast: Cast) -> None:
-    sent = issued(cast)
-    request = Envelope("req_1", replay_key="once")
+    sent = issue_invoice(cast)
+    request = RequestDetails("req_1", idempotency_key="once")
     given = {"invoiceId": sent["id"], "amount": "100"}
     answers = {cast.answer(record_payment, Role.OFFICE, request=request, **given).body for _ in range(2)}
-    assert (len(answers), now(cast, sent)["paid"]) == (1, "100.00")
+    assert (len(answers), reread_invoice(cast, sent)["paid"]) == (1, "100.00")
 
 
 def test_an_archived_customer_may_still_pay(cast: Cast) -> None:
-    sent = issued(cast)
+    sent = issue_invoice(cast)
     cast.perform(archive_customer, customerId=sent["customerId"])
-    assert paid(cast, sent)["unallocated"] == "0.00"
+    assert pay_invoice(cast, sent)["unallocated"] == "0.00"
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_others_record_and_see_none(cast: Cast, role: Role) -> None:
-    payment = paid(cast, issued(cast), "1")
+    payment = pay_invoice(cast, issue_invoice(cast), "1")
     acts: list[tuple[Any, dict[str, object]]] = [
         (record_payment, {"invoiceId": "INV-0001", "amount": "1"}),
         (list_payments, {}),
@@ -263,18 +264,25 @@ def test_others_record_and_see_none(cast: Cast, role: Role) -> None:
             cast.perform(operation, role, **given)
 
 
-def test_not_while_lapsed_nor_another_organisation_s(cast: Cast, stranger: Cast) -> None:
-    sent = issued(cast)
-    payment = paid(cast, sent, "1")
+def test_not_while_lapsed_nor_another_organisation_s(cast: Cast, other_cast: Cast) -> None:
+    sent = issue_invoice(cast)
+    payment = pay_invoice(cast, sent, "1")
     with pytest.raises(NotFound):
-        recorded(stranger, invoiceId=sent["id"], amount="1")
+        make_payment(other_cast, invoiceId=sent["id"], amount="1")
     with pytest.raises(NotFound):
-        recorded(stranger, customerId=sent["customerId"], amount="1")
+        make_payment(other_cast, customerId=sent["customerId"], amount="1")
     wanted = [{"invoiceId": sent["id"], "amount": "1"}]
     with pytest.raises(NotFound):
-        recorded(stranger, customerId=a_customer(stranger), amount="1", allocations=wanted)
+        make_payment(other_cast, customerId=make_customer(other_cast), amount="1", allocations=wanted)
     with pytest.raises(NotFound):
-        stranger.perform(get_payment, paymentId=payment["id"])
+        other_cast.perform(get_payment, paymentId=payment["id"])
     cast.lapse()
     with pytest.raises(Lapsed):
-        paid(cast, sent, "1")
+        pay_invoice(cast, sent, "1")
+
+
+@pytest.mark.parametrize(
+    ("amount", "dues", "shares"), [(100, [60, 60], [60, 40]), (100, [100, 20], [100, 0]), (100, [30, 20], [30, 20])]
+)
+def test_a_payment_is_shared_out_to_invoices_in_their_order(amount: int, dues: list[int], shares: list[int]) -> None:
+    assert share_out(amount, dues) == shares

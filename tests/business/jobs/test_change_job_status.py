@@ -1,18 +1,18 @@
 import pytest
 
-from billing import an_invoice, issued, paid
-from cast import Cast
-from evidence import as_told, last_event
-from labour import logged, new_job
 from mainstay.business.jobs import store
 from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.records.notes import list_notes
-from mainstay.kernel.context import Context, Envelope
-from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound
-from mainstay.terms.rights import Role
-from ordering import ordered, received
-from trade import a_customer, a_job
+from mainstay.kernel.context import Context, RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid, NotFound
+from support.cast import Cast
+from support.customers import make_customer, make_job
+from support.hours import make_assigned_job, make_time_entry
+from support.invoices import issue_invoice, make_invoice, pay_invoice
+from support.purchases import place_order, receive_order
+from support.stored_state import read_last_event, to_event_record
 
 
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
@@ -30,34 +30,34 @@ from trade import a_customer, a_job
     ],
 )
 def test_it_moves_and_an_event_tells_of_it(cast: Cast, role: Role, steps: list[str], event: str, at: str) -> None:
-    job = a_job(cast, a_customer(cast), Role.MEMBER)
+    job = make_job(cast, make_customer(cast), Role.MEMBER)
     before, after = job, job
     for step in steps:
         cast.perform(change_job_status, role, jobId=job["id"], status=step)
         before, after = after, cast.perform(get_job, jobId=job["id"])
     assert (after["status"], after["stage"]) == (steps[-1], at)
-    told = last_event(cast)
-    assert (told["type"], told["data"]["object"]) == (event, as_told(after))
-    assert told["data"]["previous"] == {
+    last = read_last_event(cast)
+    assert (last["type"], last["data"]["object"]) == (event, to_event_record(after))
+    assert last["data"]["previous"] == {
         name: before[name] for name in ("status", "stage", "nextAction") if before[name] != after[name]
     }
 
 
 def test_the_office_closes_and_reopens(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
+    job = make_job(cast, make_customer(cast))["id"]
     for status, stage in (("done", "toInvoice"), ("closed", "closed"), ("open", "toSchedule"), ("enquiry", "enquiry")):
         assert cast.perform(change_job_status, Role.OFFICE, jobId=job, status=status)["stage"] == stage
 
 
 def test_what_is_owed_of_a_part_of_it_keeps_it_from_being_closed(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast), billing="fixed", budget="1000")["id"]
-    half = issued(cast, an_invoice(cast, jobId=job, lines=[{"description": "First half", "unitPrice": "600"}]))
+    job = make_job(cast, make_customer(cast), billing="fixed", budget="1000")["id"]
+    half = issue_invoice(cast, make_invoice(cast, jobId=job, lines=[{"description": "First half", "unitPrice": "600"}]))
     cast.perform(change_job_status, jobId=job, status="done")
     with pytest.raises(Blocked, match=r"^J-0001 has an invoice that is not paid yet\. Record the payment, or credit"):
         cast.perform(change_job_status, jobId=job, status="closed")
-    paid(cast, half, "100")
+    pay_invoice(cast, half, "100")
     assert cast.perform(get_job, jobId=job)["stage"] == "toInvoice"
-    paid(cast, half)
+    pay_invoice(cast, half)
     closed = cast.perform(change_job_status, jobId=job, status="closed")
     assert (closed["status"], closed["stage"]) == ("closed", "closed")
     assert closed["warnings"] == ["J-0001 is closed without an invoice for all of it." + BILL_IT]
@@ -70,10 +70,10 @@ BILL_IT = " Invoice it if it is to be billed (draft_invoice)."
     ("status", "work"), [("draft", "1:30 h of work and "), ("approved", "1:30 h of work and "), ("rejected", "")]
 )
 def test_closing_warns_of_work_that_is_on_no_invoice(cast: Cast, status: str, work: str) -> None:
-    job, other = new_job(cast), new_job(cast)
+    job, other = make_assigned_job(cast), make_assigned_job(cast)
     for where in (job, other):
-        logged(cast, jobId=where["id"], status=status, minutes=90, on="2026-11-16")
-    received(cast, ordered(cast, jobId=job["id"]), "10", "2")
+        make_time_entry(cast, jobId=where["id"], status=status, minutes=90, on="2026-11-16")
+    receive_order(cast, place_order(cast, jobId=job["id"]), "10", "2")
     cast.perform(change_job_status, jobId=job["id"], status="done")
     closed = cast.perform(change_job_status, Role.OFFICE, jobId=job["id"], status="closed")
     assert closed["stage"] == "closed"
@@ -81,13 +81,13 @@ def test_closing_warns_of_work_that_is_on_no_invoice(cast: Cast, status: str, wo
 
 
 def test_closing_what_is_not_billed_warns_of_nothing(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast), billing="nonBillable")["id"]
+    job = make_job(cast, make_customer(cast), billing="nonBillable")["id"]
     for status in ("done", "closed"):
         assert "warnings" not in cast.perform(change_job_status, jobId=job, status=status)
 
 
 def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
+    job = make_job(cast, make_customer(cast))["id"]
     with pytest.raises(Blocked, match=r"^J-0001 is open already\.$"):
         cast.perform(change_job_status, jobId=job, status="open")
     with pytest.raises(
@@ -100,7 +100,7 @@ def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:
 
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
 def test_why_it_was_moved_stands_beside_it(cast: Cast, role: Role) -> None:
-    job = a_job(cast, a_customer(cast), Role.MEMBER)["id"]
+    job = make_job(cast, make_customer(cast), Role.MEMBER)["id"]
     cast.perform(change_job_status, role, jobId=job, status="onHold", reason="The tank is late.")
     [note] = cast.perform(list_notes, Role.MEMBER, recordId=job)["data"]
     assert (note["body"], note["visibility"]) == ("The tank is late.", "field")
@@ -108,49 +108,49 @@ def test_why_it_was_moved_stands_beside_it(cast: Cast, role: Role) -> None:
 
 
 def test_no_note_is_left_by_a_move_that_is_refused(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
+    job = make_job(cast, make_customer(cast))["id"]
     with pytest.raises(Blocked):
         cast.perform(change_job_status, jobId=job, status="open", reason="Again.")
     assert cast.perform(list_notes, recordId=job)["data"] == []
 
 
 def test_a_running_timer_is_stopped_first(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
-    with cast.stage.database.changing(cast.organisation) as rows:
-        ctx = Context(rows, cast.actor(Role.OFFICE), Envelope("r"), cast.stage.clock)
+    job = make_job(cast, make_customer(cast))["id"]
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        ctx = Context(db, cast.actor(Role.OFFICE), RequestDetails("r"), cast.performer.clock)
         store.save(ctx, JOBS.fetch(ctx, job), {"running_timers": 1})
     with pytest.raises(Blocked, match=r"^A timer still runs on J-0001\. Stop it first\. list_hours") as refusal:
         cast.perform(change_job_status, jobId=job, status="done")
-    assert [reason.unblock for reason in refusal.value.reasons] == ["stop_timer"]
+    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["stop_timer"]
 
 
 @pytest.mark.parametrize("status", ["enquiry", "closed"])
 def test_a_member_leaves_the_ends_to_the_office(cast: Cast, status: str) -> None:
-    job = a_job(cast, a_customer(cast), Role.MEMBER)["id"]
+    job = make_job(cast, make_customer(cast), Role.MEMBER)["id"]
     cast.perform(change_job_status, Role.MEMBER, jobId=job, status="done")
     with pytest.raises(Forbidden, match=rf"^The role member may not make it {status}\. Ask the office\.$"):
         cast.perform(change_job_status, Role.MEMBER, jobId=job, status=status)
 
 
 def test_a_member_does_not_take_up_an_enquiry(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast), Role.MEMBER, status="enquiry")["id"]
+    job = make_job(cast, make_customer(cast), Role.MEMBER, status="enquiry")["id"]
     with pytest.raises(Forbidden, match="Ask the office"):
         cast.perform(change_job_status, Role.MEMBER, jobId=job, status="open")
 
 
 def test_a_job_of_others_is_not_found_by_a_member(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast), Role.SUBCONTRACTOR)
+    job = make_job(cast, make_customer(cast), Role.SUBCONTRACTOR)
     for name in (job["id"], job["number"]):
         with pytest.raises(NotFound, match=r"^There is no job with that identifier\.$"):
             cast.perform(change_job_status, Role.MEMBER, jobId=name, status="done")
 
 
 def test_a_subcontractor_moves_none(cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast), Role.SUBCONTRACTOR)["id"]
+    job = make_job(cast, make_customer(cast), Role.SUBCONTRACTOR)["id"]
     with pytest.raises(Forbidden):
         cast.perform(change_job_status, Role.SUBCONTRACTOR, jobId=job, status="done")
 
 
-def test_a_stranger_s_job_is_not_found(cast: Cast, stranger: Cast) -> None:
+def test_a_stranger_s_job_is_not_found(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(NotFound):
-        cast.perform(change_job_status, jobId=a_job(stranger, a_customer(stranger))["id"], status="done")
+        cast.perform(change_job_status, jobId=make_job(other_cast, make_customer(other_cast))["id"], status="done")

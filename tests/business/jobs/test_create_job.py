@@ -3,17 +3,17 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import as_told, events, history, last_event
 from mainstay.business.customers.operations import archive_customer
-from mainstay.business.customers.places import save_site
+from mainstay.business.customers.sites_and_contacts import save_site
 from mainstay.business.jobs.operations import create_job, get_job, list_jobs
 from mainstay.business.people.operations import invite_person
-from mainstay.business.people.standing import remove_person
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
-from mainstay.terms.rights import Role
-from trade import a_customer, a_job, a_site
+from mainstay.business.people.roles import remove_person
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
+from support.cast import Cast
+from support.customers import make_customer, make_job, make_site
+from support.stored_state import list_events_of, operations_on, read_last_event, to_event_record
 
 RACERS = 12
 EVERY_FIELD: dict[str, Any] = {
@@ -32,8 +32,8 @@ EVERY_FIELD: dict[str, Any] = {
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
 def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
-    customer = a_customer(cast)
-    site = a_site(cast, customer, name="The mill")
+    customer = make_customer(cast)
+    site = make_site(cast, customer, name="The mill")
     lead, member = cast.people[Role.OFFICE], cast.people[Role.MEMBER]
     people: dict[str, Any] = {"leadPersonId": lead, "assigned": [member]}
     made = cast.perform(create_job, role, customerId=customer, siteId=site, **people, **EVERY_FIELD)
@@ -45,12 +45,12 @@ def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
     )
     assert made["siteAddress"]["postalCode"] == "HX6 2AG"
     assert (made["stage"], made["nextAction"]) == ("enquiry", "Quote it or open it")
-    assert as_told(cast.perform(get_job, jobId=made["id"])) == as_told(made)
-    assert history(cast, made["id"]) == ["create_job"]
+    assert to_event_record(cast.perform(get_job, jobId=made["id"])) == to_event_record(made)
+    assert operations_on(cast, made["id"]) == ["create_job"]
 
 
 def test_a_customer_and_a_title_are_enough(cast: Cast) -> None:
-    made = cast.perform(create_job, customerId=a_customer(cast), title="Mend the leak")
+    made = cast.perform(create_job, customerId=make_customer(cast), title="Mend the leak")
     assert (made["status"], made["priority"], made["billing"]) == ("open", "normal", "timeAndMaterials")
     assert (made["stage"], made["nextAction"]) == ("toSchedule", "Plan a visit")
     assert made["url"].endswith(f"/jobs/{made['id']}")
@@ -58,11 +58,11 @@ def test_a_customer_and_a_title_are_enough(cast: Cast) -> None:
 
 
 def test_the_customer_s_only_site_is_taken_and_that_is_said(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     # One that is archived, or another customer's, is none to choose from.
-    cast.perform(save_site, siteId=a_site(cast, customer, name="Old mill"), status="archived")
-    a_site(cast, a_customer(cast, "Bystander"))
-    site = a_site(cast, customer, name="The mill")
+    cast.perform(save_site, siteId=make_site(cast, customer, name="Old mill"), status="archived")
+    make_site(cast, make_customer(cast, "Bystander"))
+    site = make_site(cast, customer, name="The mill")
     made = cast.perform(create_job, customerId=customer, title="Mend the leak")
     assert (made["siteId"], made["siteAddress"]["line1"]) == (site, "2 Weir Lane")
     assert made["warnings"] == ["The job is at The mill, the only site of Calder Property."]
@@ -71,36 +71,36 @@ def test_the_customer_s_only_site_is_taken_and_that_is_said(cast: Cast) -> None:
 
 
 def test_of_several_sites_none_is_taken_and_that_is_warned_of(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     for name in ("The mill", "The barn"):
-        a_site(cast, customer, name=name)
+        make_site(cast, customer, name=name)
     made = cast.perform(create_job, customerId=customer, title="Mend the leak")
     assert made["siteId"] is None
-    told = "Calder Property has several sites, and the job is at none yet. Choose one. list_sites shows them, and"
-    assert made["warnings"] == [f"{told} update_job sets siteId."]
-    assert "warnings" not in cast.perform(create_job, customerId=a_customer(cast, "Other"), title="Mend the leak")
+    message = "Calder Property has several sites, and the job is at none yet. Choose one. list_sites shows them, and"
+    assert made["warnings"] == [f"{message} update_job sets siteId."]
+    assert "warnings" not in cast.perform(create_job, customerId=make_customer(cast, "Other"), title="Mend the leak")
 
 
 def test_an_event_tells_of_it_as_it_is(cast: Cast) -> None:
-    made = a_job(cast, a_customer(cast), budget="1200.00")
-    told = last_event(cast)
-    assert told["type"] == "job.created"
-    assert told["data"] == {"object": as_told(made), "previous": {}}
+    made = make_job(cast, make_customer(cast), budget="1200.00")
+    event = read_last_event(cast)
+    assert event["type"] == "job.created"
+    assert event["data"] == {"object": to_event_record(made), "previous": {}}
 
 
-def test_each_gets_the_next_number_and_one_that_was_refused_takes_none(cast: Cast, stranger: Cast) -> None:
-    customer = a_customer(cast)
-    assert a_job(cast, customer)["number"] == "J-0001"
+def test_each_gets_the_next_number_and_one_that_was_refused_takes_none(cast: Cast, other_cast: Cast) -> None:
+    customer = make_customer(cast)
+    assert make_job(cast, customer)["number"] == "J-0001"
     with pytest.raises(Invalid):
-        a_job(cast, customer, title="")
+        make_job(cast, customer, title="")
     with pytest.raises(NotFound):
-        a_job(cast, a_customer(stranger))
-    assert a_job(cast, customer)["number"] == "J-0002"
-    assert a_job(stranger, a_customer(stranger))["number"] == "J-0001"
+        make_job(cast, make_customer(other_cast))
+    assert make_job(cast, customer)["number"] == "J-0002"
+    assert make_job(other_cast, make_customer(other_cast))["number"] == "J-0001"
 
 
 def test_however_many_at_once_no_number_is_given_twice(cast: Cast) -> None:
-    customer, actor = a_customer(cast), cast.actor(Role.OFFICE)
+    customer, actor = make_customer(cast), cast.actor(Role.OFFICE)
     with ThreadPoolExecutor(RACERS) as racers:
         made = list(
             racers.map(lambda n: cast.perform(create_job, actor, customerId=customer, title=f"Job {n}"), range(RACERS))
@@ -109,26 +109,26 @@ def test_however_many_at_once_no_number_is_given_twice(cast: Cast) -> None:
 
 
 def test_a_series_goes_on_as_the_organisation_says(cast: Cast) -> None:
-    customer = a_customer(cast)
-    a_job(cast, customer)
-    with cast.stage.database.changing(cast.organisation) as rows:
+    customer = make_customer(cast)
+    make_job(cast, customer)
+    with cast.performer.database.write_transaction(cast.organisation) as db:
         # Prefix and padding are settings; only "next" must never go back.
-        rows.run(
-            "UPDATE number_series SET prefix = 'W', padding = 6, next = 9999 WHERE organisation_id = :organisation"
-        )
-    assert [a_job(cast, customer)["number"] for _ in range(2)] == ["W009999", "W010000"]
+        db.run("UPDATE number_series SET prefix = 'W', padding = 6, next = 9999 WHERE organisation_id = :organisation")
+    assert [make_job(cast, customer)["number"] for _ in range(2)] == ["W009999", "W010000"]
 
 
 def test_a_repeat_with_the_same_key_makes_nothing_twice(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     answers = [
-        cast.answer(create_job, Role.OFFICE, Envelope("r", replay_key="once"), customerId=customer, title="Mend")
+        cast.answer(
+            create_job, Role.OFFICE, RequestDetails("r", idempotency_key="once"), customerId=customer, title="Mend"
+        )
         for _ in range(2)
     ]
     assert answers[0].body == answers[1].body
     assert len(cast.perform(list_jobs)["data"]) == 1
-    assert [event["type"] for event in events(cast)].count("job.created") == 1
-    assert a_job(cast, customer)["number"] == "J-0002"
+    assert [event["type"] for event in list_events_of(cast)].count("job.created") == 1
+    assert make_job(cast, customer)["number"] == "J-0002"
 
 
 @pytest.mark.parametrize(
@@ -153,56 +153,56 @@ def test_a_repeat_with_the_same_key_makes_nothing_twice(cast: Cast) -> None:
 )
 def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], text: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        a_job(cast, a_customer(cast), **wrong)
+        make_job(cast, make_customer(cast), **wrong)
     assert refusal.value.text.startswith(text)
 
 
-def test_a_site_of_another_customer_is_refused(cast: Cast, stranger: Cast) -> None:
-    site = a_site(cast, a_customer(cast, "Ryburn"))
+def test_a_site_of_another_customer_is_refused(cast: Cast, other_cast: Cast) -> None:
+    site = make_site(cast, make_customer(cast, "Ryburn"))
     with pytest.raises(Invalid, match=r"^siteId: is a site of another customer, list_sites tells this one's$"):
-        a_job(cast, a_customer(cast), siteId=site)
+        make_job(cast, make_customer(cast), siteId=site)
     with pytest.raises(NotFound, match="no site"):
-        a_job(cast, a_customer(cast), siteId=a_site(stranger, a_customer(stranger)))
+        make_job(cast, make_customer(cast), siteId=make_site(other_cast, make_customer(other_cast)))
 
 
 @pytest.mark.parametrize("field", ["leadPersonId", "assigned"])
-def test_only_people_who_are_here_work_on_it(cast: Cast, stranger: Cast, field: str) -> None:
+def test_only_people_who_are_here_work_on_it(cast: Cast, other_cast: Cast, field: str) -> None:
     def given(person: str) -> dict[str, object]:
         return {field: [person] if field == "assigned" else person}
 
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     invited = cast.perform(invite_person, name="Nina New", email="nina@new.example", role="member")["id"]
-    assert a_job(cast, customer, **given(invited))
+    assert make_job(cast, customer, **given(invited))
     with pytest.raises(Invalid, match=f"^{field}: names nobody of this organisation, list_people tells who is here$"):
-        a_job(cast, customer, **given(stranger.people[Role.MEMBER]))
+        make_job(cast, customer, **given(other_cast.people[Role.MEMBER]))
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
     with pytest.raises(Invalid, match=f"^{field}: names Mia Member, who has left, list_people tells who is here$"):
-        a_job(cast, customer, **given(cast.people[Role.MEMBER]))
+        make_job(cast, customer, **given(cast.people[Role.MEMBER]))
 
 
 def test_for_an_archived_customer_there_is_none(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     cast.perform(archive_customer, customerId=customer)
     with pytest.raises(Blocked, match=r"is archived\. Restore the customer first\.") as refusal:
-        a_job(cast, customer)
-    assert [reason.unblock for reason in refusal.value.reasons] == ["restore_customer"]
+        make_job(cast, customer)
+    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["restore_customer"]
 
 
 def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
-    customer = a_customer(cast)
-    a_job(cast, customer, externalRef="X-1")
+    customer = make_customer(cast)
+    make_job(cast, customer, externalRef="X-1")
     with pytest.raises(Conflict, match=r"^J-0001 Replace the boiler has the reference X-1 already\. Change that job"):
-        a_job(cast, customer, externalRef="X-1")
+        make_job(cast, customer, externalRef="X-1")
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_makes_none(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
-        cast.perform(create_job, role, customerId=a_customer(cast), title="Mend")
+        cast.perform(create_job, role, customerId=make_customer(cast), title="Mend")
 
 
 def test_a_lapsed_organisation_makes_none(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     cast.lapse()
     with pytest.raises(Lapsed):
         cast.perform(create_job, customerId=customer, title="Mend")

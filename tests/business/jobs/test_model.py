@@ -4,9 +4,9 @@ from typing import Any, get_args
 
 import pytest
 
-from mainstay.business.jobs.model import Billing, Job, JobStage, Standing, Status, next_step, stage_of
-from mainstay.terms.actor import house
-from mainstay.terms.rights import RIGHTS, Right, Role
+from mainstay.business.jobs.model import Billing, Job, JobProgress, JobStage, JobStatus, next_job_step, stage_of
+from mainstay.vocabulary.actor import system_actor
+from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Permission, Role
 
 TIME = {"billing": "timeAndMaterials"}
 FREE = {"billing": "nonBillable"}
@@ -46,17 +46,17 @@ STAGES: list[tuple[dict[str, Any], JobStage, str | None]] = [
 def test_the_stage_follows_from_how_far_it_is(
     standing: dict[str, Any], stage: JobStage, next_action: str | None
 ) -> None:
-    assert stage_of(Standing(**TIME | standing)) == (stage, next_action)
+    assert stage_of(JobProgress(**TIME | standing)) == (stage, next_action)
 
 
 def test_every_stage_is_reached_and_every_state_has_one() -> None:
     assert {stage for _, stage, _ in STAGES} == {*get_args(JobStage)}
-    for status in get_args(Status):
+    for status in get_args(JobStatus):
         for billing in get_args(Billing):
-            assert stage_of(Standing(status, billing))[0] in get_args(JobStage)
+            assert stage_of(JobProgress(status, billing))[0] in get_args(JobStage)
 
 
-def a_job(**given: Any) -> Job:
+def build_job(**given: Any) -> Job:
     usual: dict[str, Any] = {
         "row": (),
         "id": "job_1",
@@ -91,9 +91,9 @@ MOVES = {
     "cancelled": {"open"},
 }
 # And what those who work on it may.
-FIELD = {"open", "inProgress", "onHold", "done"}
-OFFICE = house("org_1")._replace(role=Role.OFFICE, rights=RIGHTS[Role.OFFICE])
-MEMBER = house("org_1")._replace(role=Role.MEMBER, rights=RIGHTS[Role.MEMBER])
+FIELD_STATUSES = {"open", "inProgress", "onHold", "done"}
+OFFICE = system_actor("org_1")._replace(role=Role.OFFICE, permissions=ROLE_PERMISSIONS[Role.OFFICE])
+MEMBER = system_actor("org_1")._replace(role=Role.MEMBER, permissions=ROLE_PERMISSIONS[Role.MEMBER])
 BEFORE = pytest.mark.parametrize("before", MOVES)
 AFTER = pytest.mark.parametrize("after", ["enquiry", "open", "inProgress", "onHold", "done", "closed"])
 
@@ -101,7 +101,7 @@ AFTER = pytest.mark.parametrize("after", ["enquiry", "open", "inProgress", "onHo
 @BEFORE
 @AFTER
 def test_the_office_moves_it_as_the_table_says(before: Any, after: Any) -> None:
-    reasons = a_job(status=before).not_movable(OFFICE, after)
+    reasons = build_job(status=before).not_movable(OFFICE, after)
     assert (not reasons) == (after in MOVES[before])
     assert not [reason for reason in reasons if reason.forbids]
     if reasons and before != after:
@@ -112,61 +112,62 @@ def test_the_office_moves_it_as_the_table_says(before: Any, after: Any) -> None:
 @BEFORE
 @AFTER
 def test_a_member_moves_it_between_open_and_done(before: Any, after: Any) -> None:
-    reasons = a_job(status=before).not_movable(MEMBER, after)
-    assert (not reasons) == (after in MOVES[before] and {before, after} <= FIELD)
-    if before != after and not {before, after} <= FIELD:
+    reasons = build_job(status=before).not_movable(MEMBER, after)
+    assert (not reasons) == (after in MOVES[before] and {before, after} <= FIELD_STATUSES)
+    if before != after and not {before, after} <= FIELD_STATUSES:
         assert [reason.forbids for reason in reasons] == [True]
         assert reasons[0].text.endswith("Ask the office.")
 
 
 @pytest.mark.parametrize(("before", "after"), [("inProgress", "done"), ("done", "closed")])
 def test_while_a_timer_runs_it_is_not_over(before: Any, after: Any) -> None:
-    timed = a_job(status=before, running_timers=1)
+    timed = build_job(status=before, running_timers=1)
     (reason,) = timed.not_movable(OFFICE, after)
-    told = "A timer still runs on J-0001. Stop it first"
-    assert reason.text == f"{told}. list_hours of the job with the status `running` tells whose it is."
-    assert reason.unblock == "stop_timer"
-    # Those who see only their own hours would be told of no other, and stop no other.
-    if after in FIELD:
+    message = "A timer still runs on J-0001. Stop it first"
+    assert reason.text == f"{message}. list_hours of the job with the status `running` tells whose it is."
+    assert reason.unblocked_by == "stop_timer"
+    # People who see only their own hours see no other timer and cannot stop one.
+    if after in FIELD_STATUSES:
         (reason,) = timed.not_movable(MEMBER, after)
-        assert reason.text == f"{told} if it is yours. Otherwise whoever started it does, or someone in the office."
+        assert reason.text == f"{message} if it is yours. Otherwise whoever started it does, or someone in the office."
 
 
 def test_what_is_owed_keeps_it_from_being_closed() -> None:
-    (reason,) = a_job(status="done", invoiced=True, owed=1).not_movable(OFFICE, "closed")
+    (reason,) = build_job(status="done", invoiced=True, owed=1).not_movable(OFFICE, "closed")
     assert reason.text == "J-0001 is not paid yet. It closes by itself when it is."
-    assert a_job(status="done", invoiced=True).not_movable(OFFICE, "closed") == []
-    (reason,) = a_job(status="done", owed=1).not_movable(OFFICE, "closed")
-    told = "J-0001 has an invoice that is not paid yet. Record the payment, or credit or void it, first."
-    assert (reason.text, reason.unblock) == (told, "record_payment")
-    assert a_job(status="done").not_movable(OFFICE, "closed") == []
+    assert build_job(status="done", invoiced=True).not_movable(OFFICE, "closed") == []
+    (reason,) = build_job(status="done", owed=1).not_movable(OFFICE, "closed")
+    message = "J-0001 has an invoice that is not paid yet. Record the payment, or credit or void it, first."
+    assert (reason.text, reason.unblocked_by) == (message, "record_payment")
+    assert build_job(status="done").not_movable(OFFICE, "closed") == []
 
 
-@pytest.mark.parametrize("status", get_args(Status))
+@pytest.mark.parametrize("status", get_args(JobStatus))
 def test_only_what_is_not_over_is_changed_or_worked_on(status: Any) -> None:
     over = status in {"closed", "cancelled"}
-    for reasons in (a_job(status=status).not_changeable(OFFICE), a_job(status=status).not_workable()):
-        assert [(reason.text, reason.unblock) for reason in reasons] == (
+    for reasons in (build_job(status=status).not_changeable(OFFICE), build_job(status=status).not_workable()):
+        assert [(reason.text, reason.unblocked_by) for reason in reasons] == (
             [(f"J-0001 is {status}. Reopen it first.", "change_job_status")] if over else []
         )
 
 
 def test_what_is_closed_or_cancelled_or_timed_is_not_cancelled() -> None:
     texts = {
-        status: [reason.text for reason in a_job(status=status).not_cancellable(OFFICE)] for status in get_args(Status)
+        status: [reason.text for reason in build_job(status=status).not_cancellable(OFFICE)]
+        for status in get_args(JobStatus)
     }
-    assert texts == {status: [] for status in get_args(Status)} | {
+    assert texts == {status: [] for status in get_args(JobStatus)} | {
         "closed": ["J-0001 is closed. Reopen it first."],
         "cancelled": ["J-0001 is cancelled already."],
     }
-    (reason,) = a_job(running_timers=2).not_cancellable(OFFICE)
-    assert reason.unblock == "stop_timer"
+    (reason,) = build_job(running_timers=2).not_cancellable(OFFICE)
+    assert reason.unblocked_by == "stop_timer"
 
 
 def test_a_member_lacks_the_right_that_the_office_has() -> None:
     # What the two tables above stand on.
-    assert Right.JOBS_CHANGE in OFFICE.rights
-    assert Right.JOBS_CHANGE not in MEMBER.rights
+    assert Permission.JOBS_CHANGE in OFFICE.permissions
+    assert Permission.JOBS_CHANGE not in MEMBER.permissions
 
 
 @pytest.mark.parametrize(
@@ -183,9 +184,9 @@ def test_a_member_lacks_the_right_that_the_office_has() -> None:
     ],
 )
 def test_the_step_at_a_stage_is_one_that_the_job_can_take(stage: JobStage, words: str, becomes: str) -> None:
-    assert next_step(stage, told=True) == (words, becomes)
+    assert next_job_step(stage, sees_office_stages=True) == (words, becomes)
 
 
 @pytest.mark.parametrize("stage", ["quoting", "invoiced"])
 def test_where_one_waits_for_the_customer_there_is_no_step(stage: JobStage) -> None:
-    assert next_step(stage, told=True) is None
+    assert next_job_step(stage, sees_office_stages=True) is None

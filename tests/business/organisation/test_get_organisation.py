@@ -1,9 +1,9 @@
 import pytest
 
-from cast import Cast
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.terms.refusal import Invalid
-from mainstay.terms.rights import Access, Role
+from mainstay.vocabulary.permissions import Access, Role
+from mainstay.vocabulary.refusal import Invalid
+from support.cast import Cast
 
 
 def test_the_whole_record_is_answered(cast: Cast) -> None:
@@ -30,14 +30,14 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
         "currency": "GBP",
         "timeZone": "Europe/London",
         "subscription": {"status": "active"},
-        "url": f"{cast.stage.base_url}/settings",
+        "url": f"{cast.performer.base_url}/settings",
         "availableActions": ["update_organisation"],
     }
 
 
 def test_every_role_sees_the_same(cast: Cast) -> None:
     answers = [cast.perform(get_organisation, cast.actor(role, Access.READ)) for role in Role]
-    # Those who may not see the bank details are told so.
+    # People who may not see the bank details get a note that says so.
     assert [answer.pop("hidden", []) for answer in answers] == [[], [], [], ["bank"], ["bank"]]
     assert all(answer == answers[0] for answer in answers)
 

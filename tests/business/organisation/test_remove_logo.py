@@ -1,16 +1,16 @@
 import pytest
 
-from business.organisation.test_set_logo import NAME, kept
-from cast import Cast
+from business.organisation.test_set_logo import NAME, read_logo
 from mainstay.business.organisation.logo import remove_logo, set_logo
-from mainstay.terms.refusal import Blocked, Forbidden
-from mainstay.terms.rights import Role
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Forbidden
+from support.cast import Cast
 
 
 def test_the_logo_is_removed(cast: Cast) -> None:
     cast.perform(set_logo, logo=NAME)
     cast.perform(remove_logo)
-    assert kept(cast) is None
+    assert read_logo(cast) is None
 
 
 def test_where_there_is_none_it_says_so(cast: Cast) -> None:

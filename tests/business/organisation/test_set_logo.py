@@ -1,20 +1,20 @@
 import orjson
 import pytest
 
-from cast import Cast
 from mainstay.business.organisation.logo import set_logo
 from mainstay.business.organisation.operations import get_organisation
-from mainstay.kernel.catalogue import is_admitted
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Forbidden, Invalid, Lapsed
-from mainstay.terms.rights import Role
+from mainstay.kernel.catalogue import is_permitted
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Forbidden, Invalid, Lapsed
+from support.cast import Cast
 
 NAME = "0123456789abcdef" * 4
 
 
-def kept(cast: Cast) -> object:
-    with cast.stage.database.reading(cast.organisation) as rows:
-        row = rows.one("SELECT logo FROM organisation WHERE id = :organisation")
+def read_logo(cast: Cast) -> object:
+    with cast.performer.database.read_transaction(cast.organisation) as db:
+        row = db.one("SELECT logo FROM organisation WHERE id = :organisation")
     assert row
     return row[0]
 
@@ -22,7 +22,7 @@ def kept(cast: Cast) -> object:
 def test_the_name_of_the_file_is_kept_and_not_shown(cast: Cast) -> None:
     before = cast.perform(get_organisation)
     answer = cast.perform(set_logo, logo=NAME)
-    assert kept(cast) == NAME
+    assert read_logo(cast) == NAME
     assert answer["version"] == before["version"] + 1
     assert NAME not in orjson.dumps(answer).decode()
     assert cast.perform(get_organisation).keys() == before.keys()
@@ -30,8 +30,8 @@ def test_the_name_of_the_file_is_kept_and_not_shown(cast: Cast) -> None:
 
 def test_it_stands_in_the_trail(cast: Cast) -> None:
     cast.perform(set_logo, logo=NAME)
-    with cast.stage.database.reading(cast.organisation) as rows:
-        found = rows.one(
+    with cast.performer.database.read_transaction(cast.organisation) as db:
+        found = db.one(
             "SELECT given FROM audit WHERE organisation_id = :organisation AND operation = 'set_logo' LIMIT 1"
         )
     assert found == (f'{{"logo":"{NAME}"}}',)
@@ -47,8 +47,8 @@ def test_it_is_for_those_who_change_the_organisation_in_the_office_only(cast: Ca
     for role in (Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR):
         with pytest.raises(Forbidden):
             cast.perform(set_logo, role, logo=NAME)
-    doors = [door for door in Door if is_admitted(set_logo, cast.actor(Role.OWNER, door=door))]
-    assert doors == [Door.OFFICE, Door.HOUSE]
+    doors = [door for door in Door if is_permitted(set_logo, cast.actor(Role.OWNER, door=door))]
+    assert doors == [Door.OFFICE, Door.SYSTEM]
 
 
 def test_while_lapsed_it_is_closed(cast: Cast) -> None:

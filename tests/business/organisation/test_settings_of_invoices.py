@@ -1,27 +1,29 @@
-"""What an organisation decides about its invoices: terms, notes, numbers, and the words of their mails."""
+"""An organisation's settings for invoices: terms, notes, numbers and email texts."""
 
 import re
 from typing import Any
 
 import pytest
 
-from cast import Cast
-from issued import a_credit_note, an_invoice
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
-from mainstay.terms.refusal import Invalid
-from mainstay.terms.rights import Role
+from mainstay.settings import Settings
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid
+from support.cast import Cast
+from support.issued_invoices import insert_credit_note, insert_invoice
+from support.violations import find_violations
 
 WORDS = {"subject": "{number}: {due}", "text": "Dear {customer}, {due} of {total} by {dueOn}. {title} {organisation}"}
 NAMED = r"\{customer\}, \{organisation\}, \{number\}, \{title\}, \{total\}, \{due\}, \{dueOn\}, \{link\}"
 
 
 def test_they_are_as_usual_until_someone_decides_otherwise(cast: Cast) -> None:
-    told = cast.perform(get_settings, Role.OFFICE)
-    assert (told["paymentTermsDays"], told["invoiceNotes"]) == (14, None)
-    assert told["invoiceNumbers"] == {"prefix": "INV-", "digits": 4, "next": 1}
-    assert told["creditNoteNumbers"] == {"prefix": "CN-", "digits": 4, "next": 1}
-    assert told["mailTexts"] == {"quote": None, "invoice": None, "reminder": None}
+    result = cast.perform(get_settings, Role.OFFICE)
+    assert (result["paymentTermsDays"], result["invoiceNotes"]) == (14, None)
+    assert result["invoiceNumbers"] == {"prefix": "INV-", "digits": 4, "next": 1}
+    assert result["creditNoteNumbers"] == {"prefix": "CN-", "digits": 4, "next": 1}
+    assert result["mailTexts"] == {"quote": None, "invoice": None, "reminder": None}
 
 
 @pytest.mark.parametrize(
@@ -44,8 +46,8 @@ def test_each_can_be_decided_alone(cast: Cast, given: dict[str, Any]) -> None:
 
 def test_an_agent_decides_them_with_the_organisation(cast: Cast) -> None:
     cast.perform(update_organisation, name="Rohr", paymentTermsDays=30, invoiceNumbers={"next": 7})
-    told = cast.perform(get_settings)
-    assert (told["paymentTermsDays"], told["invoiceNumbers"]["next"]) == (30, 7)
+    result = cast.perform(get_settings)
+    assert (result["paymentTermsDays"], result["invoiceNumbers"]["next"]) == (30, 7)
 
 
 @pytest.mark.parametrize("days", [-1, 366, 1.5, "14", None, True])
@@ -60,10 +62,10 @@ def test_notes_are_cleared_by_null(cast: Cast) -> None:
 
 
 def test_the_next_number_is_raised_only_before_the_first_is_given(cast: Cast) -> None:
-    an_invoice(cast, None)
+    insert_invoice(cast, None)
     # A draft has no number, so nothing has begun.
     assert cast.perform(update_settings, invoiceNumbers={"next": 41})["invoiceNumbers"]["next"] == 41
-    invoice = an_invoice(cast, "INV-0041")
+    invoice = insert_invoice(cast, "INV-0041")
     with pytest.raises(Invalid) as refusal:
         cast.perform(update_settings, invoiceNumbers={"next": 42})
     assert refusal.value.text == (
@@ -71,9 +73,16 @@ def test_the_next_number_is_raised_only_before_the_first_is_given(cast: Cast) ->
     )
     # The other series has not begun by that.
     assert cast.perform(update_settings, creditNoteNumbers={"next": 5})["creditNoteNumbers"]["next"] == 5
-    a_credit_note(cast, invoice)
+    insert_credit_note(cast, invoice)
     with pytest.raises(Invalid, match=r"^creditNoteNumbers\.next: must stay 5: these numbers have no gap"):
         cast.perform(update_settings, creditNoteNumbers={"next": 6})
+
+
+@pytest.mark.parametrize("field", ["invoiceNumbers", "creditNoteNumbers"])
+def test_a_raised_series_leaves_no_gap_that_check_reports(settings: Settings, cast: Cast, field: str) -> None:
+    cast.perform(update_settings, **{field: {"next": 7}})
+    cast.perform(update_settings, **{field: {"next": 12}})
+    assert find_violations(settings, cast) == []
 
 
 SHARED = r"would let an invoice and a credit note share the number {}, {} have this prefix, so choose another"
@@ -102,7 +111,7 @@ def test_invoices_and_credit_notes_never_have_the_same_prefix(
 
 def test_no_prefix_brings_a_number_back_that_another_kind_has(cast: Cast) -> None:
     cast.perform(update_settings, invoiceNumbers={"prefix": "R-", "next": 7})
-    an_invoice(cast, "R-0007")
+    insert_invoice(cast, "R-0007")
     cast.perform(update_settings, invoiceNumbers={"prefix": "INV-"})
     with pytest.raises(Invalid, match=r"^creditNoteNumbers\.prefix: " + SHARED.format("R-0007", "invoices")):
         cast.perform(update_settings, creditNoteNumbers={"prefix": "R-"})
@@ -113,8 +122,8 @@ def test_no_prefix_brings_a_number_back_that_another_kind_has(cast: Cast) -> Non
 
 
 def test_prefixes_that_were_the_same_before_can_be_told_apart(cast: Cast) -> None:
-    with cast.stage.database.changing(cast.organisation) as rows:
-        rows.run(
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        db.run(
             "INSERT INTO number_series (organisation_id, kind, prefix, padding, next)"
             " VALUES (:organisation, 'creditNote', 'INV-', 4, 1)"
         )
@@ -123,9 +132,9 @@ def test_prefixes_that_were_the_same_before_can_be_told_apart(cast: Cast) -> Non
 
 
 def test_how_numbers_look_may_change_at_any_time(cast: Cast) -> None:
-    an_invoice(cast)
-    told = cast.perform(update_settings, invoiceNumbers={"prefix": "R-", "digits": 5, "next": 1})
-    assert told["invoiceNumbers"] == {"prefix": "R-", "digits": 5, "next": 1}
+    insert_invoice(cast)
+    result = cast.perform(update_settings, invoiceNumbers={"prefix": "R-", "digits": 5, "next": 1})
+    assert result["invoiceNumbers"] == {"prefix": "R-", "digits": 5, "next": 1}
 
 
 def test_no_number_is_given_twice(cast: Cast) -> None:
@@ -134,26 +143,26 @@ def test_no_number_is_given_twice(cast: Cast) -> None:
         cast.perform(update_settings, invoiceNumbers={"next": 40})
 
 
-def test_another_organisation_s_invoices_count_for_nothing(cast: Cast, stranger: Cast) -> None:
-    an_invoice(stranger)
+def test_another_organisation_s_invoices_count_for_nothing(cast: Cast, other_cast: Cast) -> None:
+    insert_invoice(other_cast)
     assert cast.perform(update_settings, invoiceNumbers={"next": 9})["invoiceNumbers"]["next"] == 9
 
 
 def test_jobs_and_quotes_may_have_gaps(cast: Cast) -> None:
-    an_invoice(cast)
-    told = cast.perform(update_settings, jobNumbers={"next": 90}, quoteNumbers={"next": 80})
-    assert (told["jobNumbers"]["next"], told["quoteNumbers"]["next"]) == (90, 80)
+    insert_invoice(cast)
+    result = cast.perform(update_settings, jobNumbers={"next": 90}, quoteNumbers={"next": 80})
+    assert (result["jobNumbers"]["next"], result["quoteNumbers"]["next"]) == (90, 80)
 
 
 def test_each_kind_of_mail_has_words_of_its_own(cast: Cast) -> None:
     cast.perform(update_settings, mailTexts={"invoice": WORDS})
-    told = cast.perform(update_settings, mailTexts={"reminder": WORDS | {"subject": "Oh"}})
-    assert told["mailTexts"] == {"quote": None, "invoice": WORDS, "reminder": WORDS | {"subject": "Oh"}}
+    mails_by_address = cast.perform(update_settings, mailTexts={"reminder": WORDS | {"subject": "Oh"}})
+    assert mails_by_address["mailTexts"] == {"quote": None, "invoice": WORDS, "reminder": WORDS | {"subject": "Oh"}}
     # What is not sent stays, and null brings the usual words back: of one, or of all.
-    told = cast.perform(update_settings, mailTexts={"invoice": None})
-    assert told["mailTexts"] == {"quote": None, "invoice": None, "reminder": WORDS | {"subject": "Oh"}}
-    told = cast.perform(update_settings, mailTexts=None)
-    assert told["mailTexts"] == {"quote": None, "invoice": None, "reminder": None}
+    mails_by_address = cast.perform(update_settings, mailTexts={"invoice": None})
+    assert mails_by_address["mailTexts"] == {"quote": None, "invoice": None, "reminder": WORDS | {"subject": "Oh"}}
+    mails_by_address = cast.perform(update_settings, mailTexts=None)
+    assert mails_by_address["mailTexts"] == {"quote": None, "invoice": None, "reminder": None}
 
 
 @pytest.mark.parametrize("kind", ["invoice", "reminder"])

@@ -2,21 +2,21 @@ from collections.abc import Callable
 
 import pytest
 
-import billing
-from cast import Cast
-from evidence import events, holder, trail
-from issued import an_invoice
-from mainstay.business.invoices.operations import delete_draft_invoice
-from mainstay.business.invoices.paying import record_payment
+from mainstay.business.invoices.drafting.operations import delete_draft_invoice
+from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.business.purchasing.ending import cancel_purchase_order
+from mainstay.business.purchasing.closing import cancel_purchase_order
 from mainstay.business.quotes.sending import withdraw_quote
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Invalid, Stale
-from mainstay.terms.rights import Role
-from ordering import a_bill, an_order
-from quoting import a_draft
-from trade import a_customer
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid, Stale
+from support import invoices
+from support.cast import Cast
+from support.customers import make_customer
+from support.issued_invoices import insert_invoice
+from support.purchases import make_bill, make_order
+from support.quotes import make_quote
+from support.stored_state import actor_with_key, list_events_of, read_trail
 
 ADDRESS = {
     "line1": "1 High Street",
@@ -85,7 +85,7 @@ def test_what_must_be_there_cannot_be_cleared(cast: Cast, name: str) -> None:
 
 
 def test_the_change_names_the_person_and_the_key(cast: Cast) -> None:
-    acting = holder(cast, cast.key(role=Role.ADMIN))
+    acting = actor_with_key(cast, cast.make_key(role=Role.ADMIN))
     changed = cast.perform(update_organisation, acting, phone="1")
 
     assert changed["version"] == 2
@@ -98,9 +98,9 @@ def test_the_change_names_the_person_and_the_key(cast: Cast) -> None:
 
 
 def test_the_audit_trail_tells_of_it(cast: Cast) -> None:
-    cast.answer(update_organisation, request=Envelope("req_1"), phone="1", email=None)
+    cast.answer(update_organisation, request=RequestDetails("req_1"), phone="1", email=None)
 
-    entry = trail(cast)[-1]
+    entry = read_trail(cast)[-1]
     assert entry["operation"] == "update_organisation"
     assert entry["requestId"] == "req_1"
     assert entry["given"] == {"phone": "1", "email": None}
@@ -109,21 +109,23 @@ def test_the_audit_trail_tells_of_it(cast: Cast) -> None:
 
 def test_nothing_different_makes_no_new_version(cast: Cast) -> None:
     before = cast.perform(update_organisation, **EVERY_FIELD)
-    told = len(events(cast))
+    event_count = len(list_events_of(cast))
 
     assert cast.perform(update_organisation, **EVERY_FIELD) == before
     assert cast.perform(update_organisation) == before
-    assert len(events(cast)) == told
+    assert len(list_events_of(cast)) == event_count
 
 
 def test_a_version_that_is_known_goes_on(cast: Cast) -> None:
-    answer = cast.answer(update_organisation, request=Envelope("req_1", versions=frozenset({1, 7})), phone="1")
+    answer = cast.answer(
+        update_organisation, request=RequestDetails("req_1", if_match_versions=frozenset({1, 7})), phone="1"
+    )
     assert answer.version == 2
 
 
 def test_an_outdated_version_is_refused_and_nothing_changes(cast: Cast) -> None:
     with pytest.raises(Stale, match="has changed since it was read"):
-        cast.answer(update_organisation, request=Envelope("req_1", versions=frozenset({2})), phone="1")
+        cast.answer(update_organisation, request=RequestDetails("req_1", if_match_versions=frozenset({2})), phone="1")
     assert cast.perform(get_organisation)["phone"] is None
 
 
@@ -212,19 +214,19 @@ def test_the_office_alone_is_shown_the_bank(cast: Cast, role: Role) -> None:
     assert shown["eInvoiceAddress"] == EVERY_FIELD["eInvoiceAddress"]
 
 
-def _a_payment(cast: Cast) -> None:
-    cast.perform(record_payment, customerId=a_customer(cast), amount="10")
+def _record_payment(cast: Cast) -> None:
+    cast.perform(record_payment, customerId=make_customer(cast), amount="10")
 
 
 @pytest.mark.parametrize(
     ("kind", "write"),
     [
-        ("quotes", a_draft),
-        ("invoices", lambda cast: an_invoice(cast, None)),
-        ("invoices", an_invoice),
-        ("payments", _a_payment),
-        ("purchase orders", an_order),
-        ("bills", a_bill),
+        ("quotes", make_quote),
+        ("invoices", lambda cast: insert_invoice(cast, None)),
+        ("invoices", insert_invoice),
+        ("payments", _record_payment),
+        ("purchase orders", make_order),
+        ("bills", make_bill),
     ],
     ids=["quote", "draft", "invoice", "payment", "order", "bill"],
 )
@@ -234,14 +236,14 @@ def test_the_currency_stays_once_a_document_is_in_it(cast: Cast, kind: str, writ
     write(cast)
     with pytest.raises(Invalid) as refusal:
         cast.perform(update_organisation, currency="EUR", name="New")
-    told = f"currency: cannot be EUR: there are {kind} in another currency. Drop those that are drafts, or keep GBP"
-    assert refusal.value.text == told
+    message = f"currency: cannot be EUR: there are {kind} in another currency. Drop those that are drafts, or keep GBP"
+    assert refusal.value.text == message
     # Nothing else is closed by that, nor is saying again what it is.
     assert cast.perform(update_organisation, currency="GBP", name="New")["name"] == "New"
 
 
 def test_the_currency_is_free_again_once_the_drafts_are_dropped(cast: Cast) -> None:
-    quote, invoice, order = a_draft(cast), billing.an_invoice(cast), an_order(cast)
+    quote, invoice, order = make_quote(cast), invoices.make_invoice(cast), make_order(cast)
     with pytest.raises(Invalid, match="there are quotes and invoices and purchase orders in another currency"):
         cast.perform(update_organisation, currency="EUR")
     cast.perform(withdraw_quote, quoteId=quote["id"], reason="Wrong currency", confirmed=True)
@@ -258,7 +260,7 @@ def test_every_fault_is_told_at_once(cast: Cast) -> None:
     )
 
 
-def test_another_organisation_stays_as_it_is(cast: Cast, stranger: Cast) -> None:
-    before = stranger.perform(get_organisation)
+def test_another_organisation_stays_as_it_is(cast: Cast, other_cast: Cast) -> None:
+    before = other_cast.perform(get_organisation)
     cast.perform(update_organisation, **EVERY_FIELD)
-    assert stranger.perform(get_organisation) == before
+    assert other_cast.perform(get_organisation) == before

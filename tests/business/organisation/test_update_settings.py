@@ -1,13 +1,13 @@
 import pytest
 
-from cast import Cast
-from evidence import history
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.business.records.history import get_history
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Forbidden, Invalid, Stale
-from mainstay.terms.rights import Role
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Forbidden, Invalid, Stale
+from support.cast import Cast
+from support.stored_state import operations_on
 
 
 def test_prices_are_before_tax_until_someone_decides_otherwise(cast: Cast) -> None:
@@ -19,7 +19,7 @@ def test_prices_are_before_tax_until_someone_decides_otherwise(cast: Cast) -> No
     assert after["pricesIncludeTax"] is True
     cast.perform(update_organisation, pricesIncludeTax=False)
     assert cast.perform(get_settings)["pricesIncludeTax"] is False
-    assert history(cast, cast.organisation)[-2:] == ["update_settings", "update_organisation"]
+    assert operations_on(cast, cast.organisation)[-2:] == ["update_settings", "update_organisation"]
 
 
 @pytest.mark.parametrize("given", [None, "true", 1, []])
@@ -45,7 +45,7 @@ def test_numbers_that_are_changed_are_in_the_history_and_those_that_are_not_are_
 
 def test_numbers_that_are_changed_make_another_version(cast: Cast) -> None:
     before = cast.perform(get_settings)["version"]
-    seen = Envelope("seen", versions=frozenset({before}))
+    seen = RequestDetails("seen", if_match_versions=frozenset({before}))
     assert cast.answer(update_settings, Role.OWNER, seen, jobNumbers={"prefix": "A-"}).version == before + 1
     with pytest.raises(Stale):
         cast.answer(update_settings, Role.OWNER, seen, jobNumbers={"prefix": "B-"})
@@ -57,6 +57,6 @@ def test_numbers_that_are_changed_make_another_version(cast: Cast) -> None:
 
 def test_all_numbers_that_were_given_are_told_at_once(cast: Cast) -> None:
     cast.perform(update_settings, jobNumbers={"next": 50}, quoteNumbers={"next": 60})
-    told = r"^jobNumbers\.next: is below 50, and numbers are given once; quoteNumbers\.next: is below 60, "
-    with pytest.raises(Invalid, match=told):
+    message = r"^jobNumbers\.next: is below 50, and numbers are given once; quoteNumbers\.next: is below 60, "
+    with pytest.raises(Invalid, match=message):
         cast.perform(update_settings, jobNumbers={"next": 1}, quoteNumbers={"next": 2})

@@ -1,4 +1,4 @@
-"""When people work, where one span continues another: over midnight, and on nights when the clocks change."""
+"""Working hours that continue over midnight, and on nights when the clocks change."""
 
 from datetime import date
 
@@ -12,11 +12,12 @@ LONDON = "Europe/London"
 DAY = date(2038, 1, 11)
 
 
-def between(first: date, last: date, zone: str = LONDON, **days: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def spans_between(first: date, last: date, zone: str = LONDON, **days: list[tuple[str, str]]) -> list[tuple[str, str]]:
     spans = {day: [{"from": begin, "until": end} for begin, end in of_day] for day, of_day in days.items()}
     hours = WorkingHours.model_validate(spans)
     return [
-        (moment_text(one.starts_at)[5:16], moment_text(one.ends_at)[5:16]) for one in hours.between(first, last, zone)
+        (moment_text(one.starts_at)[5:16], moment_text(one.ends_at)[5:16])
+        for one in hours.periods_between(first, last, zone)
     ]
 
 
@@ -24,13 +25,13 @@ def between(first: date, last: date, zone: str = LONDON, **days: list[tuple[str,
 def test_a_night_shift_is_one_stretch(monday: list[tuple[str, str]]) -> None:
     tuesday = [] if monday[0][1] == "06:00" else [("00:00", "06:00")]
     night = [("01-11T22:00", "01-12T06:00")]
-    assert between(DAY, DAY, monday=monday, tuesday=tuesday) == night
-    assert between(date(2038, 1, 12), date(2038, 1, 12), monday=monday, tuesday=tuesday) == night
-    assert between(date(2038, 1, 13), date(2038, 1, 13), monday=monday, tuesday=tuesday) == []
+    assert spans_between(DAY, DAY, monday=monday, tuesday=tuesday) == night
+    assert spans_between(date(2038, 1, 12), date(2038, 1, 12), monday=monday, tuesday=tuesday) == night
+    assert spans_between(date(2038, 1, 13), date(2038, 1, 13), monday=monday, tuesday=tuesday) == []
 
 
 def test_spans_that_touch_or_overlap_are_one_stretch() -> None:
-    assert between(
+    assert spans_between(
         DAY, DAY, monday=[("13:00", "17:00"), ("08:00", "13:00"), ("16:00", "18:00"), ("19:00", "20:00")]
     ) == [
         ("01-11T08:00", "01-11T18:00"),
@@ -39,7 +40,7 @@ def test_spans_that_touch_or_overlap_are_one_stretch() -> None:
 
 
 def test_from_a_time_until_the_same_is_a_whole_day() -> None:
-    assert between(DAY, DAY, monday=[("08:00", "08:00")]) == [("01-11T08:00", "01-12T08:00")]
+    assert spans_between(DAY, DAY, monday=[("08:00", "08:00")]) == [("01-11T08:00", "01-12T08:00")]
 
 
 @pytest.mark.parametrize(
@@ -51,16 +52,16 @@ def test_from_a_time_until_the_same_is_a_whole_day() -> None:
     ],
 )
 def test_a_night_in_which_the_clocks_change_is_shorter_or_longer(sunday: date, night: tuple[str, str]) -> None:
-    assert between(sunday, sunday, saturday=[("22:00", "06:00")]) == [night]
-    assert between(sunday, sunday, saturday=[("22:00", "24:00")], sunday=[("00:00", "06:00")]) == [night]
+    assert spans_between(sunday, sunday, saturday=[("22:00", "06:00")]) == [night]
+    assert spans_between(sunday, sunday, saturday=[("22:00", "24:00")], sunday=[("00:00", "06:00")]) == [night]
 
 
 def test_where_the_clocks_skip_midnight_the_night_is_still_one_stretch() -> None:
     # In Cairo the clocks go from midnight to one on the last Friday of April.
     friday = date(2026, 4, 24)
-    both = between(friday, friday, "Africa/Cairo", thursday=[("22:00", "24:00")], friday=[("00:00", "06:00")])
+    both = spans_between(friday, friday, "Africa/Cairo", thursday=[("22:00", "24:00")], friday=[("00:00", "06:00")])
     assert (
         both
-        == between(friday, friday, "Africa/Cairo", thursday=[("22:00", "06:00")])
+        == spans_between(friday, friday, "Africa/Cairo", thursday=[("22:00", "06:00")])
         == [("04-23T20:00", "04-24T03:00")]
     )

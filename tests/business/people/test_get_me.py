@@ -1,15 +1,15 @@
 import pytest
 
-from cast import Cast
-from evidence import holder
 from mainstay.business.people.operations import get_me
-from mainstay.terms.actor import operator
-from mainstay.terms.refusal import NotFound
-from mainstay.terms.rights import RIGHTS, Access, Role
+from mainstay.vocabulary.actor import operator_actor
+from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Role
+from mainstay.vocabulary.refusal import NotFound
+from support.cast import Cast
+from support.stored_state import actor_with_key
 
 
 def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
-    acting = holder(cast, cast.key(Access.READ, Role.ADMIN))
+    acting = actor_with_key(cast, cast.make_key(Access.READ, Role.ADMIN))
     me = cast.perform(get_me, acting)
 
     assert me.pop("organisation")["id"] == cast.organisation
@@ -57,19 +57,19 @@ def test_a_key_tells_its_person_its_organisation_and_itself(cast: Cast) -> None:
 
 @pytest.mark.parametrize("role", list(Role))
 def test_with_write_access_they_are_those_of_the_role(cast: Cast, role: Role) -> None:
-    assert cast.perform(get_me, role)["rights"] == sorted(RIGHTS[role])
+    assert cast.perform(get_me, role)["rights"] == sorted(ROLE_PERMISSIONS[role])
 
 
 @pytest.mark.parametrize("role", list(Role))
 def test_reading_alone_and_a_lapsed_subscription_leave_what_only_reads(cast: Cast, role: Role) -> None:
-    reading = [right for right in sorted(RIGHTS[role]) if right.endswith(":read")]
+    reading = [right for right in sorted(ROLE_PERMISSIONS[role]) if right.endswith(":read")]
     assert reading
     assert cast.perform(get_me, cast.actor(role, Access.READ))["rights"] == reading
     cast.lapse()
     for access in Access:
         assert cast.perform(get_me, cast.actor(role, access))["rights"] == reading
     cast.renew()
-    assert cast.perform(get_me, role)["rights"] == sorted(RIGHTS[role])
+    assert cast.perform(get_me, role)["rights"] == sorted(ROLE_PERMISSIONS[role])
 
 
 def test_a_person_by_themselves_has_no_client(cast: Cast) -> None:
@@ -81,4 +81,4 @@ def test_a_person_by_themselves_has_no_client(cast: Cast) -> None:
 
 def test_the_operator_is_nobody_of_the_organisation(cast: Cast) -> None:
     with pytest.raises(NotFound):
-        cast.perform(get_me, operator(cast.organisation))
+        cast.perform(get_me, operator_actor(cast.organisation))

@@ -1,11 +1,11 @@
 import pytest
 
-from cast import Cast
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import get_person, invite_person, update_person
-from mainstay.business.people.standing import remove_person
-from mainstay.terms.refusal import Invalid, NotFound
-from mainstay.terms.rights import Role
+from mainstay.business.people.roles import remove_person
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Invalid, NotFound
+from support.cast import Cast
 
 COSTS = {"costRate": "32.50", "billRate": "85.1234"}
 MONDAYS = {"monday": [{"from": "08:00", "until": "12:30"}]}
@@ -39,7 +39,7 @@ def test_the_whole_record_is_answered(cast: Cast) -> None:
         "version": 1,
         "status": "invited",
         "workingHours": None,
-        "url": f"{cast.stage.base_url}/people/{made['id']}",
+        "url": f"{cast.performer.base_url}/people/{made['id']}",
         "availableActions": ["update_person", "invite_again", "change_role", "remove_person"],
         **given,
     }
@@ -92,15 +92,15 @@ def test_one_who_has_left_is_still_there(cast: Cast) -> None:
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["status"] == "left"
 
 
-@pytest.mark.parametrize("identity", [f"person_{_ULID}", f"key_{_ULID}", "", "x" * 5000, "' OR 1=1 --", "%"])
-def test_an_unknown_id_is_not_found(cast: Cast, identity: str) -> None:
+@pytest.mark.parametrize("record_id", [f"person_{_ULID}", f"key_{_ULID}", "", "x" * 5000, "' OR 1=1 --", "%"])
+def test_an_unknown_id_is_not_found(cast: Cast, record_id: str) -> None:
     with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
-        cast.perform(get_person, personId=identity)
+        cast.perform(get_person, personId=record_id)
 
 
-def test_another_organisation_s_person_is_not_found_in_the_same_words(cast: Cast, stranger: Cast) -> None:
+def test_another_organisation_s_person_is_not_found_in_the_same_words(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
-        cast.perform(get_person, personId=stranger.people[Role.OWNER])
+        cast.perform(get_person, personId=other_cast.people[Role.OWNER])
 
 
 def test_the_id_is_required(cast: Cast) -> None:

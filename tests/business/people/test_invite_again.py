@@ -1,21 +1,21 @@
 import pytest
 
-from cast import EMAILS, Cast
-from evidence import as_told, history, last_event
 from mainstay.business.people.operations import invite_again, invite_person, update_person
-from mainstay.terms.refusal import Conflict, Forbidden, NotFound
-from mainstay.terms.rights import Role
-from telling import set_columns
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Forbidden, NotFound
+from support.cast import EMAILS, Cast
+from support.stored_state import operations_on, read_last_event, to_event_record
+from support.webhooks import set_columns
 
 
 def test_the_invitation_is_told_again(cast: Cast) -> None:
     person = cast.perform(invite_person, name="Nina", email="nina@new.example", role="office")
-    first = last_event(cast)["id"]
-    assert as_told(cast.perform(invite_again, personId=person["id"])) == as_told(person)
-    event = last_event(cast)
+    first = read_last_event(cast)["id"]
+    assert to_event_record(cast.perform(invite_again, personId=person["id"])) == to_event_record(person)
+    event = read_last_event(cast)
     assert (event["type"], event["data"]["object"]["id"]) == ("person.invited", person["id"])
     assert event["id"] != first
-    assert history(cast, person["id"]) == ["invite_person", "invite_again"]
+    assert operations_on(cast, person["id"]) == ["invite_person", "invite_again"]
 
 
 def test_by_the_sign_in_of_someone_who_is_here_nobody_is_invited_again(cast: Cast) -> None:
@@ -32,8 +32,8 @@ def test_someone_who_is_here_is_not_invited_again(cast: Cast) -> None:
         cast.perform(invite_again, personId=cast.people[Role.MEMBER])
 
 
-def test_a_person_of_another_organisation_is_not_found(cast: Cast, stranger: Cast) -> None:
-    person = stranger.perform(invite_person, name="Nina", email="nina@new.example", role="office")
+def test_a_person_of_another_organisation_is_not_found(cast: Cast, other_cast: Cast) -> None:
+    person = other_cast.perform(invite_person, name="Nina", email="nina@new.example", role="office")
     with pytest.raises(NotFound):
         cast.perform(invite_again, personId=person["id"])
 

@@ -1,14 +1,14 @@
 import pytest
 
-from cast import EMAILS, Cast
-from evidence import as_told, events, holder, last_event, trail
-from mainstay.business.people.joining import add_person
+from mainstay.business.people.invitations import add_person
 from mainstay.business.people.operations import get_person, invite_person, list_people, update_person
-from mainstay.business.people.standing import remove_person
-from mainstay.identity.authenticate import NoSuchKey
-from mainstay.terms.actor import operator
-from mainstay.terms.refusal import Conflict, Invalid
-from mainstay.terms.rights import Role
+from mainstay.business.people.roles import remove_person
+from mainstay.identity.authenticate import InvalidKey
+from mainstay.vocabulary.actor import operator_actor
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Invalid
+from support.cast import EMAILS, Cast
+from support.stored_state import actor_with_key, list_events_of, read_last_event, read_trail, to_event_record
 
 NINA: dict[str, object] = {"name": "Nina New", "email": "Nina@New.example", "role": "member"}
 
@@ -21,7 +21,7 @@ def test_someone_is_invited(cast: Cast) -> None:
 
 
 def test_the_record_names_the_person_and_the_key(cast: Cast) -> None:
-    acting = holder(cast, cast.key(role=Role.ADMIN))
+    acting = actor_with_key(cast, cast.make_key(role=Role.ADMIN))
     person = cast.perform(invite_person, acting, **NINA)
     assert person["createdBy"] == person["updatedBy"]
     assert person["createdBy"] == {
@@ -33,29 +33,29 @@ def test_the_record_names_the_person_and_the_key(cast: Cast) -> None:
 
 def test_the_event_carries_the_record(cast: Cast) -> None:
     person = cast.perform(invite_person, **NINA)
-    event = last_event(cast)
+    event = read_last_event(cast)
     assert event["type"] == "person.invited"
-    assert event["data"] == {"object": as_told(person), "previous": {}}
+    assert event["data"] == {"object": to_event_record(person), "previous": {}}
     assert event["actor"] == person["createdBy"]
     assert event["createdAt"] == person["createdAt"]
 
 
 def test_the_audit_trail_tells_of_it(cast: Cast) -> None:
     cast.perform(invite_person, **NINA)
-    entry = trail(cast)[-1]
+    entry = read_trail(cast)[-1]
     assert entry["operation"] == "invite_person"
     assert entry["given"] == NINA
-    assert entry["events"] == [last_event(cast)["id"]]
+    assert entry["events"] == [read_last_event(cast)["id"]]
 
 
 @pytest.mark.parametrize("email", ["Nina@New.example", "nina@new.example", " NINA@NEW.EXAMPLE "])
 def test_an_address_that_is_known_is_refused_in_whatever_case(cast: Cast, email: str) -> None:
     person = cast.perform(invite_person, **NINA)
-    told = len(events(cast))
+    event_count = len(list_events_of(cast))
     with pytest.raises(Conflict, match=r"is already a person of this organisation: Nina New\.$"):
         cast.perform(invite_person, name="Other", email=email, role="office")
     assert cast.perform(get_person, personId=person["id"]) == person
-    assert len(events(cast)) == told
+    assert len(list_events_of(cast)) == event_count
 
 
 def test_addresses_are_folded_beyond_ascii(cast: Cast) -> None:
@@ -70,9 +70,9 @@ def test_another_mailbox_is_another_person(cast: Cast) -> None:
         cast.perform(invite_person, name="N", email=other, role="member")
 
 
-def test_the_same_address_may_be_a_person_of_another_organisation(cast: Cast, stranger: Cast) -> None:
+def test_the_same_address_may_be_a_person_of_another_organisation(cast: Cast, other_cast: Cast) -> None:
     cast.perform(invite_person, **NINA)
-    assert stranger.perform(invite_person, **NINA)["status"] == "invited"
+    assert other_cast.perform(invite_person, **NINA)["status"] == "invited"
 
 
 def test_one_who_left_comes_back_with_their_id_and_their_history(cast: Cast) -> None:
@@ -84,24 +84,24 @@ def test_one_who_left_comes_back_with_their_id_and_their_history(cast: Cast) -> 
     assert (back["status"], back["name"], back["role"]) == ("invited", "Mia Again", "office")
     assert back["createdAt"] == before["createdAt"]
     assert back["version"] == before["version"] + 1
-    assert last_event(cast)["type"] == "person.invited"
+    assert read_last_event(cast)["type"] == "person.invited"
     assert [person["id"] for person in cast.perform(list_people)["data"]].count(member) == 1
 
 
 def test_one_who_comes_back_revives_no_key(cast: Cast) -> None:
-    key = cast.key(role=Role.ADMIN)
+    key = cast.make_key(role=Role.ADMIN)
     cast.perform(remove_person, personId=cast.people[Role.ADMIN], confirmed=True)
     cast.perform(invite_person, name="Adam Again", email=EMAILS[Role.ADMIN], role="admin")
     cast.perform(
         add_person,
-        operator(cast.organisation),
+        operator_actor(cast.organisation),
         name="Adam Again",
         email=EMAILS[Role.ADMIN],
         role="admin",
         password="never used",
     )
-    with pytest.raises(NoSuchKey):
-        holder(cast, key)
+    with pytest.raises(InvalidKey):
+        actor_with_key(cast, key)
 
 
 @pytest.mark.parametrize("role", ["admin", "office", "member", "subcontractor"])
@@ -149,13 +149,13 @@ def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: st
 def test_the_sign_in_of_someone_who_is_here_invites_nobody_else(cast: Cast) -> None:
     member = cast.people[Role.MEMBER]
     cast.perform(update_person, personId=member, email="mia@elsewhere.example")
-    told = rf"^{EMAILS[Role.MEMBER]} is the sign-in of Mia Member, who is a person of this organisation already\.$"
-    with pytest.raises(Conflict, match=told):
+    message = rf"^{EMAILS[Role.MEMBER]} is the sign-in of Mia Member, who is a person of this organisation already\.$"
+    with pytest.raises(Conflict, match=message):
         cast.perform(invite_person, name="Mia Again", email=EMAILS[Role.MEMBER], role="admin")
-    with pytest.raises(Conflict, match=told):
+    with pytest.raises(Conflict, match=message):
         cast.perform(
             add_person,
-            operator(cast.organisation),
+            operator_actor(cast.organisation),
             name="Mia Again",
             email=EMAILS[Role.MEMBER],
             role="admin",

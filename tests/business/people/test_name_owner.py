@@ -1,19 +1,19 @@
 import pytest
 
-from cast import Cast
-from evidence import last_event
 from mainstay.business.people.operations import get_person, invite_person
-from mainstay.business.people.standing import change_role, name_owner, remove_person
-from mainstay.kernel.context import Envelope
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, Forbidden, NotFound, Stale
-from mainstay.terms.rights import Role
+from mainstay.business.people.roles import change_role, name_owner, remove_person
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Forbidden, NotFound, Stale
+from support.cast import Cast
+from support.stored_state import read_last_event
 
 
 def test_a_person_becomes_an_owner_and_it_is_told(cast: Cast) -> None:
     person = cast.people[Role.MEMBER]
     assert cast.perform(name_owner, personId=person)["role"] == "owner"
-    event = last_event(cast)
+    event = read_last_event(cast)
     assert (event["type"], event["data"]["object"]["id"]) == ("person.updated", person)
     assert event["data"]["previous"] == {"role": "member"}
 
@@ -51,7 +51,7 @@ def test_only_someone_who_is_here_is_named(cast: Cast) -> None:
 def test_an_older_version_is_refused(cast: Cast) -> None:
     person = cast.people[Role.MEMBER]
     with pytest.raises(Stale):
-        cast.answer(name_owner, request=Envelope("req_1", versions=frozenset({9})), personId=person)
+        cast.answer(name_owner, request=RequestDetails("req_1", if_match_versions=frozenset({9})), personId=person)
     assert cast.perform(get_person, personId=person)["role"] == "member"
 
 
@@ -61,10 +61,10 @@ def test_only_owners_name_owners(cast: Cast, role: Role) -> None:
         cast.perform(name_owner, role, personId=cast.people[Role.MEMBER])
 
 
-def test_a_person_of_another_organisation_is_not_found(cast: Cast, stranger: Cast) -> None:
+def test_a_person_of_another_organisation_is_not_found(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(NotFound):
-        cast.perform(name_owner, personId=stranger.people[Role.MEMBER])
+        cast.perform(name_owner, personId=other_cast.people[Role.MEMBER])
 
 
 def test_it_is_done_in_the_office_only() -> None:
-    assert name_owner.offered == {Door.OFFICE}
+    assert name_owner.doors == {Door.OFFICE}

@@ -2,24 +2,24 @@ from typing import Any
 
 import pytest
 
-from apps import begin_session
-from cast import EMAILS, PASSWORD, Cast
-from evidence import as_told, events, holder, last_event, trail
-from labour import at
-from mainstay.backing.database import EVERY
 from mainstay.business.hours.timers import start_timer
-from mainstay.business.people.joining import add_person
+from mainstay.business.people.invitations import add_person
 from mainstay.business.people.operations import get_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.roles import remove_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import set_visit_status
-from mainstay.identity.authenticate import NoSuchKey
-from mainstay.kernel.context import Envelope
-from mainstay.terms.actor import operator
-from mainstay.terms.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
-from mainstay.terms.rights import Role
+from mainstay.identity.authenticate import InvalidKey
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.kernel.context import RequestDetails
 from mainstay.values.ids import new_id
-from scheduling import plan
+from mainstay.vocabulary.actor import operator_actor
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid, NotFound, Stale
+from support.cast import EMAILS, PASSWORD, Cast
+from support.hours import cast_at
+from support.oauth_app import begin_session
+from support.stored_state import actor_with_key, list_events_of, read_last_event, read_trail, to_event_record
+from support.visits import plan_test_visit
 
 ONLY_OWNER = "Olivia Owner is the only owner. Name another owner first, in the office under People."
 
@@ -41,27 +41,27 @@ def test_a_person_leaves(cast: Cast) -> None:
 
 def test_the_event_and_the_trail_tell_of_it(cast: Cast) -> None:
     left = cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
-    event = last_event(cast)
+    event = read_last_event(cast)
     assert event["type"] == "person.left"
-    assert event["data"]["object"] == as_told(left)
-    entry = trail(cast)[-1]
+    assert event["data"]["object"] == to_event_record(left)
+    entry = read_trail(cast)[-1]
     assert (entry["operation"], entry["events"]) == ("remove_person", [event["id"]])
     assert entry["given"] == {"personId": cast.people[Role.MEMBER], "confirmed": True}
 
 
 def test_every_key_they_made_ends(cast: Cast) -> None:
-    keys = [cast.key(role=Role.ADMIN), cast.key(role=Role.ADMIN)]
-    other = cast.key(role=Role.OWNER)
+    keys = [cast.make_key(role=Role.ADMIN), cast.make_key(role=Role.ADMIN)]
+    other = cast.make_key(role=Role.OWNER)
     cast.perform(remove_person, personId=cast.people[Role.ADMIN], confirmed=True)
     for key in keys:
-        with pytest.raises(NoSuchKey):
-            holder(cast, key)
-    assert holder(cast, other).role is Role.OWNER
+        with pytest.raises(InvalidKey):
+            actor_with_key(cast, key)
+    assert actor_with_key(cast, other).role is Role.OWNER
 
 
 def test_a_preview_says_what_would_happen(cast: Cast) -> None:
-    cast.key(role=Role.ADMIN)
-    cast.key(role=Role.ADMIN)
+    cast.make_key(role=Role.ADMIN)
+    cast.make_key(role=Role.ADMIN)
     assert cast.perform(remove_person, personId=cast.people[Role.ADMIN]) == {
         "object": "preview",
         "operation": "remove_person",
@@ -77,14 +77,14 @@ def test_a_preview_says_what_would_happen(cast: Cast) -> None:
 
 
 def test_a_preview_changes_nothing(cast: Cast) -> None:
-    key = cast.key(role=Role.ADMIN)
+    key = cast.make_key(role=Role.ADMIN)
     before = cast.perform(get_person, personId=cast.people[Role.ADMIN])
-    told, written = len(events(cast)), len(trail(cast))
+    event_count, written = len(list_events_of(cast)), len(read_trail(cast))
     cast.perform(remove_person, personId=cast.people[Role.ADMIN])
 
     assert cast.perform(get_person, personId=cast.people[Role.ADMIN]) == before
-    assert holder(cast, key).role is Role.ADMIN
-    assert (len(events(cast)), len(trail(cast))) == (told, written)
+    assert actor_with_key(cast, key).role is Role.ADMIN
+    assert (len(list_events_of(cast)), len(read_trail(cast))) == (event_count, written)
 
 
 def test_whoever_removes_themselves_is_warned(cast: Cast) -> None:
@@ -93,8 +93,8 @@ def test_whoever_removes_themselves_is_warned(cast: Cast) -> None:
 
 
 def test_a_preview_tells_of_a_timer_that_still_runs(cast: Cast) -> None:
-    at(cast, "2026-11-16T08:00:00Z").perform(start_timer, Role.MEMBER)
-    at(cast).perform(start_timer, Role.OFFICE)
+    cast_at(cast, "2026-11-16T08:00:00Z").perform(start_timer, Role.MEMBER)
+    cast_at(cast).perform(start_timer, Role.OFFICE)
     preview = cast.perform(remove_person, personId=cast.people[Role.MEMBER])
     assert preview["warnings"] == [
         "A timer of Mia Member still runs, since 2026-11-16T08:00. Stop it, and say when the work ended (stop_timer)."
@@ -103,53 +103,53 @@ def test_a_preview_tells_of_a_timer_that_still_runs(cast: Cast) -> None:
 
 
 def test_a_preview_names_the_visits_that_have_nobody_then(cast: Cast) -> None:
-    plan(cast)
-    plan(cast, Role.OFFICE)
-    done = plan(cast, times=("08:00", "09:00"))
+    plan_test_visit(cast)
+    plan_test_visit(cast, Role.OFFICE)
+    done = plan_test_visit(cast, times=("08:00", "09:00"))
     cast.perform(set_visit_status, visitId=done["id"], status="started")
-    told = "1 planned visit of Mia Member has nobody any more, until you name someone else: J-0001 Mend the roof on"
-    assert removal(cast)["effects"][1] == f"{told} 2038-01-11."
-    plan(cast, title="Stocktaking", on="2038-01-12")
-    assert removal(cast)["effects"][1] == (
+    message = "1 planned visit of Mia Member has nobody any more, until you name someone else: J-0001 Mend the roof on"
+    assert preview_removal(cast)["effects"][1] == f"{message} 2038-01-11."
+    plan_test_visit(cast, title="Stocktaking", on="2038-01-12")
+    assert preview_removal(cast)["effects"][1] == (
         "2 planned visits of Mia Member have nobody any more, until you name someone else:"
         " J-0001 Mend the roof on 2038-01-11, Stocktaking on 2038-01-12."
     )
     for day in range(13, 23):
-        plan(cast, title="Stocktaking", on=f"2038-01-{day}")
-    [effect] = [text for text in removal(cast)["effects"] if "planned visits" in text]
+        plan_test_visit(cast, title="Stocktaking", on=f"2038-01-{day}")
+    [effect] = [text for text in preview_removal(cast)["effects"] if "planned visits" in text]
     assert effect.startswith("12 planned visits of Mia Member have nobody")
     assert effect.endswith("Stocktaking on 2038-01-20 and 2 more.")
 
 
 def test_a_preview_tells_of_time_off_that_is_not_over(cast: Cast) -> None:
     def off(begins: str, kind: str) -> str:
-        asked = {"personId": cast.people[Role.MEMBER], "from": begins, "kind": kind}
-        return str(cast.perform(request_time_off, **asked)["id"])
+        leave_input = {"personId": cast.people[Role.MEMBER], "from": begins, "kind": kind}
+        return str(cast.perform(request_time_off, **leave_input)["id"])
 
     cast.perform(decide_time_off, timeOffId=off("2038-02-01", "holiday"), decision="approve")
     cast.perform(decide_time_off, timeOffId=off("2038-03-01", "holiday"), decision="decline")
     off("2038-04-01", "unavailable")
     named = "holiday from 2038-02-01 (approved), unavailable from 2038-04-01 (requested)"
-    told = f"Time off of Mia Member that is not over stays as it is, unless you cancel it: {named}."
-    assert removal(cast)["warnings"] == [told]
+    message = f"Time off of Mia Member that is not over stays as it is, unless you cancel it: {named}."
+    assert preview_removal(cast)["warnings"] == [message]
     assert cast.perform(remove_person, personId=cast.people[Role.OFFICE])["warnings"] == []
 
 
-def removal(cast: Cast) -> dict[str, Any]:
+def preview_removal(cast: Cast) -> dict[str, Any]:
     return cast.perform(remove_person, personId=cast.people[Role.MEMBER])
 
 
 def test_an_admin_may_leave_by_their_own_key_and_the_key_is_dead(cast: Cast) -> None:
-    key = cast.key(role=Role.ADMIN)
-    acting = holder(cast, key)
+    key = cast.make_key(role=Role.ADMIN)
+    acting = actor_with_key(cast, key)
     assert (
         cast.perform(remove_person, acting, personId=cast.people[Role.ADMIN], confirmed=True)["updatedBy"]["person"][
             "id"
         ]
         == cast.people[Role.ADMIN]
     )
-    with pytest.raises(NoSuchKey):
-        holder(cast, key)
+    with pytest.raises(InvalidKey):
+        actor_with_key(cast, key)
 
 
 def test_the_only_owner_does_not_leave(cast: Cast) -> None:
@@ -168,7 +168,7 @@ def test_a_preview_shows_the_reason_against_it(cast: Cast) -> None:
 def test_one_of_two_owners_may_leave(cast: Cast) -> None:
     cast.perform(
         add_person,
-        operator(cast.organisation),
+        operator_actor(cast.organisation),
         name="Otto Owner",
         email=f"otto.{cast.organisation}@new.example",
         role="owner",
@@ -185,20 +185,20 @@ def test_an_admin_does_not_remove_an_owner(cast: Cast, *, confirmed: bool) -> No
 
 def test_one_who_has_left_does_not_leave_again(cast: Cast) -> None:
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
-    told = len(events(cast))
+    event_count = len(list_events_of(cast))
     with pytest.raises(Blocked, match=r"^Mia Member has already left the organisation\.$"):
         cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
-    assert len(events(cast)) == told
+    assert len(list_events_of(cast)) == event_count
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
 def test_an_unknown_and_a_foreign_person_are_not_found_in_the_same_words(
-    cast: Cast, stranger: Cast, *, confirmed: bool
+    cast: Cast, other_cast: Cast, *, confirmed: bool
 ) -> None:
-    for identity in (new_id("person"), stranger.people[Role.MEMBER]):
+    for record_id in (new_id("person"), other_cast.people[Role.MEMBER]):
         with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
-            cast.perform(remove_person, personId=identity, confirmed=confirmed)
-    assert stranger.perform(get_person, personId=stranger.people[Role.MEMBER])["status"] == "active"
+            cast.perform(remove_person, personId=record_id, confirmed=confirmed)
+    assert other_cast.perform(get_person, personId=other_cast.people[Role.MEMBER])["status"] == "active"
 
 
 @pytest.mark.parametrize("confirmed", ["true", 1, None, "yes"])
@@ -209,7 +209,7 @@ def test_only_true_confirms(cast: Cast, confirmed: object) -> None:
 
 @pytest.mark.parametrize("confirmed", [True, False])
 def test_an_outdated_version_is_refused(cast: Cast, *, confirmed: bool) -> None:
-    request = Envelope("req_1", versions=frozenset({7}))
+    request = RequestDetails("req_1", if_match_versions=frozenset({7}))
     with pytest.raises(Stale):
         cast.answer(remove_person, request=request, personId=cast.people[Role.MEMBER], confirmed=confirmed)
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["status"] == "active"
@@ -219,8 +219,8 @@ def test_their_sessions_here_end_and_nobody_else_s(cast: Cast) -> None:
     for role in (Role.MEMBER, Role.OFFICE):
         begin_session(cast, EMAILS[role])
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
-    with cast.stage.database.reading(EVERY) as rows:
-        left = rows.all(
+    with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        left = db.all(
             "SELECT account.email FROM session JOIN account ON account.id = session.account_id"
             " WHERE session.organisation_id = :here",
             here=cast.organisation,

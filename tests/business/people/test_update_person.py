@@ -3,16 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from cast import EMAILS, PASSWORD, Cast
-from evidence import as_told, events, holder, last_event, trail
-from mainstay.business.people.joining import add_person
+from mainstay.business.people.invitations import add_person
 from mainstay.business.people.operations import get_person, invite_person, update_person
-from mainstay.business.people.standing import change_role, remove_person
-from mainstay.kernel.context import Envelope
-from mainstay.terms.actor import operator
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
-from mainstay.terms.rights import Role
-from recording import RecordingDatabase
+from mainstay.business.people.roles import change_role, remove_person
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.actor import operator_actor
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Invalid, NotFound, Stale
+from support.cast import EMAILS, PASSWORD, Cast
+from support.recorded_statements import RecordingDatabase
+from support.stored_state import actor_with_key, list_events_of, read_last_event, read_trail, to_event_record
 from support.working_days import DAYS
 
 MORNINGS = [{"from": "08:00", "until": "12:30"}]
@@ -38,7 +38,7 @@ MUST_BE_THERE = {
 def test_every_field_can_be_changed(cast: Cast) -> None:
     changed = cast.perform(update_person, personId=cast.people[Role.MEMBER], **EVERY_FIELD)
     assert {name: changed[name] for name in EVERY_FIELD} == EVERY_FIELD
-    assert as_told(cast.perform(get_person, personId=cast.people[Role.MEMBER])) == as_told(changed)
+    assert to_event_record(cast.perform(get_person, personId=cast.people[Role.MEMBER])) == to_event_record(changed)
 
 
 def test_what_is_left_out_stays(cast: Cast) -> None:
@@ -66,7 +66,7 @@ def test_days_that_are_not_sent_are_as_usual_at_first(cast: Cast) -> None:
     usual = [{"from": "08:00", "until": "17:00"}]
     weekend: dict[str, object] = {"saturday": [], "sunday": []}
     assert changed["workingHours"] == dict.fromkeys(DAYS, usual) | weekend | {"monday": MORNINGS}
-    assert last_event(cast)["data"]["previous"] == {"workingHours": None}
+    assert read_last_event(cast)["data"]["previous"] == {"workingHours": None}
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,18 @@ def test_the_event_carries_the_record_and_what_it_was_before(cast: Cast) -> None
     changed = cast.perform(
         update_person, personId=cast.people[Role.MEMBER], phone="1", skills=["gas"], costRate=7, name="Mia Member"
     )
-    event = last_event(cast)
+    event = read_last_event(cast)
     assert event["type"] == "person.updated"
-    assert event["data"] == {"object": as_told(changed), "previous": {"phone": None, "skills": [], "costRate": None}}
-    assert trail(cast)[-1]["events"] == [event["id"]]
-    assert trail(cast)[-1]["operation"] == "update_person"
+    assert event["data"] == {
+        "object": to_event_record(changed),
+        "previous": {"phone": None, "skills": [], "costRate": None},
+    }
+    assert read_trail(cast)[-1]["events"] == [event["id"]]
+    assert read_trail(cast)[-1]["operation"] == "update_person"
 
 
 def test_the_change_names_the_person_and_the_key(cast: Cast) -> None:
-    acting = holder(cast, cast.key(role=Role.ADMIN))
+    acting = actor_with_key(cast, cast.make_key(role=Role.ADMIN))
     changed = cast.perform(update_person, acting, personId=cast.people[Role.MEMBER], phone="1")
     assert changed["createdBy"]["person"] is None
     assert changed["updatedBy"] == {
@@ -108,29 +111,29 @@ def test_the_change_names_the_person_and_the_key(cast: Cast) -> None:
 
 def test_nothing_different_makes_no_new_version_and_no_event(cast: Cast) -> None:
     before = cast.perform(update_person, personId=cast.people[Role.MEMBER], **EVERY_FIELD)
-    told = len(events(cast))
+    event_count = len(list_events_of(cast))
     assert cast.perform(update_person, personId=cast.people[Role.MEMBER], **EVERY_FIELD) == before
     assert cast.perform(update_person, personId=cast.people[Role.MEMBER]) == before
-    assert len(events(cast)) == told
+    assert len(list_events_of(cast)) == event_count
 
 
 def test_an_outdated_version_is_refused_and_nothing_changes(cast: Cast) -> None:
-    request = Envelope("req_1", versions=frozenset({2}))
+    request = RequestDetails("req_1", if_match_versions=frozenset({2}))
     with pytest.raises(Stale):
         cast.answer(update_person, request=request, personId=cast.people[Role.MEMBER], phone="1")
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["phone"] is None
 
 
-@pytest.mark.parametrize("identity", ["person_1", "person_01JCDZ8Q4X0V9M2T6W3B7K5N1R"])
-def test_an_unknown_person_is_not_found(cast: Cast, identity: str) -> None:
+@pytest.mark.parametrize("record_id", ["person_1", "person_01JCDZ8Q4X0V9M2T6W3B7K5N1R"])
+def test_an_unknown_person_is_not_found(cast: Cast, record_id: str) -> None:
     with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
-        cast.perform(update_person, personId=identity, phone="1")
+        cast.perform(update_person, personId=record_id, phone="1")
 
 
-def test_another_organisation_s_person_is_not_found_and_stays(cast: Cast, stranger: Cast) -> None:
+def test_another_organisation_s_person_is_not_found_and_stays(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(NotFound, match=r"^There is no person with that identifier\.$"):
-        cast.perform(update_person, personId=stranger.people[Role.MEMBER], phone="1")
-    assert stranger.perform(get_person, personId=stranger.people[Role.MEMBER])["phone"] is None
+        cast.perform(update_person, personId=other_cast.people[Role.MEMBER], phone="1")
+    assert other_cast.perform(get_person, personId=other_cast.people[Role.MEMBER])["phone"] is None
 
 
 def test_another_s_address_is_refused_in_whatever_case(cast: Cast) -> None:
@@ -157,7 +160,7 @@ def test_an_admin_does_not_change_an_owner(cast: Cast) -> None:
 def test_an_admin_changes_another_admin(cast: Cast) -> None:
     other = cast.perform(
         add_person,
-        operator(cast.organisation),
+        operator_actor(cast.organisation),
         name="Ann Admin",
         email=f"ann.{cast.organisation}@new.example",
         role="admin",
@@ -181,17 +184,17 @@ def test_everyone_changes_their_own_phone_and_colour(cast: Cast, role: Role) -> 
     changed = cast.perform(update_person, role, personId=cast.people[role], phone="1", colour="#00ff00")
     assert (changed["phone"], changed["colour"], changed["version"]) == ("1", "#00ff00", 2)
     assert changed["updatedBy"]["person"]["id"] == cast.people[role]
-    assert last_event(cast)["data"]["previous"] == {"phone": None, "colour": None}
+    assert read_last_event(cast)["data"]["previous"] == {"phone": None, "colour": None}
 
 
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
 @pytest.mark.parametrize("name", sorted(EVERY_FIELD.keys() - {"phone", "colour"}))
 def test_the_rest_of_one_s_own_is_for_those_in_charge(cast: Cast, role: Role, name: str) -> None:
-    told = len(events(cast))
+    event_count = len(list_events_of(cast))
     with pytest.raises(Forbidden, match=rf"^The role {role} may not change {name}\. Ask an owner or admin\.$"):
         cast.perform(update_person, role, personId=cast.people[role], phone="1", **{name: EVERY_FIELD[name]})
     assert cast.perform(get_person, personId=cast.people[role])["phone"] is None
-    assert len(events(cast)) == told
+    assert len(list_events_of(cast)) == event_count
 
 
 def test_all_fields_that_one_may_not_change_are_told_at_once(cast: Cast) -> None:
@@ -228,37 +231,37 @@ def test_one_in_charge_does_not_lose_sight_of_what_they_change(cast: Cast) -> No
     assert changed["costRate"] == "24.50"
     own = cast.perform(update_person, Role.MEMBER, personId=cast.people[Role.MEMBER], phone="1")
     assert own["costRate"] is None
-    assert last_event(cast)["data"]["object"]["costRate"] == "24.50"
+    assert read_last_event(cast)["data"]["object"]["costRate"] == "24.50"
 
 
 def test_someone_invited_whose_address_changes_is_sent_the_invitation_there(cast: Cast) -> None:
     person = cast.perform(invite_person, name="Nina", email="nina@old.example", role="office")["id"]
-    told = len(events(cast))
+    event_count = len(list_events_of(cast))
     cast.perform(update_person, personId=person, email="nina@new.example")
-    assert [event["type"] for event in events(cast)[told:]] == ["person.updated", "person.invited"]
-    assert last_event(cast)["data"]["object"]["email"] == "nina@new.example"
+    assert [event["type"] for event in list_events_of(cast)[event_count:]] == ["person.updated", "person.invited"]
+    assert read_last_event(cast)["data"]["object"]["email"] == "nina@new.example"
     cast.perform(update_person, personId=person, phone="1")
-    assert last_event(cast)["type"] == "person.updated"
+    assert read_last_event(cast)["type"] == "person.updated"
 
 
 def test_no_invitation_goes_to_where_someone_else_who_is_here_signs_in(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.MEMBER], email="mia@elsewhere.example")
     invited = cast.perform(invite_person, name="Zed", email="zed@new.example", role="admin")["id"]
-    told = len(events(cast))
+    event_count = len(list_events_of(cast))
     # Whoever is let go could come back in by it, as an admin.
     with pytest.raises(Conflict, match="is the sign-in of Mia Member, who is a person of this organisation already"):
         cast.perform(update_person, personId=invited, email=EMAILS[Role.MEMBER])
-    assert len(events(cast)) == told
+    assert len(list_events_of(cast)) == event_count
 
 
 def test_someone_who_is_here_is_invited_nowhere(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.MEMBER], email="mia@new.example")
-    assert last_event(cast)["type"] == "person.updated"
+    assert read_last_event(cast)["type"] == "person.updated"
 
 
 def test_a_change_reads_the_person_once_and_writes_once(cast: Cast) -> None:
-    database = RecordingDatabase(cast.stage.database)
-    watched = replace(cast, stage=replace(cast.stage, database=database))
+    database = RecordingDatabase(cast.performer.database)
+    watched = replace(cast, performer=replace(cast.performer, database=database))
     actor = watched.actor(Role.OWNER)
     database.statements.clear()
     watched.perform(update_person, actor, personId=cast.people[Role.MEMBER], phone="1")
@@ -267,9 +270,8 @@ def test_a_change_reads_the_person_once_and_writes_once(cast: Cast) -> None:
 
 
 def test_a_change_is_eight_statements(cast: Cast) -> None:
-    # docs/house-before-and-after.md tells which, and that they were twelve.
-    database = RecordingDatabase(cast.stage.database)
-    watched = replace(cast, stage=replace(cast.stage, database=database))
+    database = RecordingDatabase(cast.performer.database)
+    watched = replace(cast, performer=replace(cast.performer, database=database))
     actor = watched.actor(Role.OWNER)
     database.statements.clear()
     watched.perform(update_person, actor, personId=cast.people[Role.MEMBER], colour="#3366cc")

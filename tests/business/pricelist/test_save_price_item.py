@@ -2,15 +2,15 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import as_told, history
 from mainstay.business.pricelist.operations import get_price_item, list_price_items, save_price_item
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.pricelist.taxes import save_tax_rate
-from mainstay.kernel.context import Envelope
-from mainstay.terms.refusal import Conflict, Forbidden, Invalid, NotFound, Stale, WayOut
-from mainstay.terms.rights import Role
-from wares import a_kit, a_rate, a_supplier, an_item, made_of
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Invalid, NotFound, Stale, UnblockingAction
+from support.cast import Cast
+from support.prices import make_kit_item, make_price_item, make_supplier, make_tax_rate, to_components
+from support.stored_state import operations_on, to_event_record
 
 EVERY_FIELD: dict[str, Any] = {
     "code": "BLR-24",
@@ -27,24 +27,24 @@ EVERY_FIELD: dict[str, Any] = {
 LARGEST, TOO_LARGE = "900719925474.0991", "900719925474.0992"
 
 
-def got(cast: Cast, item: str) -> dict[str, Any]:
+def get_item(cast: Cast, item: str) -> dict[str, Any]:
     return cast.perform(get_price_item, itemId=item)
 
 
-def prices(cast: Cast, item: str) -> tuple[str, str | None]:
-    """What an item is sold for, and what it costs."""
-    found = got(cast, item)
+def prices_of(cast: Cast, item: str) -> tuple[str, str | None]:
+    """Return an item's selling price and its cost."""
+    found = get_item(cast, item)
     return found["sellPrice"], found["costPrice"]
 
 
 def test_a_new_one_is_kept_with_everything(cast: Cast) -> None:
-    rate, supplier = a_rate(cast), a_supplier(cast)
+    rate, supplier = make_tax_rate(cast), make_supplier(cast)
     made = cast.perform(save_price_item, Role.OFFICE, taxRateId=rate, supplierId=supplier, **EVERY_FIELD)
     assert {name: made[name] for name in EVERY_FIELD} == EVERY_FIELD
     assert (made["taxRateId"], made["taxRateName"]) == (rate, "VAT 20 %")
     assert (made["supplierId"], made["supplierName"]) == (supplier, "Pennine Supplies")
     assert (made["components"], made["fromParts"]) == ([], [])
-    assert as_told(got(cast, made["id"])) == as_told(made)
+    assert to_event_record(get_item(cast, made["id"])) == to_event_record(made)
     assert made["url"].endswith(f"/price-list/{made['id']}")
     assert made["availableActions"] == ["save_price_item"]
 
@@ -65,43 +65,43 @@ def test_a_new_one_needs_a_name_and_a_price(cast: Cast) -> None:
 
 
 def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
-    item = an_item(cast, taxRateId=a_rate(cast), supplierId=a_supplier(cast), **EVERY_FIELD)
-    before = got(cast, item)
+    item = make_price_item(cast, taxRateId=make_tax_rate(cast), supplierId=make_supplier(cast), **EVERY_FIELD)
+    before = get_item(cast, item)
     cleared = ("code", "description", "unit", "costPrice", "taxRateId", "supplierId", "externalRef")
     after = cast.perform(save_price_item, Role.OFFICE, itemId=item, **dict.fromkeys(cleared))
     changed = {name for name in before if before[name] != after[name]} - {"updatedAt", "updatedBy", "version"}
     assert changed == {*cleared, "taxRateName", "supplierName"}
     assert all(after[name] is None for name in changed)
-    assert history(cast, item) == ["save_price_item", "save_price_item"]
+    assert operations_on(cast, item) == ["save_price_item", "save_price_item"]
 
 
 @pytest.mark.parametrize("name", ["name", "kind", "status", "components", "sellPrice"])
 def test_what_must_be_there_cannot_be_cleared(cast: Cast, name: str) -> None:
     with pytest.raises(Invalid, match=rf"^{name}: "):
-        cast.perform(save_price_item, itemId=an_item(cast), **{name: None})
+        cast.perform(save_price_item, itemId=make_price_item(cast), **{name: None})
 
 
 def test_a_code_is_written_in_capitals_and_names_the_item(cast: Cast) -> None:
-    item = an_item(cast, code="blr-24")
-    assert got(cast, " Blr-24 ")["id"] == item
+    item = make_price_item(cast, code="blr-24")
+    assert get_item(cast, " Blr-24 ")["id"] == item
     assert cast.perform(save_price_item, itemId="blr-24", unit="pcs")["id"] == item
     # Its own code is free for itself.
     assert cast.perform(save_price_item, itemId=item, code="Blr-24")["version"] == 2
 
 
-def test_no_two_share_a_code(cast: Cast, stranger: Cast) -> None:
-    an_item(cast, code="BLR-24", status="archived")
-    an_item(stranger, code="FLT")
-    other = an_item(cast, "Filter", code="FLT")
+def test_no_two_share_a_code(cast: Cast, other_cast: Cast) -> None:
+    make_price_item(cast, code="BLR-24", status="archived")
+    make_price_item(other_cast, code="FLT")
+    other = make_price_item(cast, "Filter", code="FLT")
     for given in ({"itemId": other}, {"name": "New", "sellPrice": "1"}):
         with pytest.raises(Conflict, match=r"Combi boiler has the code BLR-24 already. Change that item, or use an"):
             cast.perform(save_price_item, code="blr-24", **given)
 
 
 def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
-    an_item(cast, code="A", externalRef="P-7")
+    make_price_item(cast, code="A", externalRef="P-7")
     with pytest.raises(Conflict, match=r"A Combi boiler has the reference P-7 already. Change that item of the price"):
-        an_item(cast, externalRef="P-7")
+        make_price_item(cast, externalRef="P-7")
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
     ],
 )
 def test_a_price_is_kept_to_four_decimals(cast: Cast, given: object, kept: str) -> None:
-    item = an_item(cast, sellPrice=given, costPrice=given)
-    assert prices(cast, item) == (kept, kept)
+    item = make_price_item(cast, sellPrice=given, costPrice=given)
+    assert prices_of(cast, item) == (kept, kept)
 
 
 @pytest.mark.parametrize(
@@ -145,27 +145,27 @@ def test_a_price_that_is_too_large_is_told_how_large_it_may_be(cast: Cast, given
 
 @pytest.mark.parametrize(("given", "kept"), [("0.0001", "0.0001"), (2, "2.00"), ("10000000", "10000000.00")])
 def test_a_quantity_is_kept_to_four_decimals(cast: Cast, given: object, kept: str) -> None:
-    parts = [{"itemId": an_item(cast, sellPrice="1"), "quantity": given}]
+    parts = [{"itemId": make_price_item(cast, sellPrice="1"), "quantity": given}]
     assert cast.perform(save_price_item, name="Kit", components=parts)["components"][0]["quantity"] == kept
 
 
 @pytest.mark.parametrize("given", ["0", 0, "-1", "0.00005", "1e3", "NaN", "two", None, ""])
 def test_what_is_no_quantity_is_refused_beside_its_row(cast: Cast, given: object) -> None:
-    item = an_item(cast)
-    parts = [*made_of({item: "1"}), {"itemId": item, "quantity": given}]
+    item = make_price_item(cast)
+    parts = [*to_components({item: "1"}), {"itemId": item, "quantity": given}]
     with pytest.raises(Invalid, match=r"^components\.1\.quantity: is not a quantity such as 2 or 0.5"):
         cast.perform(save_price_item, name="Kit", components=parts)
 
 
 def test_a_kit_costs_what_its_parts_do_unless_it_says_otherwise(cast: Cast) -> None:
-    boiler = an_item(cast, sellPrice="890", costPrice="612.5")
-    pipe = an_item(cast, "Pipe", sellPrice="7.3333", costPrice="3.0001")
-    kit = a_kit(cast, {boiler: "1", pipe: "2.5"})
+    boiler = make_price_item(cast, sellPrice="890", costPrice="612.5")
+    pipe = make_price_item(cast, "Pipe", sellPrice="7.3333", costPrice="3.0001")
+    kit = make_kit_item(cast, {boiler: "1", pipe: "2.5"})
     # 18.33325 and 7.50025, each rounded once.
-    assert prices(cast, kit) == ("908.3333", "620.0003")
-    assert got(cast, kit)["fromParts"] == ["sellPrice", "costPrice"]
+    assert prices_of(cast, kit) == ("908.3333", "620.0003")
+    assert get_item(cast, kit)["fromParts"] == ["sellPrice", "costPrice"]
     cast.perform(save_price_item, itemId=pipe, sellPrice="10")
-    assert prices(cast, kit) == ("915.00", "620.0003")
+    assert prices_of(cast, kit) == ("915.00", "620.0003")
     own = cast.perform(save_price_item, itemId=kit, sellPrice="900")
     assert (own["sellPrice"], own["fromParts"]) == ("900.00", ["costPrice"])
     own = cast.perform(save_price_item, itemId=kit, costPrice="0")
@@ -175,28 +175,28 @@ def test_a_kit_costs_what_its_parts_do_unless_it_says_otherwise(cast: Cast) -> N
 
 
 def test_a_kit_has_no_cost_where_that_of_a_part_is_not_known(cast: Cast) -> None:
-    known, unknown = an_item(cast, costPrice="5"), an_item(cast, "Pipe")
-    assert prices(cast, a_kit(cast, {known: "1", unknown: "1"})) == ("1780.00", None)
+    known, unknown = make_price_item(cast, costPrice="5"), make_price_item(cast, "Pipe")
+    assert prices_of(cast, make_kit_item(cast, {known: "1", unknown: "1"})) == ("1780.00", None)
 
 
 def test_parts_are_named_by_id_or_code_and_told_by_name(cast: Cast) -> None:
-    boiler, pipe = an_item(cast, code="BLR"), an_item(cast, "Pipe", code="PIPE")
-    kit = a_kit(cast, {"blr": "1", pipe: "3"})
-    parts = got(cast, kit)["components"]
+    boiler, pipe = make_price_item(cast, code="BLR"), make_price_item(cast, "Pipe", code="PIPE")
+    kit = make_kit_item(cast, {"blr": "1", pipe: "3"})
+    parts = get_item(cast, kit)["components"]
     assert parts == [
         {"itemId": boiler, "name": "Combi boiler", "quantity": "1.00"},
         {"itemId": pipe, "name": "Pipe", "quantity": "3.00"},
     ]
     cast.perform(save_price_item, itemId=pipe, name='Copper "15 mm"')
-    assert [part["name"] for part in got(cast, kit)["components"]] == ["Combi boiler", 'Copper "15 mm"']
+    assert [part["name"] for part in get_item(cast, kit)["components"]] == ["Combi boiler", 'Copper "15 mm"']
     # Parts are sent whole: what is left out is no part any more.
-    assert len(cast.perform(save_price_item, itemId=kit, components=made_of({pipe: "1"}))["components"]) == 1
-    assert prices(cast, kit) == ("890.00", None)
+    assert len(cast.perform(save_price_item, itemId=kit, components=to_components({pipe: "1"}))["components"]) == 1
+    assert prices_of(cast, kit) == ("890.00", None)
 
 
 def test_a_kit_becomes_a_plain_item_only_with_a_price_of_its_own(cast: Cast) -> None:
-    item = an_item(cast)
-    kit = a_kit(cast, {item: "1"})
+    item = make_price_item(cast)
+    kit = make_kit_item(cast, {item: "1"})
     with pytest.raises(Invalid, match=r"^sellPrice: is required where there are no parts"):
         cast.perform(save_price_item, itemId=kit, components=[])
     cast.perform(save_price_item, itemId=kit, sellPrice="5")
@@ -206,47 +206,47 @@ def test_a_kit_becomes_a_plain_item_only_with_a_price_of_its_own(cast: Cast) -> 
     assert cast.perform(save_price_item, itemId=item, status="archived")["status"] == "archived"
 
 
-def test_what_cannot_be_a_part_is_told_beside_each_row(cast: Cast, stranger: Cast) -> None:
-    plain, gone = an_item(cast), an_item(cast, "Gone", status="archived")
-    kit = a_kit(cast, {plain: "1"})
+def test_what_cannot_be_a_part_is_told_beside_each_row(cast: Cast, other_cast: Cast) -> None:
+    plain, gone = make_price_item(cast), make_price_item(cast, "Gone", status="archived")
+    kit = make_kit_item(cast, {plain: "1"})
     with pytest.raises(Invalid) as refusal:
-        a_kit(cast, {gone: "1", kit: "1"})
+        make_kit_item(cast, {gone: "1", kit: "1"})
     assert refusal.value.text == (
         "components.0.itemId: is archived; components.1.itemId: is a kit, and a kit is made of plain items"
     )
     with pytest.raises(
         Invalid, match=r"^components\.1\.itemId: is named before: say it once, with the whole quantity$"
     ):
-        cast.perform(save_price_item, name="Kit", components=made_of({plain: "1"}) * 2)
+        cast.perform(save_price_item, name="Kit", components=to_components({plain: "1"}) * 2)
     with pytest.raises(Invalid, match=r"^components\.0\.itemId: is a kit, and a kit is made of plain items$"):
-        cast.perform(save_price_item, itemId=plain, components=made_of({plain: "1"}))
-    for unknown in (an_item(stranger), "NOTHING"):
+        cast.perform(save_price_item, itemId=plain, components=to_components({plain: "1"}))
+    for unknown in (make_price_item(other_cast), "NOTHING"):
         with pytest.raises(Invalid, match=r"^components\.0\.itemId: is no item of the price list, list_price_items te"):
-            a_kit(cast, {unknown: "1"})
+            make_kit_item(cast, {unknown: "1"})
     with pytest.raises(Invalid, match=r"^components\.0\.itemId: is empty$"):
-        a_kit(cast, {"": "1"})
+        make_kit_item(cast, {"": "1"})
 
 
 def test_a_kit_has_at_most_fifty_parts(cast: Cast) -> None:
-    items = [an_item(cast, f"Item {number}") for number in range(51)]
-    assert len(got(cast, a_kit(cast, dict.fromkeys(items[:50], "1")))["components"]) == 50
+    items = [make_price_item(cast, f"Item {number}") for number in range(51)]
+    assert len(get_item(cast, make_kit_item(cast, dict.fromkeys(items[:50], "1")))["components"]) == 50
     with pytest.raises(Invalid, match=r"^components: "):
-        a_kit(cast, dict.fromkeys(items, "1"))
+        make_kit_item(cast, dict.fromkeys(items, "1"))
 
 
 def test_what_a_kit_is_made_of_stays_a_plain_item_in_use(cast: Cast) -> None:
-    item, other = an_item(cast), an_item(cast, "Pipe")
-    kit = a_kit(cast, {item: "1"})
-    for given in ({"status": "archived"}, {"components": made_of({other: "1"})}):
+    item, other = make_price_item(cast), make_price_item(cast, "Pipe")
+    kit = make_kit_item(cast, {item: "1"})
+    for given in ({"status": "archived"}, {"components": to_components({other: "1"})}):
         with pytest.raises(
             Conflict, match=r"^Combi boiler is part of the kit New heating. Take it out of there first.$"
         ) as refused:
             cast.perform(save_price_item, itemId=item, **given)
-        assert refused.value.unblocks == (WayOut("save_price_item", at=kit),)
+        assert refused.value.unblocking_actions == (UnblockingAction("save_price_item", record_id=kit),)
     cast.perform(save_price_item, itemId=kit, status="archived")
     # A kit that is put away needs its parts no more, until it comes back; but they never become kits.
     with pytest.raises(Conflict, match=r"is part of the kit"):
-        cast.perform(save_price_item, itemId=item, components=made_of({other: "1"}))
+        cast.perform(save_price_item, itemId=item, components=to_components({other: "1"}))
     cast.perform(save_price_item, itemId=item, status="archived")
     cast.perform(save_price_item, itemId=kit, name="Old heating")
     with pytest.raises(Invalid, match=r"^components\.0\.itemId: is archived$"):
@@ -256,53 +256,56 @@ def test_what_a_kit_is_made_of_stays_a_plain_item_in_use(cast: Cast) -> None:
 
 
 def test_a_kit_comes_to_no_more_than_a_price_can_be(cast: Cast) -> None:
-    item, other = an_item(cast, sellPrice=LARGEST), an_item(cast, "Pipe", sellPrice="0", costPrice="0.0001")
-    kit = a_kit(cast, {item: "1", other: "10000000"})
-    assert prices(cast, kit) == (LARGEST, None)
+    item, other = (
+        make_price_item(cast, sellPrice=LARGEST),
+        make_price_item(cast, "Pipe", sellPrice="0", costPrice="0.0001"),
+    )
+    kit = make_kit_item(cast, {item: "1", other: "10000000"})
+    assert prices_of(cast, kit) == (LARGEST, None)
     for parts in ({item: "1.0001"}, {item: "10000000"}):
         with pytest.raises(Invalid, match=r"^components: come to more than a price can be$"):
-            a_kit(cast, parts)
+            make_kit_item(cast, parts)
     for given in ({"sellPrice": "0.0001"}, {"costPrice": "90072"}, {"costPrice": LARGEST}):
         with pytest.raises(
             Conflict, match=r"^The kit New heating would come to more than a price can be. Take fewer of"
         ) as refused:
             cast.perform(save_price_item, itemId=other, **given)
-        assert refused.value.unblocks == (WayOut("save_price_item", at=kit),)
-    assert prices(cast, other) == ("0.00", "0.0001")
+        assert refused.value.unblocking_actions == (UnblockingAction("save_price_item", record_id=kit),)
+    assert prices_of(cast, other) == ("0.00", "0.0001")
     # So every list of them can be worked out.
     assert len(cast.perform(list_price_items)["data"]) == 2 + 1
 
 
 @pytest.mark.parametrize(("name", "make", "put_away"), [
-    ("taxRateId", a_rate, lambda cast, one: cast.perform(save_tax_rate, taxRateId=one, status="archived")),
-    ("supplierId", a_supplier, lambda cast, one: cast.perform(save_supplier, supplierId=one, status="archived")),
+    ("taxRateId", make_tax_rate, lambda cast, one: cast.perform(save_tax_rate, taxRateId=one, status="archived")),
+    ("supplierId", make_supplier, lambda cast, one: cast.perform(save_supplier, supplierId=one, status="archived")),
 ], ids=["tax", "supplier"])  # fmt: skip
 def test_what_is_archived_is_not_taken_but_stays(cast: Cast, name: str, make: Any, put_away: Any) -> None:
     archived = make(cast)
-    item = an_item(cast, **{name: archived})
+    item = make_price_item(cast, **{name: archived})
     put_away(cast, archived)
     with pytest.raises(Invalid, match=rf"^{name}: is archived$"):
-        an_item(cast, "Other", **{name: archived})
+        make_price_item(cast, "Other", **{name: archived})
     # Nor is it put on an item that has another or none.
     for before in (make(cast, "Another"), None):
-        other = an_item(cast, f"With {before}", **({name: before} if before else {}))
+        other = make_price_item(cast, f"With {before}", **({name: before} if before else {}))
         with pytest.raises(Invalid, match=rf"^{name}: is archived$"):
             cast.perform(save_price_item, itemId=other, **{name: archived})
     # Whoever changes something else of an item that has it is not held up.
     assert cast.perform(save_price_item, itemId=item, unit="h", **{name: archived})[name] == archived
 
 
-def test_what_is_a_stranger_s_is_not_found(cast: Cast, stranger: Cast) -> None:
-    for given in ({"taxRateId": a_rate(stranger)}, {"supplierId": a_supplier(stranger)}):
+def test_what_is_a_stranger_s_is_not_found(cast: Cast, other_cast: Cast) -> None:
+    for given in ({"taxRateId": make_tax_rate(other_cast)}, {"supplierId": make_supplier(other_cast)}):
         with pytest.raises(NotFound):
-            an_item(cast, **given)
-    for theirs in (an_item(stranger, code="BLR"), "BLR"):
+            make_price_item(cast, **given)
+    for theirs in (make_price_item(other_cast, code="BLR"), "BLR"):
         with pytest.raises(NotFound, match=r"no item of the price list"):
             cast.perform(save_price_item, itemId=theirs, name="x")
 
 
 def test_it_is_found_by_its_new_code_and_name(cast: Cast) -> None:
-    item = an_item(cast, code="BLR-24", description="Quiet")
+    item = make_price_item(cast, code="BLR-24", description="Quiet")
     cast.perform(save_price_item, itemId=item, code="HP-8", name="Heat pump")
 
     def found(text: str) -> list[str]:
@@ -313,19 +316,21 @@ def test_it_is_found_by_its_new_code_and_name(cast: Cast) -> None:
 
 
 def test_a_change_to_what_has_changed_since_is_refused(cast: Cast) -> None:
-    item = an_item(cast)
+    item = make_price_item(cast)
     cast.perform(save_price_item, itemId=item, unit="h")
     with pytest.raises(Stale):
-        cast.answer(save_price_item, Role.OFFICE, Envelope("r", versions=frozenset({1})), itemId=item, unit="m")
+        cast.answer(
+            save_price_item, Role.OFFICE, RequestDetails("r", if_match_versions=frozenset({1})), itemId=item, unit="m"
+        )
 
 
 def test_a_repeat_with_the_same_key_makes_nothing_twice(cast: Cast) -> None:
     for _ in range(2):
-        cast.answer(save_price_item, Role.OFFICE, Envelope("r", replay_key="once"), name="x", sellPrice="1")
+        cast.answer(save_price_item, Role.OFFICE, RequestDetails("r", idempotency_key="once"), name="x", sellPrice="1")
     assert len(cast.perform(list_price_items)["data"]) == 1
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_changes_none(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
-        cast.perform(save_price_item, role, itemId=an_item(cast), unit="h")
+        cast.perform(save_price_item, role, itemId=make_price_item(cast), unit="h")

@@ -2,66 +2,66 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import as_told
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.purchasing.operations import update_purchase_order
-from mainstay.terms.refusal import Blocked, Forbidden, Invalid
-from mainstay.terms.rights import Role
-from ordering import an_order, as_it_is, bought_for, ordered
-from trade import a_customer, a_job, a_site
-from wares import a_supplier
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid
+from support.cast import Cast
+from support.customers import make_customer, make_job, make_site
+from support.prices import make_supplier
+from support.purchases import make_order, make_purchase_job, place_order, reread_order
+from support.stored_state import to_event_record
 
 
-def changed(cast: Cast, order: dict[str, Any], **given: object) -> dict[str, Any]:
+def change_order(cast: Cast, order: dict[str, Any], **given: object) -> dict[str, Any]:
     return cast.perform(update_purchase_order, Role.OFFICE, purchaseOrderId=order["id"], **given)
 
 
 def test_one_line_changes_and_the_others_stay(cast: Cast) -> None:
-    order = an_order(cast)
+    order = make_order(cast)
     pipe, valve = order["lines"]
-    after = changed(cast, order, edits=[{"edit": "set", "lineId": valve["id"], "quantity": "3"}])
+    after = change_order(cast, order, edits=[{"edit": "set", "lineId": valve["id"], "quantity": "3"}])
     assert after["lines"] == [pipe, valve | {"quantity": "3.00", "amount": "60.00"}]
     assert [one["open"] for one in after["goods"]] == ["10.00", "3.00"]
     assert after["total"] == "120.00"
-    after = changed(cast, order, edits=[{"edit": "remove", "lineId": pipe["id"]}])
+    after = change_order(cast, order, edits=[{"edit": "remove", "lineId": pipe["id"]}])
     assert [line["description"] for line in after["lines"]] == ["Valve"]
 
 
 def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
-    job = bought_for(cast)
-    order = an_order(cast, jobId=job["id"], notes="Before noon.", neededOn="2031-01-31")
-    after = changed(cast, order, notes=None, deliverTo="pickup")
+    job = make_purchase_job(cast)
+    order = make_order(cast, jobId=job["id"], notes="Before noon.", neededOn="2031-01-31")
+    after = change_order(cast, order, notes=None, deliverTo="pickup")
     assert (after["notes"], after["neededOn"], after["deliverTo"]) == (None, "2031-01-31", "pickup")
     assert after["jobId"] == job["id"]
-    other = a_supplier(cast, "Dales Timber")
-    after = changed(cast, order, jobId=None, supplierId=other)
+    other = make_supplier(cast, "Dales Timber")
+    after = change_order(cast, order, jobId=None, supplierId=other)
     assert (after["jobId"], after["supplierName"], after["deliverTo"]) == (None, "Dales Timber", "pickup")
     assert after["version"] == order["version"] + 2
 
 
 def test_what_goes_to_the_site_of_one_job_goes_to_that_of_the_next(cast: Cast) -> None:
-    customer, other = a_customer(cast), a_customer(cast, "Another")
-    first = a_job(cast, customer, siteId=a_site(cast, customer))
-    second = a_job(cast, other, siteId=a_site(cast, other))
-    order = an_order(cast, jobId=first["id"])
-    assert changed(cast, order, jobId=second["id"])["siteId"] == second["siteId"]
-    after = changed(cast, order, jobId=None)
+    customer, other = make_customer(cast), make_customer(cast, "Another")
+    first = make_job(cast, customer, siteId=make_site(cast, customer))
+    second = make_job(cast, other, siteId=make_site(cast, other))
+    order = make_order(cast, jobId=first["id"])
+    assert change_order(cast, order, jobId=second["id"])["siteId"] == second["siteId"]
+    after = change_order(cast, order, jobId=None)
     assert (after["deliverTo"], after["siteId"]) == ("office", None)
-    assert changed(cast, order, siteId=first["siteId"])["deliverTo"] == "site"
+    assert change_order(cast, order, siteId=first["siteId"])["deliverTo"] == "site"
 
 
 def test_nothing_changes_by_nothing(cast: Cast) -> None:
-    order = an_order(cast)
-    assert as_told(changed(cast, order, notes=None)) == as_told(order)
+    order = make_order(cast)
+    assert to_event_record(change_order(cast, order, notes=None)) == to_event_record(order)
 
 
 def test_what_was_sent_stays_as_it_is(cast: Cast) -> None:
-    order = ordered(cast)
+    order = place_order(cast)
     with pytest.raises(Blocked, match=r"^PO-0001 was sent, so it stays as it is\. Draft another one") as refusal:
-        changed(cast, order, notes="Now.")
-    assert refusal.value.reasons[0].unblock == "draft_purchase_order"
-    assert as_it_is(cast, order)["notes"] is None
+        change_order(cast, order, notes="Now.")
+    assert refusal.value.reasons[0].unblocked_by == "draft_purchase_order"
+    assert reread_order(cast, order)["notes"] is None
 
 
 @pytest.mark.parametrize(
@@ -75,19 +75,19 @@ def test_what_was_sent_stays_as_it_is(cast: Cast) -> None:
 )
 def test_edits_that_make_no_sense_are_told(cast: Cast, edit: dict[str, Any], text: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        changed(cast, an_order(cast), edits=[edit])
+        change_order(cast, make_order(cast), edits=[edit])
     assert refusal.value.text.startswith(text)
 
 
 def test_not_to_a_supplier_who_is_archived(cast: Cast) -> None:
-    gone = a_supplier(cast, "Gone")
+    gone = make_supplier(cast, "Gone")
     cast.perform(save_supplier, supplierId=gone, status="archived")
     with pytest.raises(Blocked, match="Gone is archived"):
-        changed(cast, an_order(cast), supplierId=gone)
+        change_order(cast, make_order(cast), supplierId=gone)
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_changes_none(cast: Cast, role: Role) -> None:
-    order = an_order(cast, jobId=bought_for(cast, role)["id"])
+    order = make_order(cast, jobId=make_purchase_job(cast, role)["id"])
     with pytest.raises(Forbidden):
         cast.perform(update_purchase_order, role, purchaseOrderId=order["id"], notes="x")

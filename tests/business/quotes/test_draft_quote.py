@@ -3,26 +3,26 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import as_told, history, last_event
 from mainstay.business.customers.operations import archive_customer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.quotes.operations import draft_quote, get_quote
-from mainstay.business.schedule.cancelling import cancel_job
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
-from mainstay.terms.rights import Role
-from quoting import BOILER, WARRANTY, a_draft, usual_tax
-from trade import a_customer, a_job, a_site
+from mainstay.business.schedule.job_cancellation import cancel_job
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Invalid, Lapsed, NotFound
+from support.cast import Cast
+from support.customers import make_customer, make_job, make_site
+from support.quotes import BOILER, WARRANTY, make_default_tax_rate, make_quote
+from support.stored_state import operations_on, read_last_event, to_event_record
 
 RACERS = 8
 
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ADMIN, Role.OFFICE])
 def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
-    tax, customer = usual_tax(cast), a_customer(cast)
-    site = a_site(cast, customer, name="The mill")
+    tax, customer = make_default_tax_rate(cast), make_customer(cast)
+    site = make_site(cast, customer, name="The mill")
     given: dict[str, Any] = {
         "title": "New heating",
         "siteId": site,
@@ -38,13 +38,13 @@ def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
     assert (made["customerName"], made["siteName"], made["currency"]) == ("Calder Property", "The mill", "GBP")
     assert [line["kind"] for line in made["lines"]] == ["heading", "item", "item"]
     assert [line["taxRateId"] for line in made["lines"]] == [None, tax, tax]
-    assert as_told(cast.perform(get_quote, role, quoteId="q-0001")) == as_told(made)
-    assert history(cast, made["id"]) == ["draft_quote"]
+    assert to_event_record(cast.perform(get_quote, role, quoteId="q-0001")) == to_event_record(made)
+    assert operations_on(cast, made["id"]) == ["draft_quote"]
 
 
 def test_it_comes_to_what_its_lines_come_to_and_options_wait_to_be_chosen(cast: Cast) -> None:
-    usual_tax(cast)
-    made = a_draft(cast)
+    make_default_tax_rate(cast)
+    made = make_quote(cast)
     assert (made["net"], made["tax"], made["total"]) == ("1000.00", "200.00", "1200.00")
     assert [(line["optional"], line["chosen"], line["amount"]) for line in made["lines"]] == [
         (False, True, "1000.00"),
@@ -56,15 +56,15 @@ def test_it_comes_to_what_its_lines_come_to_and_options_wait_to_be_chosen(cast: 
 
 
 def test_a_line_without_a_cost_is_not_profit(cast: Cast) -> None:
-    made = a_draft(cast, lines=[BOILER, WARRANTY | {"optional": False}])
+    made = make_quote(cast, lines=[BOILER, WARRANTY | {"optional": False}])
     assert (made["cost"], made["margin"]) == ("700.00", "300.00")
     assert (made["uncostedLines"], made["uncostedNet"]) == (1, "200.00")
-    unknown = a_draft(cast, lines=[WARRANTY | {"optional": False}])
+    unknown = make_quote(cast, lines=[WARRANTY | {"optional": False}])
     assert (unknown["cost"], unknown["margin"], unknown["uncostedLines"]) == (None, None, 1)
 
 
 def test_an_item_of_the_price_list_fills_in_its_line(cast: Cast) -> None:
-    usual_tax(cast)
+    make_default_tax_rate(cast)
     low = cast.perform(save_tax_rate, name="Low", components=[{"name": "VAT", "percent": "5"}])["id"]
     item = cast.perform(
         save_price_item, code="BLR-24", name="Boiler", description="24 kW", sellPrice="890", costPrice="600", unit="pcs"
@@ -73,7 +73,7 @@ def test_an_item_of_the_price_list_fills_in_its_line(cast: Cast) -> None:
         save_price_item, name="Heating", components=[{"itemId": item["id"], "quantity": "2"}], taxRateId=low
     )
     lines = [{"itemId": "blr-24", "quantity": "2"}, {"itemId": kit["id"]}, {"itemId": item["id"], "unitPrice": "1"}]
-    boiler, heating, cheap = a_draft(cast, lines=lines)["lines"]
+    boiler, heating, cheap = make_quote(cast, lines=lines)["lines"]
     assert (boiler["description"], boiler["unit"], boiler["unitPrice"]) == ("Boiler\n24 kW", "pcs", "890.00")
     assert (boiler["amount"], boiler["cost"], boiler["itemId"]) == ("1780.00", "600.00", item["id"])
     assert (heating["unitPrice"], heating["cost"], heating["taxRateId"]) == ("1780.00", "1200.00", low)
@@ -81,8 +81,8 @@ def test_an_item_of_the_price_list_fills_in_its_line(cast: Cast) -> None:
 
 
 def test_for_a_job_it_is_for_its_customer_at_its_site_and_called_like_it(cast: Cast) -> None:
-    customer = a_customer(cast)
-    job = a_job(cast, customer, siteId=a_site(cast, customer), status="enquiry")
+    customer = make_customer(cast)
+    job = make_job(cast, customer, siteId=make_site(cast, customer), status="enquiry")
     made = cast.perform(draft_quote, Role.OFFICE, jobId=job["number"])
     assert (made["customerId"], made["siteId"], made["title"]) == (customer, job["siteId"], job["title"])
     assert (made["jobId"], made["jobNumber"]) == (job["id"], job["number"])
@@ -90,48 +90,48 @@ def test_for_a_job_it_is_for_its_customer_at_its_site_and_called_like_it(cast: C
 
 
 def test_an_event_tells_of_it_as_it_is(cast: Cast) -> None:
-    made = a_draft(cast)
-    told = last_event(cast)
-    assert told["type"] == "quote.created"
-    assert told["data"] == {"object": as_told(made), "previous": {}}
+    made = make_quote(cast)
+    event = read_last_event(cast)
+    assert event["type"] == "quote.created"
+    assert event["data"] == {"object": to_event_record(made), "previous": {}}
 
 
 def test_the_organisation_s_terms_stand_below_it_unless_it_says_otherwise(cast: Cast) -> None:
     cast.perform(update_settings, quoteTerms="Ours.")
-    assert a_draft(cast)["terms"] == "Ours."
-    assert a_draft(cast, terms="Another's.")["terms"] == "Another's."
-    assert a_draft(cast, terms=None)["terms"] is None
+    assert make_quote(cast)["terms"] == "Ours."
+    assert make_quote(cast, terms="Another's.")["terms"] == "Another's."
+    assert make_quote(cast, terms=None)["terms"] is None
 
 
 def test_each_gets_the_next_number_as_the_settings_say(cast: Cast) -> None:
-    assert a_draft(cast)["number"] == "Q-0001"
-    told = cast.perform(update_settings, quoteNumbers={"prefix": "AN-", "next": 41})
-    assert told["quoteNumbers"] == {"prefix": "AN-", "digits": 4, "next": 41}
-    assert told["jobNumbers"]["prefix"] == "J-"
-    assert a_draft(cast)["number"] == "AN-0041"
+    assert make_quote(cast)["number"] == "Q-0001"
+    result = cast.perform(update_settings, quoteNumbers={"prefix": "AN-", "next": 41})
+    assert result["quoteNumbers"] == {"prefix": "AN-", "digits": 4, "next": 41}
+    assert result["jobNumbers"]["prefix"] == "J-"
+    assert make_quote(cast)["number"] == "AN-0041"
     with pytest.raises(Invalid, match=r"^quoteNumbers\.next: is below 42, and numbers are given once$"):
         cast.perform(update_settings, quoteNumbers={"next": 1})
 
 
 def test_however_many_at_once_no_number_is_given_twice(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     with ThreadPoolExecutor(RACERS) as racers:
-        made = list(racers.map(lambda _: a_draft(cast, customerId=customer), range(RACERS)))
+        made = list(racers.map(lambda _: make_quote(cast, customerId=customer), range(RACERS)))
     assert sorted(quote["number"] for quote in made) == [f"Q-{number:04}" for number in range(1, RACERS + 1)]
 
 
 def test_what_is_archived_is_not_sold(cast: Cast) -> None:
     item = cast.perform(save_price_item, name="Boiler", sellPrice="1", status="archived")["id"]
-    tax = usual_tax(cast)
+    tax = make_default_tax_rate(cast)
     cast.perform(save_tax_rate, taxRateId=tax, status="archived", isDefault=False)
     with pytest.raises(Invalid) as refusal:
-        a_draft(cast, lines=[{"itemId": item}, BOILER | {"taxRateId": tax}])
+        make_quote(cast, lines=[{"itemId": item}, BOILER | {"taxRateId": tax}])
     assert [fault.field for fault in refusal.value.faults] == ["lines.0.itemId", "lines.1.taxRateId"]
 
 
 def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
-    tax = usual_tax(cast)
-    a_draft(cast)
+    tax = make_default_tax_rate(cast)
+    make_quote(cast)
     with pytest.raises(Conflict, match="stands on documents"):
         cast.perform(save_tax_rate, taxRateId=tax, components=[{"name": "VAT", "percent": "25"}])
 
@@ -158,7 +158,7 @@ def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
 )
 def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], text: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        a_draft(cast, **wrong)
+        make_quote(cast, **wrong)
     assert refusal.value.text.startswith(text)
 
 
@@ -167,35 +167,35 @@ def test_a_customer_and_a_title_are_needed_without_a_job(cast: Cast) -> None:
         cast.perform(draft_quote, Role.OFFICE)
 
 
-def test_what_is_another_customer_s_is_refused(cast: Cast, stranger: Cast) -> None:
-    customer, other = a_customer(cast), a_customer(cast, "Ryburn")
+def test_what_is_another_customer_s_is_refused(cast: Cast, other_cast: Cast) -> None:
+    customer, other = make_customer(cast), make_customer(cast, "Ryburn")
     with pytest.raises(Invalid, match=r"^siteId: is a site of another customer"):
-        a_draft(cast, customerId=customer, siteId=a_site(cast, other))
+        make_quote(cast, customerId=customer, siteId=make_site(cast, other))
     with pytest.raises(Invalid, match=r"^jobId: is a job for another customer"):
-        a_draft(cast, customerId=customer, jobId=a_job(cast, other)["id"])
+        make_quote(cast, customerId=customer, jobId=make_job(cast, other)["id"])
     with pytest.raises(NotFound):
-        a_draft(cast, customerId=a_customer(stranger))
+        make_quote(cast, customerId=make_customer(other_cast))
 
 
 def test_there_is_none_for_what_is_over(cast: Cast) -> None:
-    customer = a_customer(cast)
-    job = a_job(cast, customer)
+    customer = make_customer(cast)
+    job = make_job(cast, customer)
     cast.perform(cancel_job, jobId=job["id"], reason="No.", confirmed=True)
     with pytest.raises(Blocked, match=r"is cancelled\. Reopen it first\."):
-        a_draft(cast, jobId=job["id"])
+        make_quote(cast, jobId=job["id"])
     cast.perform(archive_customer, customerId=customer)
     with pytest.raises(Blocked, match=r"is archived\. Restore the customer first\."):
-        a_draft(cast, customerId=customer)
+        make_quote(cast, customerId=customer)
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_drafts_none(cast: Cast, role: Role) -> None:
     with pytest.raises(Forbidden):
-        cast.perform(draft_quote, role, customerId=a_customer(cast), title="X")
+        cast.perform(draft_quote, role, customerId=make_customer(cast), title="X")
 
 
 def test_a_lapsed_organisation_drafts_none(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     cast.lapse()
     with pytest.raises(Lapsed):
-        a_draft(cast, customerId=customer)
+        make_quote(cast, customerId=customer)

@@ -1,62 +1,64 @@
 import pytest
 
-from cast import Cast
-from evidence import events, history, last_event
 from mainstay.business.jobs.operations import get_job
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.quotes.operations import get_quote, list_quotes, revise_quote, update_quote
 from mainstay.business.quotes.sending import withdraw_quote
-from mainstay.terms.refusal import Blocked, NotFound
-from mainstay.terms.rights import Role
-from quoting import BOILER, a_draft, accepted, edited, sent
-from trade import a_customer, a_job
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, NotFound
+from support.cast import Cast
+from support.customers import make_customer, make_job
+from support.quotes import BOILER, accept_quote, edit_quote, issue_quote, make_quote
+from support.stored_state import list_events_of, operations_on, read_last_event
 
 
-def revised(cast: Cast, quote: dict[str, object]) -> dict[str, object]:
+def revise(cast: Cast, quote: dict[str, object]) -> dict[str, object]:
     return cast.perform(revise_quote, Role.OFFICE, quoteId=quote["id"])
 
 
 def test_the_next_revision_is_a_draft_with_the_same_number(cast: Cast) -> None:
-    first = sent(cast, a_draft(cast, deposit={"percent": "30"}, terms="Ours"))
-    second = revised(cast, first)
+    first = issue_quote(cast, make_quote(cast, deposit={"percent": "30"}, terms="Ours"))
+    second = revise(cast, first)
     assert (second["number"], second["revision"], second["status"]) == (first["number"], 2, "draft")
-    same = ("customerId", "title", "lines", "net", "total", "deposit", "terms", "currency")
-    assert {name: second[name] for name in same} == {name: first[name] for name in same}
+    kept_fields = ("customerId", "title", "lines", "net", "total", "deposit", "terms", "currency")
+    assert {name: second[name] for name in kept_fields} == {name: first[name] for name in kept_fields}
     assert (second["issuedOn"], second["sentAt"], second["validUntil"]) == (None, None, None)
-    assert last_event(cast)["type"] == "quote.created"
-    assert history(cast, str(first["id"]))[-1] == history(cast, str(second["id"]))[-1] == "revise_quote"
+    assert read_last_event(cast)["type"] == "quote.created"
+    assert operations_on(cast, str(first["id"]))[-1] == operations_on(cast, str(second["id"]))[-1] == "revise_quote"
 
 
-def test_by_its_number_the_newest_is_meant_and_the_others_by_theirs(cast: Cast) -> None:
-    first = sent(cast)
-    second = revised(cast, first)
+def test_a_number_alone_finds_the_newest_revision(cast: Cast) -> None:
+    first = issue_quote(cast)
+    second = revise(cast, first)
     assert cast.perform(get_quote, quoteId="Q-0001")["id"] == second["id"]
     assert cast.perform(get_quote, quoteId="Q-0001/1")["id"] == first["id"]
 
 
 @pytest.mark.parametrize("number", ["1", "q1", "Q-1", "0001", "q 0001"])
-def test_however_its_number_is_written_the_newest_is_meant(cast: Cast, number: str) -> None:
-    first = sent(cast)
-    other = a_draft(cast)
+def test_every_way_to_write_the_number_finds_the_newest_revision(cast: Cast, number: str) -> None:
+    first = issue_quote(cast)
+    other = make_quote(cast)
     assert cast.perform(get_quote, quoteId=number)["id"] == first["id"]
-    second = sent(cast, revised(cast, first))
+    second = issue_quote(cast, revise(cast, first))
     assert cast.perform(get_quote, quoteId=number)["id"] == second["id"]
-    third = revised(cast, second)
+    third = revise(cast, second)
     assert cast.perform(get_quote, quoteId=number)["id"] == third["id"]
     assert cast.perform(get_quote, quoteId="2")["id"] == other["id"]
-    for quote, called in ((first, "q-0001/1"), (second, " Q-0001/2")):
-        assert {cast.perform(get_quote, quoteId=name)["id"] for name in (called, quote["id"])} == {quote["id"]}
+    for quote, number_of_revision in ((first, "q-0001/1"), (second, " Q-0001/2")):
+        assert {cast.perform(get_quote, quoteId=name)["id"] for name in (number_of_revision, quote["id"])} == {
+            quote["id"]
+        }
     for unknown in ("3", "q-1/1", "-"):
         with pytest.raises(NotFound):
             cast.perform(get_quote, quoteId=unknown)
 
 
 @pytest.mark.parametrize("prefix", ["Q-", "26/", "26/Q-", "2026-"])
-def test_a_revision_is_named_in_a_path_where_a_slash_would_part_it(cast: Cast, prefix: str) -> None:
+def test_a_revision_is_found_with_a_hyphen_in_place_of_each_slash(cast: Cast, prefix: str) -> None:
     cast.perform(update_settings, quoteNumbers={"prefix": prefix})
-    first = sent(cast)
-    second = sent(cast, revised(cast, first))
-    third = revised(cast, second)
+    first = issue_quote(cast)
+    second = issue_quote(cast, revise(cast, first))
+    third = revise(cast, second)
     number = first["number"].replace("/", "-")
     names = {number: third, f"{number}-1": first, f" {number.lower()}-2": second}
     for name, quote in names.items():
@@ -66,72 +68,72 @@ def test_a_revision_is_named_in_a_path_where_a_slash_would_part_it(cast: Cast, p
             cast.perform(get_quote, quoteId=unknown)
 
 
-def test_a_revision_is_meant_before_a_number_that_is_written_otherwise(cast: Cast) -> None:
+def test_a_revision_is_preferred_to_a_quote_whose_number_has_the_same_digits(cast: Cast) -> None:
     cast.perform(update_settings, quoteNumbers={"next": 1234})
-    first = sent(cast)
-    revised(cast, first)
+    first = issue_quote(cast)
+    revise(cast, first)
     cast.perform(update_settings, quoteNumbers={"next": 12341})
-    other = a_draft(cast)
+    other = make_quote(cast)
     assert cast.perform(get_quote, quoteId="Q-1234-1")["id"] == first["id"]
     assert cast.perform(get_quote, quoteId="Q-12341")["id"] == other["id"]
 
 
-def test_every_revision_is_found_by_the_number_without_its_zeros(cast: Cast) -> None:
-    first = sent(cast)
-    revisions = [first, revised(cast, first)]
-    a_draft(cast, title="Another")
+def test_a_search_without_the_zeros_of_the_number_finds_every_revision(cast: Cast) -> None:
+    first = issue_quote(cast)
+    revisions = [first, revise(cast, first)]
+    make_quote(cast, title="Another")
     found = cast.perform(list_quotes, text="q1")["data"]
     assert {one["id"] for one in found} == {one["id"] for one in revisions}
 
 
-def test_the_one_before_counts_until_the_next_is_sent(cast: Cast) -> None:
-    first = sent(cast)
-    second = revised(cast, first)
+def test_a_revision_supersedes_the_one_before_when_it_is_sent(cast: Cast) -> None:
+    first = issue_quote(cast)
+    second = revise(cast, first)
     assert cast.perform(get_quote, quoteId=first["id"])["status"] == "sent"
-    sent(cast, second)
+    issue_quote(cast, second)
     assert cast.perform(get_quote, quoteId=first["id"])["status"] == "superseded"
-    assert [event["type"] for event in events(cast)][-2:] == ["quote.superseded", "quote.sent"]
+    assert [event["type"] for event in list_events_of(cast)][-2:] == ["quote.superseded", "quote.sent"]
     with pytest.raises(Blocked, match=r"^Q-0001 was replaced by a later revision\.$"):
-        accepted(cast, first)
-    accepted(cast, second)
+        accept_quote(cast, first)
+    accept_quote(cast, second)
 
 
-def test_a_job_that_a_later_revision_is_not_for_waits_for_no_answer(cast: Cast) -> None:
-    customer = a_customer(cast, email="ann@calder.example")
-    jobs = [a_job(cast, customer, status="enquiry") for _ in range(2)]
-    first = sent(cast, a_draft(cast, jobId=jobs[0]["id"]))
+def test_a_revision_for_another_job_ends_the_quoting_of_the_first_job(cast: Cast) -> None:
+    customer = make_customer(cast, email="ann@calder.example")
+    jobs = [make_job(cast, customer, status="enquiry") for _ in range(2)]
+    first = issue_quote(cast, make_quote(cast, jobId=jobs[0]["id"]))
 
     def stages() -> list[str]:
         return [cast.perform(get_job, jobId=job["id"])["stage"] for job in jobs]
 
-    second = cast.perform(update_quote, quoteId=revised(cast, first)["id"], jobId=jobs[1]["id"])
+    second = cast.perform(update_quote, quoteId=revise(cast, first)["id"], jobId=jobs[1]["id"])
     assert stages() == ["quoting", "enquiry"]
-    sent(cast, second)
+    issue_quote(cast, second)
     assert stages() == ["enquiry", "quoting"]
-    third = cast.perform(update_quote, quoteId=revised(cast, second)["id"], jobId=None)
-    sent(cast, third)
+    third = cast.perform(update_quote, quoteId=revise(cast, second)["id"], jobId=None)
+    issue_quote(cast, third)
     assert stages() == ["enquiry", "enquiry"]
 
 
-def test_what_an_earlier_answer_was_is_not_taken_over(cast: Cast) -> None:
-    first = sent(cast)
+def test_a_revision_does_not_copy_the_earlier_answer(cast: Cast) -> None:
+    first = issue_quote(cast)
     cast.perform(withdraw_quote, quoteId=first["id"], confirmed=True)
-    second = edited(cast, revised(cast, first), {"edit": "add", **BOILER})
+    second = edit_quote(cast, revise(cast, first), {"edit": "add", **BOILER})
     assert second["net"] == "2000.00"
     assert (second["withdrawReason"], second["declineReason"], second["acceptance"]) == (None, None, None)
 
 
-def test_there_is_one_newest_revision(cast: Cast) -> None:
-    first = sent(cast)
-    revised(cast, first)
+def test_only_the_newest_revision_can_be_revised(cast: Cast) -> None:
+    first = issue_quote(cast)
+    revise(cast, first)
     with pytest.raises(Blocked, match=r"^There is a later revision of Q-0001\. Change or revise that one\.$"):
-        revised(cast, first)
+        revise(cast, first)
 
 
-def test_a_draft_is_changed_and_an_agreement_stays(cast: Cast) -> None:
-    draft = a_draft(cast)
+def test_neither_a_draft_nor_an_accepted_quote_can_be_revised(cast: Cast) -> None:
+    draft = make_quote(cast)
     with pytest.raises(Blocked, match=r"^Q-0001 is a draft\. Change it as it is\.$"):
-        revised(cast, draft)
-    agreed = accepted(cast, sent(cast, draft))
+        revise(cast, draft)
+    agreed = accept_quote(cast, issue_quote(cast, draft))
     with pytest.raises(Blocked, match=r"^Q-0001 was accepted\. Draft another quote for what is to be different\.$"):
-        revised(cast, agreed)
+        revise(cast, agreed)

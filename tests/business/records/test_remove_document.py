@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from filing import add, work_of
-from mainstay.business.records.documents import get_document, list_documents, remove_document
+from mainstay.business.records.attachments import get_document, list_documents, remove_document
 from mainstay.business.records.history import get_history
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, NotFound
-from mainstay.terms.rights import Role
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, NotFound
+from support.attachments import add_file, make_attachment_jobs
+from support.cast import Cast
 
 
 def remove(cast: Cast, document: dict[str, Any], role: Role = Role.OFFICE, **given: object) -> dict[str, Any]:
@@ -16,8 +16,8 @@ def remove(cast: Cast, document: dict[str, Any], role: Role = Role.OFFICE, **giv
 
 
 def test_it_is_gone_once_that_is_confirmed(cast: Cast) -> None:
-    work = work_of(cast)
-    added, other = add(cast, work.job), add(cast, work.job)
+    work = make_attachment_jobs(cast)
+    added, other = add_file(cast, work.job), add_file(cast, work.job)
     preview = remove(cast, added)
     assert (preview["object"], preview["blockers"]) == ("preview", [])
     assert preview["effects"] == ["Plan.pdf is no longer on the record's page, for anyone."]
@@ -31,8 +31,8 @@ def test_it_is_gone_once_that_is_confirmed(cast: Cast) -> None:
 
 
 def test_the_field_removes_what_it_added_itself(cast: Cast) -> None:
-    work = work_of(cast)
-    own, another = add(cast, work.job, Role.MEMBER), add(cast, work.job, Role.SUBCONTRACTOR)
+    work = make_attachment_jobs(cast)
+    own, another = add_file(cast, work.job, Role.MEMBER), add_file(cast, work.job, Role.SUBCONTRACTOR)
     with pytest.raises(Conflict, match="Someone else added this file"):
         remove(cast, another, Role.MEMBER, confirmed=True)
     assert remove(cast, another, Role.MEMBER)["blockers"]
@@ -44,11 +44,11 @@ def test_the_field_removes_what_it_added_itself(cast: Cast) -> None:
     assert cast.perform(list_documents, recordId=work.job)["data"] == []
 
 
-def test_what_is_not_seen_is_not_removed(cast: Cast, stranger: Cast) -> None:
-    work = work_of(cast)
-    for unseen in (add(cast, work.other), add(cast, work.job, visibility="office")):
+def test_what_is_not_seen_is_not_removed(cast: Cast, other_cast: Cast) -> None:
+    work = make_attachment_jobs(cast)
+    for unseen in (add_file(cast, work.unassigned_job), add_file(cast, work.job, visibility="office")):
         with pytest.raises(NotFound):
             remove(cast, unseen, Role.MEMBER, confirmed=True)
-    foreign = add(stranger, work_of(stranger).job)
+    foreign = add_file(other_cast, make_attachment_jobs(other_cast).job)
     with pytest.raises(NotFound):
         remove(cast, foreign, confirmed=True)

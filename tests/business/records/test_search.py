@@ -2,31 +2,31 @@ from contextlib import suppress
 
 import pytest
 
-from cast import Cast
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.records.search import search
-from mainstay.terms.refusal import Invalid
-from mainstay.terms.rights import Access, Role
-from trade import ADDRESS, a_contact, a_customer, a_job, a_site, close
+from mainstay.vocabulary.permissions import Access, Role
+from mainstay.vocabulary.refusal import Invalid
+from support.cast import Cast
+from support.customers import ADDRESS, close_job, make_contact, make_customer, make_job, make_site
 
-pytestmark = pytest.mark.usefixtures("found_alike")
+pytestmark = pytest.mark.usefixtures("fresh_or_indexed_words")
 
 CUSTOMER = {"name": "Müller & Söhne", "email": "office@muller.example", "phone": "+44 1422 555010"}
 
 
-def furnish(cast: Cast, *assigned: Role) -> dict[str, str]:
-    """One record of each kind, by its kind."""
-    customer = a_customer(cast, **CUSTOMER)
-    contact = a_contact(cast, customer, phone="07700 900111", email="ann@boyle.example")
-    site = a_site(cast, customer, name="The mill", contactId=contact, address=ADDRESS)
-    job = a_job(cast, customer, *assigned, siteId=site, tags=["winter"])["id"]
+def make_records(cast: Cast, *assigned: Role) -> dict[str, str]:
+    """Create one record of each kind; return their ids by kind."""
+    customer = make_customer(cast, **CUSTOMER)
+    contact = make_contact(cast, customer, phone="07700 900111", email="ann@boyle.example")
+    site = make_site(cast, customer, name="The mill", contactId=contact, address=ADDRESS)
+    job = make_job(cast, customer, *assigned, siteId=site, tags=["winter"])["id"]
     return {"customer": customer, "contact": contact, "site": site, "job": job}
 
 
-def kinds(cast: Cast, text: str, role: Role = Role.OFFICE, **given: object) -> list[str]:
+def find_kinds(cast: Cast, text: str, role: Role = Role.OFFICE, **given: object) -> list[str]:
     return [hit["object"] for hit in cast.perform(search, role, text=text, **given)["hits"]]
 
 
@@ -66,14 +66,14 @@ def kinds(cast: Cast, text: str, role: Role = Role.OFFICE, **given: object) -> l
     ],
 )
 def test_whatever_one_knows_of_a_record_finds_it(cast: Cast, text: str, found: list[str]) -> None:
-    furnish(cast)
-    assert sorted(kinds(cast, text)) == sorted(found)
+    make_records(cast)
+    assert sorted(find_kinds(cast, text)) == sorted(found)
 
 
 @pytest.mark.parametrize("text", ["lodz", "ŁÓDŹ", "soren", "søren lod", "thor@lodz.ex", "thor@łódź.ex", "aero"])
 def test_letters_that_few_have_on_their_keys_are_found_in_either_spelling(cast: Cast, text: str) -> None:
-    a_customer(cast, "Søren Łódź", email="thor@łódź.example", reference="Ærø")
-    a_customer(cast, "Lodging")
+    make_customer(cast, "Søren Łódź", email="thor@łódź.example", reference="Ærø")
+    make_customer(cast, "Lodging")
     assert [hit["title"] for hit in cast.perform(search, Role.OFFICE, text=text)["hits"]] == ["Søren Łódź"]
 
 
@@ -81,17 +81,17 @@ def test_letters_that_few_have_on_their_keys_are_found_in_either_spelling(cast: 
     "text", ["obrien", "O'Brien", "Joerg Kaefer", "jorg kafer", "Jörg obrien", "kaefer o'b", "Mueller Joerg"]
 )
 def test_names_are_found_as_people_type_them(cast: Cast, text: str) -> None:
-    named = a_customer(cast, "Jörg Käfer O'Brien-Müller")
+    named = make_customer(cast, "Jörg Käfer O'Brien-Müller")
     # Each has a part of it, and none all.
     for other in ("Jörg Brienz", "Käfer", "Mueller"):
-        a_customer(cast, other)
+        make_customer(cast, other)
     hits = cast.perform(search, Role.OFFICE, text=text)["hits"]
     assert [hit["id"] for hit in hits] == [named]
     assert [one["id"] for one in cast.perform(list_customers, Role.OFFICE, text=text)["data"]] == [named]
 
 
 def test_a_hit_says_what_it_is_and_where_it_is_seen(cast: Cast) -> None:
-    made = furnish(cast)
+    made = make_records(cast)
     (hit,) = cast.perform(search, text="boiler")["hits"]
     assert hit == {
         "object": "job",
@@ -100,15 +100,15 @@ def test_a_hit_says_what_it_is_and_where_it_is_seen(cast: Cast) -> None:
         "detail": "Müller & Söhne",
         "status": "open",
         "customerId": made["customer"],
-        "url": f"{cast.stage.base_url}/jobs/{made['job']}",
+        "url": f"{cast.performer.base_url}/jobs/{made['job']}",
     }
     (hit,) = cast.perform(search, text="ann boyle")["hits"]
     assert (hit["title"], hit["detail"]) == ("Ann Boyle", "Müller & Söhne")
 
 
 def test_kind_by_kind_the_newest_come_first_and_no_more_than_asked_for(cast: Cast) -> None:
-    customer = a_customer(cast)
-    jobs = [a_job(cast, customer, title=f"Calder {number}")["id"] for number in range(4)]
+    customer = make_customer(cast)
+    jobs = [make_job(cast, customer, title=f"Calder {number}")["id"] for number in range(4)]
     found = cast.perform(search, text="calder", limit=3)
     assert [hit["id"] for hit in found["hits"]] == [customer, *jobs[:1:-1]]
     assert found["hasMore"] is True
@@ -118,18 +118,18 @@ def test_kind_by_kind_the_newest_come_first_and_no_more_than_asked_for(cast: Cas
 
 
 def test_no_kind_crowds_out_the_others(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     made = [
-        [a_contact(cast, customer, f"Calder {number}") for number in range(3)],
-        [a_job(cast, customer, title=f"Calder {number}")["id"] for number in range(3)],
+        [make_contact(cast, customer, f"Calder {number}") for number in range(3)],
+        [make_job(cast, customer, title=f"Calder {number}")["id"] for number in range(3)],
     ]
-    assert sorted(kinds(cast, "calder", limit=3)) == ["contact", "customer", "job"]
-    assert sorted(kinds(cast, "calder", limit=5)) == ["contact", "contact", "customer", "job", "job"]
-    assert len(kinds(cast, "calder")) == 1 + sum(map(len, made))
+    assert sorted(find_kinds(cast, "calder", limit=3)) == ["contact", "customer", "job"]
+    assert sorted(find_kinds(cast, "calder", limit=5)) == ["contact", "contact", "customer", "job", "job"]
+    assert len(find_kinds(cast, "calder")) == 1 + sum(map(len, made))
 
 
 def test_one_kind_alone_is_looked_through(cast: Cast) -> None:
-    made = furnish(cast)
+    made = make_records(cast)
     hits = cast.perform(search, Role.OFFICE, text="muller", kind="job")["hits"]
     assert [(hit["object"], hit["id"]) for hit in hits] == [("job", made["job"])]
     with pytest.raises(Invalid, match=r"^kind: is not one of bill, contact, creditNote, customer, "):
@@ -137,36 +137,36 @@ def test_one_kind_alone_is_looked_through(cast: Cast) -> None:
 
 
 def test_every_hit_of_a_customer_carries_their_id(cast: Cast) -> None:
-    made = furnish(cast)
-    told = {hit["object"]: hit["customerId"] for hit in cast.perform(search, text="muller")["hits"]}
-    assert told == dict.fromkeys(("customer", "site", "contact", "job"), made["customer"])
+    made = make_records(cast)
+    result = {hit["object"]: hit["customerId"] for hit in cast.perform(search, text="muller")["hits"]}
+    assert result == dict.fromkeys(("customer", "site", "contact", "job"), made["customer"])
     [person] = cast.perform(search, text="orla")["hits"]
     assert person["customerId"] is None
 
 
 def test_a_contact_s_phone_number_leads_to_the_customer_and_to_live_jobs(cast: Cast) -> None:
-    made = furnish(cast, Role.MEMBER)
-    over = a_job(cast, made["customer"])["id"]
-    close(cast, over)
+    made = make_records(cast, Role.MEMBER)
+    over = make_job(cast, made["customer"])["id"]
+    close_job(cast, over)
     # Another customer's, and one with the same digits within another number, stay where they are.
-    a_job(cast, a_customer(cast, "Bystander", phone="07700 900112"))
+    make_job(cast, make_customer(cast, "Bystander", phone="07700 900112"))
     hits = {hit["object"]: hit["id"] for hit in cast.perform(search, Role.OFFICE, text="07700 900111")["hits"]}
     assert hits == {"customer": made["customer"], "contact": made["contact"], "job": made["job"]}
-    assert kinds(cast, "07700 900111", kind="job") == ["job"]
-    assert kinds(cast, "07700 900111", limit=2) == ["contact", "customer"]
-    # A member is led no further than they see.
-    theirs = a_job(cast, made["customer"])["id"]
+    assert find_kinds(cast, "07700 900111", kind="job") == ["job"]
+    assert find_kinds(cast, "07700 900111", limit=2) == ["contact", "customer"]
+    # A member finds only records that they may see.
+    theirs = make_job(cast, made["customer"])["id"]
     found = [hit["id"] for hit in cast.perform(search, Role.MEMBER, text="07700 900111")["hits"]]
     assert made["job"] in found
     assert theirs not in found
 
 
 def test_customers_who_were_merged_come_last(cast: Cast) -> None:
-    stays = a_customer(cast, "The Calder")
+    stays = make_customer(cast, "The Calder")
     for number in range(2):
-        gone = a_customer(cast, f"Calder {number}")
+        gone = make_customer(cast, f"Calder {number}")
         cast.perform(merge_customers, customerId=gone, intoCustomerId=stays, confirmed=True)
-    job = a_job(cast, stays, title="Calder roof")["id"]
+    job = make_job(cast, stays, title="Calder roof")["id"]
     hits = cast.perform(search, text="calder")["hits"]
     assert {hit["id"] for hit in hits[:2]} == {stays, job}
     assert [hit["status"] for hit in hits[2:]] == ["archived", "archived"]
@@ -176,39 +176,39 @@ def test_customers_who_were_merged_come_last(cast: Cast) -> None:
 @pytest.mark.parametrize("text", ["J-3", "j3", "J-0003", "job 3", "Job #3"])
 def test_what_is_named_by_its_number_comes_first_however_old_it_is(cast: Cast, text: str) -> None:
     # Its customer is called so, and many newer jobs begin like it.
-    customer = a_customer(cast, "J 30 Job 31")
-    jobs = [a_job(cast, customer)["id"] for _ in range(3)]
+    customer = make_customer(cast, "J 30 Job 31")
+    jobs = [make_job(cast, customer)["id"] for _ in range(3)]
     cast.perform(update_settings, jobNumbers={"next": 30})
     for _ in range(4):
-        a_job(cast, customer)
+        make_job(cast, customer)
     assert cast.perform(search, text=text, limit=2)["hits"][0]["title"] == "J-0003 Replace the boiler"
     assert cast.perform(search, text=text, limit=1)["hits"][0]["id"] == jobs[2]
     assert cast.perform(search, Role.MEMBER, text=text)["hits"] == []
 
 
 def test_the_kind_comes_first_in_which_something_is_called_so(cast: Cast) -> None:
-    customer = a_customer(cast, "Weir Property")
-    site = a_site(cast, customer, name="Calder mill")
-    job = a_job(cast, customer, siteId=site, title="Weir gate")["id"]
-    assert kinds(cast, "weir") == ["customer", "site", "job"]
-    assert kinds(cast, "calder mill") == ["site", "job"]
-    assert kinds(cast, "gate") == ["job"]
-    assert kinds(cast, "weir gate") == ["job"]
-    other = a_customer(cast, "Other", reference="gate")
+    customer = make_customer(cast, "Weir Property")
+    site = make_site(cast, customer, name="Calder mill")
+    job = make_job(cast, customer, siteId=site, title="Weir gate")["id"]
+    assert find_kinds(cast, "weir") == ["customer", "site", "job"]
+    assert find_kinds(cast, "calder mill") == ["site", "job"]
+    assert find_kinds(cast, "gate") == ["job"]
+    assert find_kinds(cast, "weir gate") == ["job"]
+    other = make_customer(cast, "Other", reference="gate")
     hits = cast.perform(search, Role.OFFICE, text="gate")["hits"]
     assert [hit["id"] for hit in hits] == [job, other]
 
 
 def test_of_a_kind_what_is_called_so_comes_before_what_is_newer(cast: Cast) -> None:
     names = ("Weir Lane Ltd", "The Weir", "Dale")
-    made = [a_customer(cast, name, billingAddress=ADDRESS) for name in names]
-    newer = a_customer(cast, "Newer", billingAddress=ADDRESS)
+    made = [make_customer(cast, name, billingAddress=ADDRESS) for name in names]
+    newer = make_customer(cast, "Newer", billingAddress=ADDRESS)
     hits = cast.perform(search, Role.OFFICE, text="weir")["hits"]
     assert [hit["id"] for hit in hits] == [made[0], made[1], newer, made[2]]
 
 
 def test_whatever_state_it_is_in(cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     cast.perform(archive_customer, customerId=customer)
     assert [hit["status"] for hit in cast.perform(search, text="calder")["hits"]] == ["archived"]
 
@@ -224,8 +224,8 @@ def test_whatever_state_it_is_in(cast: Cast) -> None:
     ],
 )
 def test_of_what_is_one_s_own_each_role_finds_what_it_sees(cast: Cast, role: Role, seen: list[str]) -> None:
-    furnish(cast, Role.MEMBER, Role.SUBCONTRACTOR)
-    assert sorted(kinds(cast, "muller", role)) == sorted(seen)
+    make_records(cast, Role.MEMBER, Role.SUBCONTRACTOR)
+    assert sorted(find_kinds(cast, "muller", role)) == sorted(seen)
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
@@ -233,49 +233,49 @@ def test_of_what_is_one_s_own_each_role_finds_what_it_sees(cast: Cast, role: Rol
     "text", ["J-0001", "boiler", "muller", "weir", "hx62ag", "boyle", "900111", "ann@boyle.example", "winter muller"]
 )
 def test_of_what_is_not_the_field_finds_nothing(cast: Cast, role: Role, text: str) -> None:
-    furnish(cast)
-    a_job(cast, a_customer(cast, "Ryburn"), role, title="Roof")
-    assert kinds(cast, text, role) == []
-    assert kinds(cast, "roof", role) == ["job"]
+    make_records(cast)
+    make_job(cast, make_customer(cast, "Ryburn"), role, title="Roof")
+    assert find_kinds(cast, text, role) == []
+    assert find_kinds(cast, "roof", role) == ["job"]
 
 
 def test_the_field_finds_nothing_by_what_it_is_not_shown(cast: Cast) -> None:
-    customer = a_customer(cast, "Calder Property", reference="Ledger 17")
+    customer = make_customer(cast, "Calder Property", reference="Ledger 17")
     order = {"customerOrderNumber": "PO 4711 Boiler"}
-    job = a_job(cast, customer, Role.MEMBER, title="Replace the boiler", **order)["id"]
-    assert (kinds(cast, "4711"), kinds(cast, "ledger")) == (["job"], ["customer"])
+    job = make_job(cast, customer, Role.MEMBER, title="Replace the boiler", **order)["id"]
+    assert (find_kinds(cast, "4711"), find_kinds(cast, "ledger")) == (["job"], ["customer"])
     for text in ("4711", "471", "PO 4711", "boiler 4711", "ledger", "calder ledger"):
-        assert kinds(cast, text, Role.MEMBER) == []
+        assert find_kinds(cast, text, Role.MEMBER) == []
     # What stands in what they see finds it, also where it stands elsewhere as well.
-    assert kinds(cast, "calder boiler", Role.MEMBER) == ["job"]
+    assert find_kinds(cast, "calder boiler", Role.MEMBER) == ["job"]
     cast.perform(update_job, jobId=job, title="Replace the tank")
-    assert (kinds(cast, "boiler"), kinds(cast, "boiler", Role.MEMBER)) == (["job"], [])
+    assert (find_kinds(cast, "boiler"), find_kinds(cast, "boiler", Role.MEMBER)) == (["job"], [])
     cast.perform(update_job, jobId=job, title="Boiler 4711", customerOrderNumber="4712")
-    assert (kinds(cast, "4711", Role.MEMBER), kinds(cast, "4712", Role.MEMBER)) == (["job"], [])
+    assert (find_kinds(cast, "4711", Role.MEMBER), find_kinds(cast, "4712", Role.MEMBER)) == (["job"], [])
     cast.perform(update_customer, customerId=customer, name="Ledger and Sons", reference=None)
-    assert kinds(cast, "ledger", Role.MEMBER) == ["customer"]
+    assert find_kinds(cast, "ledger", Role.MEMBER) == ["customer"]
 
 
 def test_with_the_job_goes_the_finding(cast: Cast) -> None:
-    made = furnish(cast, Role.SUBCONTRACTOR)
+    made = make_records(cast, Role.SUBCONTRACTOR)
     cast.perform(update_job, jobId=made["job"], assigned=[])
-    assert kinds(cast, "muller", Role.SUBCONTRACTOR) == []
+    assert find_kinds(cast, "muller", Role.SUBCONTRACTOR) == []
 
 
 def test_a_subcontractor_finds_of_people_themselves_alone(cast: Cast) -> None:
-    assert kinds(cast, "mia", Role.SUBCONTRACTOR) == []
-    assert kinds(cast, "sam", Role.SUBCONTRACTOR) == ["person"]
-    assert kinds(cast, "mia", Role.MEMBER) == ["person"]
+    assert find_kinds(cast, "mia", Role.SUBCONTRACTOR) == []
+    assert find_kinds(cast, "sam", Role.SUBCONTRACTOR) == ["person"]
+    assert find_kinds(cast, "mia", Role.MEMBER) == ["person"]
 
 
-def test_nothing_of_another_organisation_is_found(cast: Cast, stranger: Cast) -> None:
-    furnish(stranger)
+def test_nothing_of_another_organisation_is_found(cast: Cast, other_cast: Cast) -> None:
+    make_records(other_cast)
     for text in ("muller", "J-0001", "900111", "boiler winter"):
-        assert kinds(cast, text) == []
+        assert find_kinds(cast, text) == []
 
 
 def test_it_works_with_a_credential_that_only_reads_and_when_lapsed(cast: Cast) -> None:
-    furnish(cast)
+    make_records(cast)
     cast.lapse()
     found = cast.perform(search, cast.actor(Role.OFFICE, Access.READ), text="boiler")
     assert len(found["hits"]) == 1
@@ -301,13 +301,13 @@ def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], te
     "text", ["%%", "__", "'' OR 1=1 --", "\\\\", "\uff42\uff4f\uff49\uff4c", "😀😀 boiler", "boiler" * 16]
 )
 def test_strange_texts_find_something_or_nothing_and_break_nothing(cast: Cast, text: str) -> None:
-    furnish(cast)
+    make_records(cast)
     with suppress(Invalid):
-        assert {*kinds(cast, text)} <= {"job"}
+        assert {*find_kinds(cast, text)} <= {"job"}
 
 
 def test_whoever_finds_nothing_is_told_what_to_try(cast: Cast) -> None:
     found = cast.perform(search, Role.OFFICE, text="nothing of the kind")
     assert found["advice"].startswith("Nothing was found. Try fewer words")
-    furnish(cast)
+    make_records(cast)
     assert cast.perform(search, Role.OFFICE, text="boiler")["advice"] is None

@@ -1,37 +1,39 @@
-from billing import an_invoice, credited, issued, paid, voided
-from cast import Cast
-from labour import at
-from mainstay.business.invoices.paying import reverse_payment
-from mainstay.terms.rights import Role
-from quoting import usual_tax
-from reporting import report, rows, totals
-from trade import a_customer
+from mainstay.business.invoices.payments.recording import reverse_payment
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.customers import make_customer
+from support.hours import cast_at
+from support.invoices import credit_issued, issue_invoice, make_invoice, pay_invoice, void_issued
+from support.quotes import make_default_tax_rate
+from support.reports import name_rows, name_totals, perform_report
 
 
 def test_each_month_is_told_with_what_it_brought(cast: Cast) -> None:
-    usual_tax(cast)
-    september, october, november = (at(cast, f"2026-{month}-10T12:00:00Z") for month in ("09", "10", "11"))
-    first = issued(september)
-    credited(october, first, amount="120")
-    issued(october)
-    paid(november, first)
-    told = report(november, "revenue", **{"from": "2026-08-15"})
-    assert rows(told) == [
-        _month("2026-08"),
-        _month("2026-09", "1000.00", "0.00", "1000.00", "200.00"),
-        _month("2026-10", "1000.00", "100.00", "900.00", "180.00"),
-        _month("2026-11", paid="1080.00"),
+    make_default_tax_rate(cast)
+    september, october, november = (cast_at(cast, f"2026-{month}-10T12:00:00Z") for month in ("09", "10", "11"))
+    first = issue_invoice(september)
+    credit_issued(october, first, amount="120")
+    issue_invoice(october)
+    pay_invoice(november, first)
+    result = perform_report(november, "revenue", **{"from": "2026-08-15"})
+    assert name_rows(result) == [
+        _build_month("2026-08"),
+        _build_month("2026-09", "1000.00", "0.00", "1000.00", "200.00"),
+        _build_month("2026-10", "1000.00", "100.00", "900.00", "180.00"),
+        _build_month("2026-11", paid="1080.00"),
     ]
-    assert totals(told) == _month(None, "2000.00", "100.00", "1900.00", "380.00", "1080.00")
+    assert name_totals(result) == _build_month(None, "2000.00", "100.00", "1900.00", "380.00", "1080.00")
 
 
 def test_what_is_taken_back_counts_where_that_was_done(cast: Cast) -> None:
-    october, november = (at(cast, f"2026-{month}-31T12:00:00Z".replace("11-31", "11-01")) for month in ("10", "11"))
-    voided(november, issued(october))
-    payment = paid(october, issued(october))
+    october, november = (
+        cast_at(cast, f"2026-{month}-31T12:00:00Z".replace("11-31", "11-01")) for month in ("10", "11")
+    )
+    void_issued(november, issue_invoice(october))
+    payment = pay_invoice(october, issue_invoice(october))
     november.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], reason="Bounced", confirmed=True)
-    told = report(november, "revenue", **{"from": "2026-10-01"})
-    assert rows(told, "month", "invoiced", "paid") == [
+    result = perform_report(november, "revenue", **{"from": "2026-10-01"})
+    assert name_rows(result, "month", "invoiced", "paid") == [
         {"month": "2026-10", "invoiced": "2000.00", "paid": "1000.00"},
         {"month": "2026-11", "invoiced": "-1000.00", "paid": "-1000.00"},
     ]
@@ -39,27 +41,27 @@ def test_what_is_taken_back_counts_where_that_was_done(cast: Cast) -> None:
 
 def test_only_what_is_between_the_dates_counts_both_included(cast: Cast) -> None:
     for day in ("09", "10", "11", "12"):
-        issued(at(cast, f"2026-11-{day}T12:00:00Z"))
-    told = report(at(cast), "revenue", **{"from": "2026-11-10", "until": "2026-11-11"})
-    assert rows(told, "invoiced") == [{"invoiced": "2000.00"}]
+        issue_invoice(cast_at(cast, f"2026-11-{day}T12:00:00Z"))
+    result = perform_report(cast_at(cast), "revenue", **{"from": "2026-11-10", "until": "2026-11-11"})
+    assert name_rows(result, "invoiced") == [{"invoiced": "2000.00"}]
 
 
 def test_one_customer_can_be_asked_for(cast: Cast) -> None:
-    cast = at(cast)
-    customer = a_customer(cast)
-    first = issued(cast, an_invoice(cast, customerId=customer))
-    paid(cast, first, "10")
-    credited(cast, first, amount="20")
-    paid(cast, issued(cast))
-    told = report(cast, "revenue", customerId=customer)
-    assert totals(told, "invoiced", "credited", "paid") == {
+    cast = cast_at(cast)
+    customer = make_customer(cast)
+    first = issue_invoice(cast, make_invoice(cast, customerId=customer))
+    pay_invoice(cast, first, "10")
+    credit_issued(cast, first, amount="20")
+    pay_invoice(cast, issue_invoice(cast))
+    result = perform_report(cast, "revenue", customerId=customer)
+    assert name_totals(result, "invoiced", "credited", "paid") == {
         "invoiced": "1000.00",
         "credited": "20.00",
         "paid": "10.00",
     }
 
 
-def _month(
+def _build_month(
     month: str | None,
     invoiced: str = "0.00",
     credited: str = "0.00",

@@ -1,15 +1,15 @@
 import pytest
 
-from cast import Cast
 from mainstay.business.jobs.operations import get_job
 from mainstay.business.schedule.operations import cancel_visit, list_visits, set_visit_status
-from mainstay.terms.refusal import Blocked, Forbidden
-from mainstay.terms.rights import Role
-from scheduling import plan
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Forbidden
+from support.cast import Cast
+from support.visits import plan_test_visit
 
 
 def test_a_visit_leaves_the_schedule_and_the_job_knows(cast: Cast) -> None:
-    visit = plan(cast)
+    visit = plan_test_visit(cast)
     assert cast.perform(cancel_visit, Role.OFFICE, visitId=visit["id"])["status"] == "cancelled"
     assert cast.perform(list_visits, jobId=visit["jobId"])["data"] == []
     job = cast.perform(get_job, jobId=visit["jobId"])
@@ -19,23 +19,23 @@ def test_a_visit_leaves_the_schedule_and_the_job_knows(cast: Cast) -> None:
 
 
 def test_the_whole_crew_is_called_off(cast: Cast) -> None:
-    visit = plan(cast, personIds=[cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR]])
+    visit = plan_test_visit(cast, personIds=[cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR]])
     cast.perform(cancel_visit, visitId=visit["id"], scope="all")
     assert cast.perform(list_visits, jobId=visit["jobId"])["data"] == []
 
 
 def test_what_is_over_is_not_cancelled(cast: Cast) -> None:
-    visit = plan(cast)
+    visit = plan_test_visit(cast)
     cast.perform(cancel_visit, visitId=visit["id"])
     with pytest.raises(Blocked, match="is cancelled already"):
         cast.perform(cancel_visit, visitId=visit["id"])
-    done = plan(cast)
+    done = plan_test_visit(cast)
     cast.perform(set_visit_status, visitId=done["id"], status="done")
     with pytest.raises(Blocked, match=r"is done. Set it back"):
         cast.perform(cancel_visit, visitId=done["id"])
 
 
 def test_the_field_does_not_cancel(cast: Cast) -> None:
-    visit = plan(cast)
+    visit = plan_test_visit(cast)
     with pytest.raises(Forbidden):
         cast.perform(cancel_visit, Role.MEMBER, visitId=visit["id"])

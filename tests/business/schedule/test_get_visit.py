@@ -1,15 +1,15 @@
 import pytest
 
-from cast import Cast
 from mainstay.business.schedule.operations import get_visit
-from mainstay.terms.refusal import NotFound
-from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
-from scheduling import plan
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import NotFound
+from support.cast import Cast
+from support.visits import plan_test_visit
 
 
 def test_it_has_a_place_in_the_office_and_tells_what_can_be_done(cast: Cast) -> None:
-    visit = plan(cast)
+    visit = plan_test_visit(cast)
     found = cast.perform(get_visit, visitId=visit["id"])
     assert found["url"].endswith(f"/schedule/visits/{visit['id']}")
     assert found["availableActions"] == ["move_visit", "cancel_visit", "set_visit_status"]

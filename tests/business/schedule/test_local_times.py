@@ -1,17 +1,17 @@
-"""Wall time at the site is the promise: gaps, folds, long and short days, midnight, two zones, repetitions."""
+"""Visits keep their local time at the site: gaps, folds, long and short days, midnight, two zones, repetitions."""
 
 import pytest
 
-from cast import Cast
 from mainstay.business.schedule.operations import list_visits, plan_visit
-from mainstay.terms.refusal import Blocked, Invalid
-from mainstay.terms.rights import Role
-from scheduling import make_job
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Invalid
+from support.cast import Cast
+from support.visits import make_site_job
 
 SPRING, AUTUMN = "2038-03-28", "2038-10-31"
 
 
-def planned(cast: Cast, starts: str, ends: str, zone: str | None = None, **given: object) -> tuple[str, str]:
+def plan_times(cast: Cast, starts: str, ends: str, zone: str | None = None, **given: object) -> tuple[str, str]:
     people = [cast.people[Role.MEMBER]]
     visit = cast.perform(
         plan_visit,
@@ -22,22 +22,22 @@ def planned(cast: Cast, starts: str, ends: str, zone: str | None = None, **given
 
 def test_a_time_in_the_gap_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
-        planned(cast, f"{SPRING}T01:30", f"{SPRING}T03:00")
+        plan_times(cast, f"{SPRING}T01:30", f"{SPRING}T03:00")
     assert refusal.value.text == (
         "startsAt: is skipped by the clocks in Europe/London, send 2038-03-28T00:30:00+00:00 or"
         " 2038-03-28T02:30:00+01:00, whichever is meant"
     )
-    assert planned(cast, f"{SPRING}T02:30:00+01:00", f"{SPRING}T03:00")[0] == f"{SPRING}T01:30:00.000Z"
+    assert plan_times(cast, f"{SPRING}T02:30:00+01:00", f"{SPRING}T03:00")[0] == f"{SPRING}T01:30:00.000Z"
 
 
 def test_a_time_in_the_fold_is_refused_with_what_to_send(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
-        planned(cast, f"{AUTUMN}T00:30", f"{AUTUMN}T01:30")
+        plan_times(cast, f"{AUTUMN}T00:30", f"{AUTUMN}T01:30")
     assert refusal.value.text == (
         "endsAt: is shown twice by the clocks in Europe/London, send 2038-10-31T01:30:00+01:00 or"
         " 2038-10-31T01:30:00+00:00, whichever is meant"
     )
-    assert planned(cast, f"{AUTUMN}T01:30:00+01:00", f"{AUTUMN}T01:30:00+00:00") == (
+    assert plan_times(cast, f"{AUTUMN}T01:30:00+01:00", f"{AUTUMN}T01:30:00+00:00") == (
         f"{AUTUMN}T00:30:00.000Z",
         f"{AUTUMN}T01:30:00.000Z",
     )
@@ -45,26 +45,28 @@ def test_a_time_in_the_fold_is_refused_with_what_to_send(cast: Cast) -> None:
 
 def test_a_long_day_has_25_hours_and_a_short_one_23(cast: Cast) -> None:
     with pytest.raises(Invalid, match="more than 24 hours"):
-        planned(cast, f"{AUTUMN}T00:00", "2038-11-01T00:00")
-    assert planned(cast, f"{SPRING}T00:00", "2038-03-29T00:00") == (
+        plan_times(cast, f"{AUTUMN}T00:00", "2038-11-01T00:00")
+    assert plan_times(cast, f"{SPRING}T00:00", "2038-03-29T00:00") == (
         "2038-03-28T00:00:00.000Z",
         "2038-03-28T23:00:00.000Z",
     )
 
 
 def test_a_shift_over_midnight_clashes_with_the_next_morning(cast: Cast) -> None:
-    planned(cast, "2038-01-11T22:00", "2038-01-12T06:00")
+    plan_times(cast, "2038-01-11T22:00", "2038-01-12T06:00")
     with pytest.raises(Blocked, match="on 2038-01-11 from 22:00 to 06:00 on 2038-01-12"):
-        planned(cast, "2038-01-12T05:00", "2038-01-12T07:00")
-    planned(cast, "2038-01-12T06:00", "2038-01-12T07:00")
+        plan_times(cast, "2038-01-12T05:00", "2038-01-12T07:00")
+    plan_times(cast, "2038-01-12T06:00", "2038-01-12T07:00")
 
 
 def test_local_times_are_read_at_the_site_else_at_home_else_where_one_says(cast: Cast) -> None:
-    far = make_job(cast, zone="America/New_York")["id"]
-    assert planned(cast, "2038-01-11T10:00", "2038-01-11T11:00", title=None, jobId=far)[0] == "2038-01-11T15:00:00.000Z"
-    assert planned(cast, "2038-01-11T10:00", "2038-01-11T11:00", "Europe/Berlin")[0] == "2038-01-11T09:00:00.000Z"
+    far = make_site_job(cast, zone="America/New_York")["id"]
+    assert (
+        plan_times(cast, "2038-01-11T10:00", "2038-01-11T11:00", title=None, jobId=far)[0] == "2038-01-11T15:00:00.000Z"
+    )
+    assert plan_times(cast, "2038-01-11T10:00", "2038-01-11T11:00", "Europe/Berlin")[0] == "2038-01-11T09:00:00.000Z"
     with pytest.raises(Blocked, match=r"from 10:00 to 11:00 .America/New_York"):
-        planned(cast, "2038-01-11T15:30", "2038-01-11T16:00")
+        plan_times(cast, "2038-01-11T15:30", "2038-01-11T16:00")
 
 
 def test_repetitions_keep_the_time_of_the_clocks(cast: Cast) -> None:
@@ -123,7 +125,7 @@ def test_a_repetition_in_the_gap_names_the_date(cast: Cast) -> None:
 
 
 def test_a_clash_of_one_repetition_refuses_all(cast: Cast) -> None:
-    planned(cast, "2038-01-18T09:30", "2038-01-18T10:00")
+    plan_times(cast, "2038-01-18T09:30", "2038-01-18T10:00")
     with pytest.raises(Blocked, match="on 2038-01-18 from 09:30"):
-        planned(cast, "2038-01-11T09:00", "2038-01-11T10:00", repeat={"unit": "week", "count": 2})
+        plan_times(cast, "2038-01-11T09:00", "2038-01-11T10:00", repeat={"unit": "week", "count": 2})
     assert len(cast.perform(list_visits, **{"from": "2038-01-01"})["data"]) == 1

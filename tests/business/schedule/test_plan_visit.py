@@ -3,20 +3,20 @@ from typing import Any
 
 import pytest
 
-from cast import Cast
-from evidence import events
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
-from mainstay.terms.rights import Role
-from scheduling import DAY, make_job, plan
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
+from support.cast import Cast
+from support.stored_state import list_events_of
+from support.visits import DAY, make_site_job, plan_test_visit
 
 
 def test_a_visit_is_planned(cast: Cast) -> None:
-    job = make_job(cast)
-    visit = plan(cast, jobId=job["number"], notes="Bring a ladder")
+    job = make_site_job(cast)
+    visit = plan_test_visit(cast, jobId=job["number"], notes="Bring a ladder")
     assert visit["personName"] == "Mia Member"
     assert (visit["startsAt"], visit["endsAt"]) == (f"{DAY}T10:00:00.000Z", f"{DAY}T11:00:00.000Z")
     assert visit["timeZone"] == "Europe/London"
@@ -28,20 +28,20 @@ def test_a_visit_is_planned(cast: Cast) -> None:
 
 
 def test_the_job_knows_of_it_and_tells(cast: Cast) -> None:
-    job = make_job(cast)
+    job = make_site_job(cast)
     assert job["stage"] == "toSchedule"
-    visit = plan(cast, jobId=job["id"])
+    visit = plan_test_visit(cast, jobId=job["id"])
     after = cast.perform(get_job, jobId=job["id"])
     assert (after["stage"], after["nextVisitAt"]) == ("scheduled", visit["startsAt"])
-    assert [event["type"] for event in events(cast)][-1] == "job.scheduled"
-    plan(cast, times=("08:00", "09:00"), jobId=job["id"])
+    assert [event["type"] for event in list_events_of(cast)][-1] == "job.scheduled"
+    plan_test_visit(cast, times=("08:00", "09:00"), jobId=job["id"])
     assert cast.perform(get_job, jobId=job["id"])["nextVisitAt"] == f"{DAY}T08:00:00.000Z"
-    assert [event["type"] for event in events(cast)][-1] == "job.updated"
+    assert [event["type"] for event in list_events_of(cast)][-1] == "job.updated"
 
 
 def test_whoever_is_planned_on_a_job_sees_it_as_long_as_they_are(cast: Cast) -> None:
-    job = make_job(cast)
-    visit = plan(cast, Role.SUBCONTRACTOR, jobId=job["id"])
+    job = make_site_job(cast)
+    visit = plan_test_visit(cast, Role.SUBCONTRACTOR, jobId=job["id"])
     assert [one["id"] for one in cast.perform(list_jobs, Role.SUBCONTRACTOR)["data"]] == [job["id"]]
     cast.perform(cancel_visit, visitId=visit["id"])
     assert cast.perform(list_jobs, Role.SUBCONTRACTOR)["data"] == []
@@ -49,9 +49,9 @@ def test_whoever_is_planned_on_a_job_sees_it_as_long_as_they_are(cast: Cast) -> 
 
 @pytest.mark.parametrize("times", [("10:30", "11:30"), ("09:30", "10:01"), ("10:15", "10:30"), ("09:00", "12:00")])
 def test_a_person_is_not_in_two_places(cast: Cast, times: tuple[str, str]) -> None:
-    first = plan(cast)
+    first = plan_test_visit(cast)
     with pytest.raises(Blocked) as refusal:
-        plan(cast, times=times)
+        plan_test_visit(cast, times=times)
     assert refusal.value.text == (
         f"Mia Member is at {first['jobNumber']} Mend the roof on {DAY} from 10:00 to 11:00 (Europe/London). Choose"
         " another time or person (find_free_time tells who is free), or allow the overlap and say why"
@@ -60,48 +60,48 @@ def test_a_person_is_not_in_two_places(cast: Cast, times: tuple[str, str]) -> No
 
 
 def test_times_that_touch_do_not_clash_and_others_are_free(cast: Cast) -> None:
-    plan(cast)
-    plan(cast, times=("09:00", "10:00"))
-    plan(cast, times=("11:00", "12:00"))
-    plan(cast, Role.SUBCONTRACTOR)
-    plan(cast, None)
-    plan(cast, None)
+    plan_test_visit(cast)
+    plan_test_visit(cast, times=("09:00", "10:00"))
+    plan_test_visit(cast, times=("11:00", "12:00"))
+    plan_test_visit(cast, Role.SUBCONTRACTOR)
+    plan_test_visit(cast, None)
+    plan_test_visit(cast, None)
 
 
 def test_what_was_cancelled_or_is_at_any_time_takes_no_time(cast: Cast) -> None:
-    visit = plan(cast)
-    plan(cast, on=DAY)
-    plan(cast, on=DAY)
+    visit = plan_test_visit(cast)
+    plan_test_visit(cast, on=DAY)
+    plan_test_visit(cast, on=DAY)
     cast.perform(cancel_visit, visitId=visit["id"])
-    plan(cast)
+    plan_test_visit(cast)
 
 
 def test_an_overlap_on_purpose_needs_a_reason(cast: Cast) -> None:
-    plan(cast)
+    plan_test_visit(cast)
     with pytest.raises(Invalid, match=r"^overlapReason: is required with allowOverlap$"):
-        plan(cast, allowOverlap=True)
+        plan_test_visit(cast, allowOverlap=True)
     with pytest.raises(Invalid, match=r"^allowOverlap: is not true"):
-        plan(cast, overlapReason="Next door")
-    twice = plan(cast, allowOverlap=True, overlapReason="Next door")
+        plan_test_visit(cast, overlapReason="Next door")
+    twice = plan_test_visit(cast, allowOverlap=True, overlapReason="Next door")
     assert (twice["allowOverlap"], twice["overlapReason"]) == (True, "Next door")
     with pytest.raises(Blocked) as refusal:
-        plan(cast)
+        plan_test_visit(cast)
     assert len(refusal.value.reasons) == 2
 
 
 def test_approved_leave_is_in_the_way_and_requested_leave_is_not(cast: Cast) -> None:
     leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})
-    plan(cast)
+    plan_test_visit(cast)
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
     with pytest.raises(
         Blocked, match=rf"^Mia Member is on leave \(holiday\) on {DAY} from 00:00 to 00:00 on 2038-01-12"
     ):
-        plan(cast, times=("14:00", "15:00"))
-    plan(cast, times=("14:00", "15:00"), allowOverlap=True, overlapReason="She comes in for it")
+        plan_test_visit(cast, times=("14:00", "15:00"))
+    plan_test_visit(cast, times=("14:00", "15:00"), allowOverlap=True, overlapReason="She comes in for it")
 
 
 def test_thirty_race_for_one_slot_and_one_wins(cast: Cast) -> None:
-    job = make_job(cast)
+    job = make_site_job(cast)
     actor = cast.actor(Role.OFFICE)
     given = {
         "jobId": job["id"],
@@ -123,30 +123,30 @@ def test_thirty_race_for_one_slot_and_one_wins(cast: Cast) -> None:
     assert len(lost) == 29
     assert all(text.startswith(f"Mia Member is at {job['number']} Mend the roof on {DAY} from 10:00") for text in lost)
     assert len(cast.perform(list_visits, jobId=job["id"])["data"]) == 1
-    plan(cast, times=("11:00", "12:00"))
+    plan_test_visit(cast, times=("11:00", "12:00"))
 
 
 def test_a_crew_goes_together(cast: Cast) -> None:
     both = [cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR], cast.people[Role.MEMBER]]
-    first = plan(cast, personIds=both)
+    first = plan_test_visit(cast, personIds=both)
     visits = cast.perform(list_visits, jobId=first["jobId"])["data"]
     assert {one["personId"] for one in visits} == {*both}
     assert {one["groupId"] for one in visits} == {first["groupId"]} != {None}
 
 
 def test_all_of_a_crew_or_none(cast: Cast) -> None:
-    plan(cast, Role.SUBCONTRACTOR)
-    job = make_job(cast)
+    plan_test_visit(cast, Role.SUBCONTRACTOR)
+    job = make_site_job(cast)
     with pytest.raises(Blocked, match=r"^Sam Subcontractor is at"):
-        plan(cast, jobId=job["id"], personIds=[cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR]])
+        plan_test_visit(cast, jobId=job["id"], personIds=[cast.people[Role.MEMBER], cast.people[Role.SUBCONTRACTOR]])
     assert cast.perform(list_visits, jobId=job["id"])["data"] == []
 
 
 def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
-    assert plan(cast, title="Dentist", kind="other")["title"] == "Dentist"
-    for given in ({"title": "Dentist", "jobId": make_job(cast)["id"]}, {"title": None}):
+    assert plan_test_visit(cast, title="Dentist", kind="other")["title"] == "Dentist"
+    for given in ({"title": "Dentist", "jobId": make_site_job(cast)["id"]}, {"title": None}):
         with pytest.raises(Invalid, match=r"^jobId: is required, or a title, and only one of the two$"):
-            plan(cast, **given)
+            plan_test_visit(cast, **given)
 
 
 @pytest.mark.parametrize(
@@ -166,24 +166,24 @@ def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
 )
 def test_what_is_no_time_is_refused(cast: Cast, given: dict[str, Any], fault: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        plan(cast, **given)
+        plan_test_visit(cast, **given)
     assert refusal.value.text.startswith(fault)
 
 
 def test_a_date_is_instead_of_times(cast: Cast) -> None:
-    visit = plan(cast, on=DAY)
+    visit = plan_test_visit(cast, on=DAY)
     assert (visit["on"], visit["startsAt"], visit["endsAt"]) == (DAY, None, None)
     with pytest.raises(Invalid, match=r"^on: is for any time of a date"):
-        plan(cast, on=DAY, startsAt=f"{DAY}T10:00")
+        plan_test_visit(cast, on=DAY, startsAt=f"{DAY}T10:00")
     with pytest.raises(Invalid, match=r"^on: is not within the years 2000 to 2099$"):
-        plan(cast, on="9999-12-31")
+        plan_test_visit(cast, on="9999-12-31")
 
 
-def test_work_is_planned_on_live_jobs_and_with_people_who_are_here(cast: Cast, stranger: Cast) -> None:
+def test_work_is_planned_on_live_jobs_and_with_people_who_are_here(cast: Cast, other_cast: Cast) -> None:
     with pytest.raises(NotFound):
-        plan(cast, jobId=make_job(stranger)["id"])
+        plan_test_visit(cast, jobId=make_site_job(other_cast)["id"])
     with pytest.raises(Invalid, match=r"^personIds: names nobody of this organisation"):
-        plan(cast, personIds=[stranger.people[Role.MEMBER]])
+        plan_test_visit(cast, personIds=[other_cast.people[Role.MEMBER]])
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
@@ -210,16 +210,16 @@ def test_the_field_does_not_plan(cast: Cast, role: Role) -> None:
     ],
 )
 def test_what_is_worth_a_look_is_told_and_planned_even_so(cast: Cast, given: dict[str, Any], told: str) -> None:
-    (warning,) = plan(cast, **given)["warnings"]
+    (warning,) = plan_test_visit(cast, **given)["warnings"]
     assert warning.endswith(told)
 
 
 def test_what_is_outside_of_someone_s_own_hours_is_told(cast: Cast) -> None:
     morning = {"monday": [{"from": "08:00", "until": "12:00"}]}
     cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=morning)
-    (warning,) = plan(cast, times=("13:00", "14:00"))["warnings"]
+    (warning,) = plan_test_visit(cast, times=("13:00", "14:00"))["warnings"]
     assert warning.endswith("is outside of Mia Member's working hours.")
-    assert "warnings" not in plan(cast, Role.SUBCONTRACTOR, times=("13:00", "14:00"))
+    assert "warnings" not in plan_test_visit(cast, Role.SUBCONTRACTOR, times=("13:00", "14:00"))
 
 
 @pytest.mark.parametrize("until", ["24:00", "06:00"])
@@ -227,18 +227,18 @@ def test_a_visit_in_a_night_shift_is_within_working_hours(cast: Cast, until: str
     tuesday = [{"from": "00:00", "until": "06:00"}] if until == "24:00" else []
     nights = {"monday": [{"from": "22:00", "until": until}], "tuesday": tuesday}
     cast.perform(update_person, personId=cast.people[Role.MEMBER], workingHours=nights)
-    assert "warnings" not in plan(cast, startsAt=f"{DAY}T22:00", endsAt="2038-01-12T02:00")
-    (warning,) = plan(cast, startsAt="2038-01-12T05:00", endsAt="2038-01-12T06:30")["warnings"]
+    assert "warnings" not in plan_test_visit(cast, startsAt=f"{DAY}T22:00", endsAt="2038-01-12T02:00")
+    (warning,) = plan_test_visit(cast, startsAt="2038-01-12T05:00", endsAt="2038-01-12T06:30")["warnings"]
     assert warning.endswith("is outside of Mia Member's working hours.")
 
 
 def test_an_ordinary_visit_carries_no_warnings(cast: Cast) -> None:
-    assert "warnings" not in plan(cast)
-    assert "warnings" not in plan(cast, None, on=DAY)
+    assert "warnings" not in plan_test_visit(cast)
+    assert "warnings" not in plan_test_visit(cast, None, on=DAY)
 
 
 def test_only_what_puts_a_visit_elsewhere_is_looked_at(cast: Cast) -> None:
-    early = plan(cast, times=("06:00", "07:00"))["id"]
+    early = plan_test_visit(cast, times=("06:00", "07:00"))["id"]
     assert "warnings" not in cast.perform(move_visit, visitId=early, notes="Bring a ladder")
     (moved,) = cast.perform(move_visit, visitId=early, startsAt=f"{DAY}T05:00", endsAt=f"{DAY}T06:00")["warnings"]
     assert "from 05:00 to 06:00" in moved

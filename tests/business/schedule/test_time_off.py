@@ -2,8 +2,6 @@ from typing import Any
 
 import pytest
 
-from cast import EMAILS, Cast
-from evidence import mailed_about, mails
 from mainstay.business.schedule.leave import (
     cancel_time_off,
     decide_time_off,
@@ -11,29 +9,31 @@ from mainstay.business.schedule.leave import (
     list_time_off,
     request_time_off,
 )
-from mainstay.terms.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
-from mainstay.terms.rights import Role
-from scheduling import DAY, plan
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Invalid, NotFound
+from support.cast import EMAILS, Cast
+from support.stored_state import emails_about, waiting_emails
+from support.visits import DAY, plan_test_visit
 
 
-def ask(cast: Cast, role: Role = Role.MEMBER, /, **given: object) -> dict[str, Any]:
+def request_leave(cast: Cast, role: Role = Role.MEMBER, /, **given: object) -> dict[str, Any]:
     return cast.perform(request_time_off, role, **given or {"from": DAY, "until": "2038-01-12"})
 
 
 def test_whole_days_are_the_midnights_around_them(cast: Cast) -> None:
-    leave = ask(cast, **{"from": "2038-03-28", "until": "2038-03-28", "kind": "sick", "note": "Flu"})
+    leave = request_leave(cast, **{"from": "2038-03-28", "until": "2038-03-28", "kind": "sick", "note": "Flu"})
     assert (leave["from"], leave["until"], leave["status"]) == ("2038-03-28", "2038-03-28", "requested")
     assert (leave["startsAt"], leave["endsAt"]) == ("2038-03-28T00:00:00.000Z", "2038-03-28T23:00:00.000Z")
     assert (leave["personName"], leave["kind"], leave["note"]) == ("Mia Member", "sick", "Flu")
-    hours = ask(cast, startsAt=f"{DAY}T14:00", endsAt=f"{DAY}T17:00", kind="unavailable")
+    hours = request_leave(cast, startsAt=f"{DAY}T14:00", endsAt=f"{DAY}T17:00", kind="unavailable")
     assert (hours["from"], hours["startsAt"]) == (None, f"{DAY}T14:00:00.000Z")
 
 
 def test_the_answer_names_the_visits_within_it_and_the_decision_does_too(cast: Cast) -> None:
-    visit, any_time = plan(cast), plan(cast, on="2038-01-12")
-    plan(cast, Role.SUBCONTRACTOR)
-    plan(cast, startsAt="2038-01-13T00:00", endsAt="2038-01-13T01:00")
-    leave = ask(cast)
+    visit, any_time = plan_test_visit(cast), plan_test_visit(cast, on="2038-01-12")
+    plan_test_visit(cast, Role.SUBCONTRACTOR)
+    plan_test_visit(cast, startsAt="2038-01-13T00:00", endsAt="2038-01-13T01:00")
+    leave = request_leave(cast)
     expected = [visit["id"], any_time["id"]]
     assert [one["visitId"] for one in leave["collisions"]] == expected
     assert [(one["on"], one["startsAt"]) for one in leave["collisions"]] == [
@@ -48,17 +48,17 @@ def test_the_answer_names_the_visits_within_it_and_the_decision_does_too(cast: C
 
 
 def test_only_the_office_enters_time_off_that_counts_at_once(cast: Cast) -> None:
-    visit = plan(cast)
+    visit = plan_test_visit(cast)
     given = {"from": DAY, "kind": "sick", "approved": True}
-    leave = ask(cast, Role.OFFICE, personId=cast.people[Role.MEMBER], **given)
+    leave = request_leave(cast, Role.OFFICE, personId=cast.people[Role.MEMBER], **given)
     assert leave["status"] == "approved"
     assert [one["visitId"] for one in leave["collisions"]] == [visit["id"]]
     with pytest.raises(Forbidden):
-        ask(cast, Role.SUBCONTRACTOR, **given)
+        request_leave(cast, Role.SUBCONTRACTOR, **given)
 
 
 def test_a_decision_can_be_changed_until_it_is_cancelled(cast: Cast) -> None:
-    leave = ask(cast)
+    leave = request_leave(cast)
     for decision, status in (("decline", "declined"), ("approve", "approved"), ("decline", "declined")):
         assert cast.perform(decide_time_off, timeOffId=leave["id"], decision=decision)["status"] == status
     with pytest.raises(Blocked, match="is declined already"):
@@ -66,21 +66,21 @@ def test_a_decision_can_be_changed_until_it_is_cancelled(cast: Cast) -> None:
 
 
 def test_one_s_own_is_withdrawn_and_makes_room(cast: Cast) -> None:
-    leave = ask(cast)
+    leave = request_leave(cast)
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
     with pytest.raises(Blocked):
-        plan(cast)
+        plan_test_visit(cast)
     assert cast.perform(cancel_time_off, Role.MEMBER, timeOffId=leave["id"])["status"] == "cancelled"
-    plan(cast)
+    plan_test_visit(cast)
     with pytest.raises(Blocked, match="has to be requested again"):
         cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
 
 
 def test_nobody_is_off_twice(cast: Cast) -> None:
-    ask(cast)
+    request_leave(cast)
     with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2038-01-11 from 00:00"):
-        ask(cast, **{"from": "2038-01-12"})
-    ask(cast, **{"from": "2038-01-13"})
+        request_leave(cast, **{"from": "2038-01-12"})
+    request_leave(cast, **{"from": "2038-01-13"})
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_nobody_is_off_twice(cast: Cast) -> None:
 def test_what_was_declined_is_not_approved_once_other_time_off_has_its_place(
     cast: Cast, instead: dict[str, object]
 ) -> None:
-    declined = ask(cast)
+    declined = request_leave(cast)
     cast.perform(decide_time_off, timeOffId=declined["id"], decision="decline")
-    other = ask(cast, **instead)
+    other = request_leave(cast, **instead)
     with pytest.raises(Conflict, match=r"^Mia Member has holiday requested on 2038-01-12 from .+ Cancel that first"):
         cast.perform(decide_time_off, timeOffId=declined["id"], decision="approve")
     for _ in range(2):
@@ -105,11 +105,14 @@ def test_what_was_declined_is_not_approved_once_other_time_off_has_its_place(
 
 
 def test_members_ask_for_themselves_and_see_their_own(cast: Cast) -> None:
-    mine, theirs = ask(cast), ask(cast, Role.OFFICE, **{"from": DAY, "personId": cast.people[Role.SUBCONTRACTOR]})
+    mine, theirs = (
+        request_leave(cast),
+        request_leave(cast, Role.OFFICE, **{"from": DAY, "personId": cast.people[Role.SUBCONTRACTOR]}),
+    )
     assert [one["id"] for one in cast.perform(list_time_off, Role.MEMBER)["data"]] == [mine["id"]]
     assert len(cast.perform(list_time_off, Role.OFFICE)["data"]) == 2
     with pytest.raises(Forbidden, match="may not change personId"):
-        ask(cast, **{"from": DAY, "personId": cast.people[Role.OFFICE]})
+        request_leave(cast, **{"from": DAY, "personId": cast.people[Role.OFFICE]})
     with pytest.raises(NotFound):
         cast.perform(cancel_time_off, Role.MEMBER, timeOffId=theirs["id"])
     with pytest.raises(Forbidden):
@@ -120,9 +123,9 @@ def test_members_ask_for_themselves_and_see_their_own(cast: Cast) -> None:
 
 
 def test_they_are_listed_by_dates_state_and_person(cast: Cast) -> None:
-    first = ask(cast)
-    second = ask(cast, **{"from": "2038-02-01", "until": "2038-02-05"})
-    old = ask(cast, **{"from": "2020-02-01"})
+    first = request_leave(cast)
+    second = request_leave(cast, **{"from": "2038-02-01", "until": "2038-02-05"})
+    old = request_leave(cast, **{"from": "2020-02-01"})
 
     def listed(**given: object) -> list[str]:
         return [one["id"] for one in cast.perform(list_time_off, **given)["data"]]
@@ -149,42 +152,45 @@ def test_they_are_listed_by_dates_state_and_person(cast: Cast) -> None:
 )
 def test_what_is_no_period_is_refused(cast: Cast, given: dict[str, Any], fault: str) -> None:
     with pytest.raises(Invalid) as refusal:
-        ask(cast, **given)
+        request_leave(cast, **given)
     assert refusal.value.text.startswith(fault)
 
 
 def test_whose_it_is_is_told_what_others_decide(cast: Cast) -> None:
-    leave = ask(cast)
+    leave = request_leave(cast)
     cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="decline", note="We are three short.")
-    (mail,) = mails(cast)
+    (mail,) = waiting_emails(cast)
     assert (mail["to"], mail["subject"]) == (EMAILS[Role.MEMBER], "Your time off is declined")
     assert mail["text"] == (
         "Hello Mia Member,\n\nOrla Office declined your time off (holiday): 11\N{EN DASH}12 Jan 2038.\n\n"
         "We are three short.\n\n"
-        f"It is here: {cast.stage.base_url}/time-off/{leave['id']}\nFor other days, ask for time off again there.\n"
+        f"It is here: {cast.performer.base_url}/time-off/{leave['id']}\nFor other days, ask for time off again there.\n"
     )
-    assert mailed_about(cast, leave["id"]) == [(mail["to"], mail["subject"], "queued")]
+    assert emails_about(cast, leave["id"]) == [(mail["to"], mail["subject"], "queued")]
     # The same once more is nothing new.
     cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="decline", note="We are three short.")
-    assert len(mails(cast)) == 1
+    assert len(waiting_emails(cast)) == 1
     cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve")
     cast.perform(cancel_time_off, Role.OFFICE, timeOffId=leave["id"])
-    assert [mail["subject"] for mail in mails(cast)[1:]] == ["Your time off is approved", "Your time off is cancelled"]
+    assert [mail["subject"] for mail in waiting_emails(cast)[1:]] == [
+        "Your time off is approved",
+        "Your time off is cancelled",
+    ]
 
 
 def test_whose_it_is_is_told_what_the_office_enters_as_approved(cast: Cast) -> None:
     member = cast.people[Role.MEMBER]
-    ask(cast, Role.OFFICE, **{"personId": member, "from": "2038-02-01"})
-    assert mails(cast) == []
-    leave = ask(
+    request_leave(cast, Role.OFFICE, **{"personId": member, "from": "2038-02-01"})
+    assert waiting_emails(cast) == []
+    leave = request_leave(
         cast, Role.OFFICE, **{"personId": member, "from": DAY, "kind": "sick", "note": "Rang.", "approved": True}
     )
-    (mail,) = mails(cast)
+    (mail,) = waiting_emails(cast)
     assert (mail["to"], mail["subject"]) == (EMAILS[Role.MEMBER], "Your time off is approved")
     assert "Orla Office entered and approved your time off (sick): 11 January 2038.\n" in mail["text"]
     assert f"/time-off/{leave['id']}" in mail["text"]
-    ask(cast, Role.OFFICE, **{"from": DAY, "approved": True})
-    assert len(mails(cast)) == 1
+    request_leave(cast, Role.OFFICE, **{"from": DAY, "approved": True})
+    assert len(waiting_emails(cast)) == 1
 
 
 @pytest.mark.parametrize(
@@ -200,14 +206,14 @@ def test_whose_it_is_is_told_what_the_office_enters_as_approved(cast: Cast) -> N
     ],
 )
 def test_dates_are_told_as_people_write_them(cast: Cast, given: dict[str, object], when: str) -> None:
-    leave = ask(cast, **given)
+    leave = request_leave(cast, **given)
     cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve")
-    (mail,) = mails(cast)
+    (mail,) = waiting_emails(cast)
     assert f"approved your time off (holiday): {when}.\n" in mail["text"].replace("\N{THIN SPACE}", " ")
 
 
 def test_nobody_is_told_what_they_decide_themselves(cast: Cast) -> None:
-    leave = ask(cast, Role.OFFICE)
+    leave = request_leave(cast, Role.OFFICE)
     cast.perform(decide_time_off, Role.OFFICE, timeOffId=leave["id"], decision="approve")
     cast.perform(cancel_time_off, Role.OFFICE, timeOffId=leave["id"])
-    assert mails(cast) == []
+    assert waiting_emails(cast) == []

@@ -2,20 +2,20 @@
 
 from datetime import UTC, datetime, timedelta
 
-from cast import Cast, assemble
-from commanding import command, commands
-from mainstay.ledger.outbox import Lane
+from mainstay.changes.outbox import Lane
+from mainstay.composition import open_performer
 from mainstay.settings import Settings
-from mainstay.staging import open_stage
-from parking import PROBLEM, kept, park
-from queueing import empty_outbox, put
-from running import RunningServer
+from support.cast import Cast, make_cast
+from support.command_line import run_command, run_commands
+from support.failed_work import PROBLEM, park_new_task, read_task_state
+from support.outbox_tasks import empty_outbox, put_task
+from support.servers import RunningServer
 
 
-def test_what_failed_is_listed_tried_again_and_dropped(server: RunningServer, cast: Cast, stranger: Cast) -> None:
-    mine, other, theirs = park(cast), park(cast), park(stranger)
+def test_what_failed_is_listed_tried_again_and_dropped(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
+    mine, other, theirs = park_new_task(cast), park_new_task(cast), park_new_task(other_cast)
 
-    listed = command(server.settings, "outbox", "list", "--json").outcome
+    listed = run_command(server.settings, "outbox", "list", "--json").json
     assert list(listed) == ["waiting", "lanes", "failed"]
     found = {work["id"]: (work["organisation"], work["problem"]) for work in listed["failed"]}
     assert (
@@ -23,26 +23,26 @@ def test_what_failed_is_listed_tried_again_and_dropped(server: RunningServer, ca
         >= {
             mine: (cast.organisation, PROBLEM),
             other: (cast.organisation, PROBLEM),
-            theirs: (stranger.organisation, PROBLEM),
+            theirs: (other_cast.organisation, PROBLEM),
         }.items()
     )
 
-    assert command(server.settings, "outbox", "drop", mine, "--json").outcome == {"id": mine}
-    assert kept(cast, mine) is None
-    again = command(server.settings, "outbox", "retry", theirs, "--json").outcome
+    assert run_command(server.settings, "outbox", "drop", mine, "--json").json == {"id": mine}
+    assert read_task_state(cast, mine) is None
+    again = run_command(server.settings, "outbox", "retry", theirs, "--json").json
     assert again == {"id": theirs, "status": "waiting"}
-    assert kept(cast, other)
+    assert read_task_state(cast, other)
 
 
 def test_what_waits_is_listed_by_lane(fresh_settings: Settings) -> None:
-    stage = open_stage(fresh_settings)
-    empty, waiting = assemble(stage), datetime(2026, 1, 1, tzinfo=UTC)
+    performer = open_performer(fresh_settings)
+    empty, waiting = make_cast(performer), datetime(2026, 1, 1, tzinfo=UTC)
     empty_outbox(empty)
-    put(empty, "mail", waiting + timedelta(hours=1), lane=Lane.EMAILS)
-    put(empty, "mail", waiting, lane=Lane.EMAILS)
-    put(empty, "print", waiting, lane=Lane.PRINTS)
-    stage.database.close()
-    listed = command(fresh_settings, "outbox", "list", "--json").outcome
+    put_task(empty, "mail", waiting + timedelta(hours=1), lane=Lane.EMAILS)
+    put_task(empty, "mail", waiting, lane=Lane.EMAILS)
+    put_task(empty, "print", waiting, lane=Lane.PDFS)
+    performer.database.close()
+    listed = run_command(fresh_settings, "outbox", "list", "--json").json
     assert listed["waiting"] == 3
     assert listed["lanes"] == [
         {"lane": "events", "waiting": 0, "oldestDueAt": None},
@@ -53,7 +53,7 @@ def test_what_waits_is_listed_by_lane(fresh_settings: Settings) -> None:
 
 
 def test_what_has_not_failed_is_not_known(server: RunningServer, cast: Cast) -> None:
-    gone = park(cast)
-    command(server.settings, "outbox", "drop", gone)
-    dropped, retried = commands(server.settings, ("outbox", "drop", gone), ("outbox", "retry", "out_x"))
-    assert dropped.refusal == retried.refusal == "There is no failed work with that identifier."
+    gone = park_new_task(cast)
+    run_command(server.settings, "outbox", "drop", gone)
+    dropped, retried = run_commands(server.settings, ("outbox", "drop", gone), ("outbox", "retry", "out_x"))
+    assert dropped.error == retried.error == "There is no failed work with that identifier."

@@ -7,25 +7,25 @@ from typing import Any
 import orjson
 import pytest
 
-from cast import EMAILS, Cast, assemble
-from evidence import contents
-from house.examples_any import example
-from installations import Installations
-from mainstay.backing.database import Row
 from mainstay.business.people.operations import invite_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.roles import remove_person
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.mcp.described import describe
-from mainstay.kernel.context import Envelope
+from mainstay.composition import open_performer
+from mainstay.doors.mcp.tool_schema import describe_tool
+from mainstay.infrastructure.database import Row
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.staging import open_stage
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Role
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Role
+from rules.examples_any import make_example_input
+from support.cast import EMAILS, Cast, make_cast
+from support.installations import Installations
+from support.stored_state import read_all_rows
 
-OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
-TOOL = pytest.mark.parametrize("operation", OFFERED, ids=lambda operation: operation.name)
+AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
+TOOL = pytest.mark.parametrize("operation", AGENT_OPERATIONS, ids=lambda operation: operation.name)
 # The trail, and the number of the last event: every change adds to them, whatever it does.
-TRAIL = {"audit", "audit_record"}
+AUDIT_TABLES = {"audit", "audit_record"}
 DESTRUCTIVE = {
     "update_organisation",
     "update_person",
@@ -85,8 +85,8 @@ DESTRUCTIVE = {
     "review_hours",
 }
 # Numbers are counted up; how far is no record.
-COUNTED = {"number_series"}
-MAILING = {
+COUNTER_TABLES = {"number_series"}
+MAILING_OPERATIONS = {
     "record_quote_decision",
     "invite_person",
     "update_person",
@@ -111,19 +111,19 @@ MAILING = {
 
 
 @pytest.fixture
-def alone(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Cast]:
+def cast_without_worker(engine: str, installations: Installations, tmp_path: Path) -> Iterator[Cast]:
     """The only organisation of an installation where no worker runs."""
-    stage = open_stage(installations.furnished(engine, tmp_path))
-    yield assemble(stage)
-    stage.database.close()
+    performer = open_performer(installations.make_with_accounts(engine, tmp_path))
+    yield make_cast(performer)
+    performer.database.close()
 
 
-def hints(operation: Operation) -> dict[str, bool]:
-    told: dict[str, bool] = describe(operation)["annotations"]
-    return told
+def hints_of(operation: Operation) -> dict[str, bool]:
+    annotations: dict[str, bool] = describe_tool(operation)["annotations"]
+    return annotations
 
 
-def arguments(cast: Cast, operation: Operation) -> dict[str, Any]:
+def make_arguments(cast: Cast, operation: Operation) -> dict[str, Any]:
     """What changes something, or may."""
     member = {"personId": cast.people[Role.MEMBER]}
     given: dict[str, dict[str, Any]] = {
@@ -138,46 +138,52 @@ def arguments(cast: Cast, operation: Operation) -> dict[str, Any]:
         return {"personId": cast.perform(invite_person, name="I", email="i@x.example", role="member")["id"]}
     if operation.name in given:
         return given[operation.name]
-    return example(cast, operation)
+    return make_example_input(cast, operation)
 
 
-def kept(cast: Cast) -> dict[str, list[Row]]:
+def read_contents(cast: Cast) -> dict[str, list[Row]]:
     """Everything but the trail; of the organisation, what is shown of it."""
-    rows = {table: rows for table, rows in contents(cast.stage.database).items() if table not in TRAIL | COUNTED}
-    with cast.stage.database.reading(cast.organisation) as handle:
+    rows = {
+        table: rows
+        for table, rows in read_all_rows(cast.performer.database).items()
+        if table not in AUDIT_TABLES | COUNTER_TABLES
+    }
+    with cast.performer.database.read_transaction(cast.organisation) as handle:
         shown = handle.all("SELECT id, name, phone, updated_at, version FROM organisation WHERE id = :organisation")
     return rows | {"organisation": list(shown)}
 
 
-def perform(cast: Cast, operation: Operation, given: dict[str, Any]) -> None:
-    cast.stage.perform(operation, cast.actor(Role.OWNER, door=Door.AGENT), orjson.dumps(given), Envelope("req_1"))
+def perform_as_agent(cast: Cast, operation: Operation, given: dict[str, Any]) -> None:
+    cast.performer.perform(
+        operation, cast.actor(Role.OWNER, door=Door.AGENT), orjson.dumps(given), RequestDetails("req_1")
+    )
 
 
 @TOOL
-def test_a_tool_does_what_its_hints_say_and_no_more(alone: Cast, operation: Operation) -> None:
-    told, given = hints(operation), arguments(alone, operation)
-    before = kept(alone)
+def test_a_tool_does_what_its_hints_say_and_no_more(cast_without_worker: Cast, operation: Operation) -> None:
+    annotations, given = hints_of(operation), make_arguments(cast_without_worker, operation)
+    before = read_contents(cast_without_worker)
 
-    perform(alone, operation, given)
+    perform_as_agent(cast_without_worker, operation, given)
 
-    after = kept(alone)
-    if told["readOnlyHint"]:
+    after = read_contents(cast_without_worker)
+    if annotations["readOnlyHint"]:
         assert after == before
-        assert told["idempotentHint"]
+        assert annotations["idempotentHint"]
     else:
         assert after != before
-    if not told["destructiveHint"]:
+    if not annotations["destructiveHint"]:
         assert {table: [row for row in rows if row not in after[table]] for table, rows in before.items()} == {
             table: [] for table in before
         }
-    if not told["openWorldHint"]:
-        assert mails(before, after) == set()
-    if told["idempotentHint"]:
-        perform(alone, operation, given)
-        assert kept(alone) == after
+    if not annotations["openWorldHint"]:
+        assert find_mailing_work(before, after) == set()
+    if annotations["idempotentHint"]:
+        perform_as_agent(cast_without_worker, operation, given)
+        assert read_contents(cast_without_worker) == after
 
 
-def mails(before: dict[str, list[Row]], after: dict[str, list[Row]]) -> set[str]:
+def find_mailing_work(before: dict[str, list[Row]], after: dict[str, list[Row]]) -> set[str]:
     """What mails someone, now or later, of all that happened."""
     happened = [str(row[3]) for row in after["event"] if row not in before["event"]]
     mailing = {one.name for kind in happened for one in CATALOGUE.reactions_to(kind) if one.name.startswith("mail_")}
@@ -185,17 +191,21 @@ def mails(before: dict[str, list[Row]], after: dict[str, list[Row]]) -> set[str]
 
 
 def test_what_changes_or_ends_something_is_destructive_and_what_only_adds_is_not() -> None:
-    assert {operation.name for operation in OFFERED if hints(operation)["destructiveHint"]} == DESTRUCTIVE
-    assert {operation.name for operation in OFFERED if hints(operation)["openWorldHint"]} == MAILING
+    assert {operation.name for operation in AGENT_OPERATIONS if hints_of(operation)["destructiveHint"]} == DESTRUCTIVE
+    assert {
+        operation.name for operation in AGENT_OPERATIONS if hints_of(operation)["openWorldHint"]
+    } == MAILING_OPERATIONS
 
 
-def test_inviting_someone_back_takes_nothing_from_what_is_known_of_them(alone: Cast) -> None:
-    member = alone.people[Role.MEMBER]
+def test_inviting_someone_back_takes_nothing_from_what_is_known_of_them(cast_without_worker: Cast) -> None:
+    member = cast_without_worker.people[Role.MEMBER]
     given = {"name": "Mia Member", "email": EMAILS[Role.MEMBER], "role": "member"}
-    invited = alone.perform(invite_person, **given | {"email": "m@x.example"}, phone="123", skills=["gas"])
-    alone.perform(remove_person, personId=invited["id"], confirmed=True)
+    invited = cast_without_worker.perform(
+        invite_person, **given | {"email": "m@x.example"}, phone="123", skills=["gas"]
+    )
+    cast_without_worker.perform(remove_person, personId=invited["id"], confirmed=True)
 
-    back = alone.perform(invite_person, **given | {"email": "m@x.example", "role": "office"}, phone="456")
+    back = cast_without_worker.perform(invite_person, **given | {"email": "m@x.example", "role": "office"}, phone="456")
 
     assert (back["id"], back["phone"], back["skills"], back["role"]) == (invited["id"], "456", ["gas"], "office")
     assert back["id"] != member

@@ -7,59 +7,61 @@ import jsonschema
 import orjson
 import pytest
 
-from agents import ask, ask_modern, call_tool
-from cast import Cast, passing
-from house.examples_any import example
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.mcp.described import describe
+from mainstay.doors.mcp.tool_schema import describe_tool
 from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.operation import Effect
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import RIGHTS, Access, Role
-from running import RunningServer
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Role
+from rules.examples_any import make_example_input
+from support.cast import Cast, temporary_cast
+from support.mcp_client import call_legacy, call_modern, call_tool
+from support.servers import RunningServer
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
-OFFERED = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
+AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
 BUDGET = 140 * 1024
 MOST_TOOLS = 110
 
 
 def test_an_owner_is_offered_every_tool_in_the_catalogues_order(server: RunningServer, cast: Cast) -> None:
-    tools = ask(server, cast.key(), "tools/list")["tools"]
-    assert [tool["name"] for tool in tools] == [operation.name for operation in OFFERED]
+    tools = call_legacy(server, cast.make_key(), "tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == [operation.name for operation in AGENT_OPERATIONS]
 
 
 def test_a_read_only_key_is_offered_only_what_changes_nothing(server: RunningServer, cast: Cast) -> None:
-    tools = ask(server, cast.key(Access.READ), "tools/list")["tools"]
-    assert [tool["name"] for tool in tools] == [op.name for op in OFFERED if op.effect is Effect.READ]
+    tools = call_legacy(server, cast.make_key(Access.READ), "tools/list")["tools"]
+    assert [tool["name"] for tool in tools] == [op.name for op in AGENT_OPERATIONS if op.effect is Effect.READ]
     assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
 
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_is_offered_what_its_rights_allow(role: Role) -> None:
-    assert Tools(CATALOGUE.operations).names(RIGHTS[role], Access.WRITE) == [
-        op.name for op in OFFERED if op.right in RIGHTS[role]
+    assert Tools(CATALOGUE.operations).tool_names(ROLE_PERMISSIONS[role], Access.WRITE) == [
+        op.name for op in AGENT_OPERATIONS if op.permission in ROLE_PERMISSIONS[role]
     ]
 
 
 def test_no_tool_makes_keys_connections_or_owners() -> None:
-    assert not {"create_key", "approve_connection", "add_person", "create_organisation"} & {op.name for op in OFFERED}
+    assert not {"create_key", "approve_connection", "add_person", "create_organisation"} & {
+        op.name for op in AGENT_OPERATIONS
+    }
     for name in ("invite_person", "change_role"):
-        schema = describe(next(op for op in OFFERED if op.name == name))["inputSchema"]
+        schema = describe_tool(next(op for op in AGENT_OPERATIONS if op.name == name))["inputSchema"]
         assert "owner" not in schema["properties"]["role"]["enum"]
 
 
 def test_the_owners_list_stays_within_its_budget(server: RunningServer, cast: Cast) -> None:
-    assert len(orjson.dumps(ask(server, cast.key(), "tools/list"))) < BUDGET
-    assert len(OFFERED) <= MOST_TOOLS
+    assert len(orjson.dumps(call_legacy(server, cast.make_key(), "tools/list"))) < BUDGET
+    assert len(AGENT_OPERATIONS) <= MOST_TOOLS
 
 
 def test_every_tool_is_well_described() -> None:
-    for operation in OFFERED:
-        tool = describe(operation)
+    for operation in AGENT_OPERATIONS:
+        tool = describe_tool(operation)
         assert tool["title"]
         assert len(tool["description"]) > len(tool["title"])
         assert set(tool["annotations"]) == {
@@ -80,7 +82,7 @@ def test_every_tool_is_well_described() -> None:
 
 
 def test_a_result_is_data_and_the_same_as_text(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     result = call_tool(server, key, "get_organisation")
     assert result["isError"] is False
     assert result["structuredContent"] == server.request("GET", "/api/v1/organisation", key).json()
@@ -92,7 +94,7 @@ def test_a_result_is_data_and_the_same_as_text(server: RunningServer, cast: Cast
 # What an operation answers on either engine has tests of its own; here each is asked for in an organisation of its own.
 @pytest.mark.engines("sqlite")
 def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     member = cast.people[Role.MEMBER]
     invited = cast.perform(invite_person, name="Ian", email="ian@x.example", role="member")["id"]
     arguments: dict[str, dict[str, Any]] = {
@@ -103,21 +105,21 @@ def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> 
         "change_role": {"personId": member, "role": "office"},
         "remove_person": {"personId": member},
     }
-    for operation in OFFERED:
+    for operation in AGENT_OPERATIONS:
         if operation.name in arguments:
             result = call_tool(server, key, operation.name, **arguments[operation.name])
         else:
             # What is made for one would be in the way of another.
-            with passing(cast.stage) as alone:
-                result = call_tool(server, alone.key(), operation.name, **example(alone, operation))
-        schema = describe(operation)["outputSchema"]
+            with temporary_cast(cast.performer) as alone:
+                result = call_tool(server, alone.make_key(), operation.name, **make_example_input(alone, operation))
+        schema = describe_tool(operation)["outputSchema"]
         jsonschema.validate(result["structuredContent"], schema)
         # Every name that is told is there; sums only if they are asked for.
         assert schema.get("properties", {}).keys() - {"totals"} <= result["structuredContent"].keys()
 
 
 def test_a_tool_that_cannot_be_undone_shows_a_preview_first(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     member = cast.people[Role.MEMBER]
     for arguments in ({}, {"confirmed": False}):
         shown = call_tool(server, key, "remove_person", personId=member, **arguments)
@@ -134,7 +136,7 @@ def test_a_tool_that_cannot_be_undone_shows_a_preview_first(server: RunningServe
 
 @pytest.mark.parametrize("confirmed", ["true", 1, "yes", None])
 def test_only_the_boolean_true_confirms(server: RunningServer, cast: Cast, confirmed: Any) -> None:
-    key = cast.key()
+    key = cast.make_key()
     member = cast.people[Role.MEMBER]
     result = call_tool(server, key, "remove_person", personId=member, confirmed=confirmed)
     assert result["isError"] is True
@@ -142,8 +144,8 @@ def test_only_the_boolean_true_confirms(server: RunningServer, cast: Cast, confi
     assert call_tool(server, key, "get_person", personId=member)["structuredContent"]["status"] == "active"
 
 
-def test_refusals_are_results_that_an_agent_can_act_on(server: RunningServer, cast: Cast, stranger: Cast) -> None:
-    key = cast.key()
+def test_refusals_are_results_that_an_agent_can_act_on(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
+    key = cast.make_key()
     wrong = call_tool(server, key, "invite_person", name="", email="x", role="owner", colour="red")
     assert wrong["isError"] is True
     assert {part.split(":")[0] for part in wrong["content"][0]["text"].split("; ")} == {
@@ -153,39 +155,39 @@ def test_refusals_are_results_that_an_agent_can_act_on(server: RunningServer, ca
         "colour",
     }
     unknown = call_tool(server, key, "get_person", personId="person_01M7FEP0578J3HG4TG3KEGCVB7")
-    foreign = call_tool(server, key, "get_person", personId=stranger.people[Role.OWNER])
+    foreign = call_tool(server, key, "get_person", personId=other_cast.people[Role.OWNER])
     assert unknown == foreign
     assert unknown["isError"] is True
     assert unknown["content"][0]["text"].endswith("list_people shows those there are.")
 
 
 def test_a_read_only_key_is_refused_any_change_in_words(server: RunningServer, cast: Cast) -> None:
-    result = call_tool(server, cast.key(Access.READ), "update_organisation", name="Changed")
+    result = call_tool(server, cast.make_key(Access.READ), "update_organisation", name="Changed")
     assert result["isError"] is True
     assert "read only" in result["content"][0]["text"]
 
 
 def test_while_lapsed_reads_work_and_changes_are_refused_but_listed(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
+    key = cast.make_key()
     cast.lapse()
     assert call_tool(server, key, "get_organisation")["isError"] is False
     refused = call_tool(server, key, "update_organisation", name="Changed")
     assert refused["isError"] is True
     assert "subscription" in refused["content"][0]["text"]
-    assert "update_organisation" in [tool["name"] for tool in ask(server, key, "tools/list")["tools"]]
+    assert "update_organisation" in [tool["name"] for tool in call_legacy(server, key, "tools/list")["tools"]]
 
 
 def test_what_a_key_changes_carries_its_maker_and_the_key(server: RunningServer, cast: Cast) -> None:
-    changed = call_tool(server, cast.key(), "update_organisation", phone="123")["structuredContent"]
+    changed = call_tool(server, cast.make_key(), "update_organisation", phone="123")["structuredContent"]
     assert changed["updatedBy"]["person"]["name"] == "Olivia Owner"
     assert changed["updatedBy"]["via"]["door"] == "agent"
     assert changed["updatedBy"]["via"]["client"]["name"] == "owner write"
 
 
 def test_modern_results_say_that_they_are_complete(server: RunningServer, cast: Cast) -> None:
-    key = cast.key()
-    listed = ask_modern(server, key, "tools/list")
+    key = cast.make_key()
+    listed = call_modern(server, key, "tools/list")
     assert (listed["resultType"], listed["cacheScope"], listed["ttlMs"]) == ("complete", "private", 0)
     for arguments, is_error in (({}, False), ({"nonsense": 1}, True)):
-        result = ask_modern(server, key, "tools/call", {"name": "get_me", "arguments": arguments})
+        result = call_modern(server, key, "tools/call", {"name": "get_me", "arguments": arguments})
         assert (result["resultType"], result["isError"]) == ("complete", is_error)

@@ -2,19 +2,19 @@
 
 import pytest
 
-from agents import call_tool
-from billing import issued, now, paid
-from cast import Cast
-from running import RunningServer
+from support.cast import Cast
+from support.invoices import issue_invoice, pay_invoice, reread_invoice
+from support.mcp_client import call_tool
+from support.servers import RunningServer
 
 
 def test_it_is_shown_first_then_done_and_then_it_was(server: RunningServer, cast: Cast) -> None:
-    key, sent = cast.key(), issued(cast)
+    key, sent = cast.make_key(), issue_invoice(cast)
     given = {"invoiceId": "INV-0001", "reason": "Twice"}
     shown = call_tool(server, key, "void_invoice", **given)
     assert shown["structuredContent"]["status"] == "preview"
     assert "Nothing has happened yet." in shown["content"][0]["text"]
-    assert now(cast, sent)["status"] == "sent"
+    assert reread_invoice(cast, sent)["status"] == "sent"
     done = call_tool(server, key, "void_invoice", **given, confirmed=True)["structuredContent"]
     assert (done["status"], done["result"]["status"], done["result"]["number"]) == ("done", "void", "INV-0001")
     again = call_tool(server, key, "void_invoice", **given, confirmed=True)
@@ -24,21 +24,21 @@ def test_it_is_shown_first_then_done_and_then_it_was(server: RunningServer, cast
 
 @pytest.mark.parametrize("confirmed", ["true", "yes", 1])
 def test_a_word_does_not_confirm_and_that_is_said(server: RunningServer, cast: Cast, confirmed: object) -> None:
-    key, sent = cast.key(), issued(cast)
-    told = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x", confirmed=confirmed)
-    assert told["isError"]
-    assert told["content"][0]["text"].startswith("confirmed: ")
-    assert now(cast, sent)["status"] == "sent"
+    key, sent = cast.make_key(), issue_invoice(cast)
+    result = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x", confirmed=confirmed)
+    assert result["isError"]
+    assert result["content"][0]["text"].startswith("confirmed: ")
+    assert reread_invoice(cast, sent)["status"] == "sent"
 
 
 def test_with_a_payment_the_preview_says_what_to_do_instead(server: RunningServer, cast: Cast) -> None:
-    key, sent = cast.key(), issued(cast)
-    paid(cast, sent, "250")
+    key, sent = cast.make_key(), issue_invoice(cast)
+    pay_invoice(cast, sent, "250")
     shown = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x")
-    told = "250.00 GBP of INV-0001 is paid. Credit it instead, or reverse the payment first."
-    assert shown["structuredContent"]["preview"]["blockers"] == [told]
-    assert shown["content"][0]["text"].endswith(f"- {told}\nCall credit_invoice or reverse_payment first.")
+    blocker = "250.00 GBP of INV-0001 is paid. Credit it instead, or reverse the payment first."
+    assert shown["structuredContent"]["preview"]["blockers"] == [blocker]
+    assert shown["content"][0]["text"].endswith(f"- {blocker}\nCall credit_invoice or reverse_payment first.")
     refused = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x", confirmed=True)
     assert refused["isError"]
-    assert refused["content"][0]["text"].startswith(told)
+    assert refused["content"][0]["text"].startswith(blocker)
     assert "credit_invoice" in refused["content"][0]["text"]

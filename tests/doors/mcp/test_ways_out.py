@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 
-from agents import call_tool
-from billing import an_invoice
-from cast import Cast
-from labour import logged
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, create_customer
-from mainstay.business.customers.places import save_contact
+from mainstay.business.customers.sites_and_contacts import save_contact
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.organisation.settings import update_settings
@@ -20,75 +16,79 @@ from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, set_visit_status
 from mainstay.catalogue import CATALOGUE
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Role
-from ordering import an_order
-from quoting import a_draft, sent
-from running import RunningServer
-from scheduling import DAY, make_job, plan
-from trade import a_customer
-from wares import a_kit, a_supplier, an_item
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.customers import make_customer
+from support.hours import make_time_entry
+from support.invoices import make_invoice
+from support.mcp_client import call_tool
+from support.prices import make_kit_item, make_price_item, make_supplier
+from support.purchases import make_order
+from support.quotes import issue_quote, make_quote
+from support.servers import RunningServer
+from support.visits import DAY, make_site_job, plan_test_visit
 
-Asked = tuple[str, dict[str, Any]]
+ToolCall = tuple[str, dict[str, Any]]
 # With what is named then, and for which record.
-Elsewhere = tuple[str, dict[str, Any], str]
+CallWithRemedy = tuple[str, dict[str, Any], str]
 
-TOOLS = [operation.name for operation in CATALOGUE.operations if Door.AGENT in operation.offered]
+TOOLS = [operation.name for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
 
 
-def named(text: str) -> set[str]:
+def find_named_tools(text: str) -> set[str]:
     """The tools that a refusal names."""
     return {name for name in TOOLS if re.search(rf"\b{name}\b", text)}
 
 
-def archived_customer(cast: Cast) -> Asked:
+def archived_customer(cast: Cast) -> ToolCall:
     customer = cast.perform(create_customer, name="Calder")["id"]
     cast.perform(archive_customer, customerId=customer)
     return "create_job", {"customerId": customer, "title": "Mend the roof"}
 
 
-def merged_customer(cast: Cast) -> Asked:
+def merged_customer(cast: Cast) -> ToolCall:
     ended, stays = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
     cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
     return "create_job", {"customerId": ended, "title": "Mend the roof"}
 
 
-def part_of_a_kit(cast: Cast) -> Asked:
-    item = an_item(cast)
-    a_kit(cast, {item: "1"})
+def part_of_a_kit(cast: Cast) -> ToolCall:
+    item = make_price_item(cast)
+    make_kit_item(cast, {item: "1"})
     return "save_price_item", {"itemId": item, "status": "archived"}
 
 
-def busy_customer(cast: Cast) -> Asked:
-    return "archive_customer", {"customerId": make_job(cast)["customerId"]}
+def busy_customer(cast: Cast) -> ToolCall:
+    return "archive_customer", {"customerId": make_site_job(cast)["customerId"]}
 
 
-def contact_of_another(cast: Cast) -> Asked:
+def foreign_contact(cast: Cast) -> ToolCall:
     mine, theirs = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
     contact = cast.perform(save_contact, customerId=theirs, name="Ann")["id"]
     return "save_site", {"customerId": mine, "address": {"line1": "1 Weir Lane"}, "contactId": contact}
 
 
-def closed_job(cast: Cast) -> Asked:
-    job = make_job(cast)["number"]
+def closed_job(cast: Cast) -> ToolCall:
+    job = make_site_job(cast)["number"]
     for status in ("done", "closed"):
         cast.perform(change_job_status, jobId=job, status=status)
     return "plan_visit", {"jobId": job, "on": DAY}
 
 
-def timed_job(cast: Cast) -> Asked:
-    job = make_job(cast)["number"]
+def job_with_timer(cast: Cast) -> ToolCall:
+    job = make_site_job(cast)["number"]
     cast.perform(start_timer, jobId=job)
     return "change_job_status", {"jobId": job, "status": "done"}
 
 
-def taken_time(cast: Cast) -> Asked:
-    plan(cast)
+def busy_person(cast: Cast) -> ToolCall:
+    plan_test_visit(cast)
     given = {"personIds": [cast.people[Role.MEMBER]], "startsAt": f"{DAY}T10:30", "durationMinutes": 60}
-    return "plan_visit", {"jobId": make_job(cast)["number"], **given}
+    return "plan_visit", {"jobId": make_site_job(cast)["number"], **given}
 
 
-def leave_then(cast: Cast) -> Asked:
+def person_on_leave(cast: Cast) -> ToolCall:
     off = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})["id"]
     cast.perform(decide_time_off, timeOffId=off, decision="approve")
     return "plan_visit", {"title": "Talk", "personIds": [cast.people[Role.MEMBER]], "startsAt": f"{DAY}T10:00"} | {
@@ -96,86 +96,86 @@ def leave_then(cast: Cast) -> Asked:
     }
 
 
-def leave_twice(cast: Cast) -> Asked:
+def repeated_leave(cast: Cast) -> ToolCall:
     cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})
     return "request_time_off", {"personId": cast.people[Role.MEMBER], "from": DAY}
 
 
-def leave_declined(cast: Cast) -> Asked:
+def declined_leave(cast: Cast) -> ToolCall:
     off = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY})["id"]
     cast.perform(decide_time_off, timeOffId=off, decision="decline")
     return "cancel_time_off", {"timeOffId": off}
 
 
-def visit_done(cast: Cast) -> Asked:
-    visit = plan(cast)["id"]
+def finished_visit(cast: Cast) -> ToolCall:
+    visit = plan_test_visit(cast)["id"]
     cast.perform(set_visit_status, visitId=visit, status="done")
     return "move_visit", {"visitId": visit, "on": DAY}
 
 
-def visit_cancelled(cast: Cast) -> Asked:
-    visit = plan(cast)["id"]
+def cancelled_visit(cast: Cast) -> ToolCall:
+    visit = plan_test_visit(cast)["id"]
     cast.perform(cancel_visit, visitId=visit)
     return "set_visit_status", {"visitId": visit, "status": "done"}
 
 
-def draft_hours(cast: Cast) -> Asked:
-    return "review_hours", {"timeEntryIds": [logged(cast)["id"]], "decision": "approve"}
+def draft_hours(cast: Cast) -> ToolCall:
+    return "review_hours", {"timeEntryIds": [make_time_entry(cast)["id"]], "decision": "approve"}
 
 
-def approved_hours(cast: Cast) -> Asked:
-    return "update_hours", {"timeEntryId": logged(cast, status="approved")["id"], "note": "x"}
+def approved_hours(cast: Cast) -> ToolCall:
+    return "update_hours", {"timeEntryId": make_time_entry(cast, status="approved")["id"], "note": "x"}
 
 
-def overlapping_hours(cast: Cast) -> Asked:
+def overlapping_hours(cast: Cast) -> ToolCall:
     times = {"startedAt": "2026-11-12T08:00", "endedAt": "2026-11-12T10:00"}
-    logged(cast, Role.OWNER, **times)
+    make_time_entry(cast, Role.OWNER, **times)
     return "log_hours", times
 
 
-def no_timer(_cast: Cast) -> Asked:
+def no_timer(_cast: Cast) -> ToolCall:
     return "stop_timer", {}
 
 
-def no_drafts(_cast: Cast) -> Asked:
+def no_drafts(_cast: Cast) -> ToolCall:
     return "submit_hours", {"from": DAY, "until": DAY}
 
 
-def name_of_person(_cast: Cast) -> Asked:
+def name_of_person(_cast: Cast) -> ToolCall:
     return "list_visits", {"personId": "Mia"}
 
 
-def name_of_customer(_cast: Cast) -> Asked:
+def name_of_customer(_cast: Cast) -> ToolCall:
     return "create_job", {"customerId": "Calder", "title": "Mend the roof", "siteId": "2 Weir Lane"}
 
 
-def number_of_hours(_cast: Cast) -> Asked:
+def number_of_hours(_cast: Cast) -> ToolCall:
     return "submit_hours", {"timeEntryIds": ["J-0001"]}
 
 
-def nobody(cast: Cast) -> Asked:
-    return "find_free_time", {"skill": "plumbing", "jobId": make_job(cast)["number"]}
+def missing_skill(cast: Cast) -> ToolCall:
+    return "find_free_time", {"skill": "plumbing", "jobId": make_site_job(cast)["number"]}
 
 
-def no_job(_cast: Cast) -> Asked:
+def unknown_job(_cast: Cast) -> ToolCall:
     return "log_hours", {"jobId": "J-9999", "on": "2026-11-12", "minutes": 5}
 
 
-REFUSALS: list[tuple[Callable[[Cast], Asked], set[str]]] = [
+REFUSALS: list[tuple[Callable[[Cast], ToolCall], set[str]]] = [
     (archived_customer, {"restore_customer"}),
     # Nobody is told to restore them: that is refused as well.
     (merged_customer, {"get_customer"}),
     (part_of_a_kit, {"save_price_item"}),
     (busy_customer, {"list_jobs"}),
-    (contact_of_another, {"list_contacts"}),
+    (foreign_contact, {"list_contacts"}),
     (closed_job, {"change_job_status"}),
-    (timed_job, {"stop_timer", "list_hours"}),
-    (taken_time, {"find_free_time"}),
-    (leave_then, {"find_free_time"}),
-    (leave_twice, {"cancel_time_off", "list_time_off"}),
-    (leave_declined, {"list_time_off"}),
-    (visit_done, {"set_visit_status"}),
-    (visit_cancelled, {"move_visit"}),
+    (job_with_timer, {"stop_timer", "list_hours"}),
+    (busy_person, {"find_free_time"}),
+    (person_on_leave, {"find_free_time"}),
+    (repeated_leave, {"cancel_time_off", "list_time_off"}),
+    (declined_leave, {"list_time_off"}),
+    (finished_visit, {"set_visit_status"}),
+    (cancelled_visit, {"move_visit"}),
     (draft_hours, {"submit_hours"}),
     (approved_hours, {"review_hours"}),
     (overlapping_hours, {"update_hours"}),
@@ -184,51 +184,53 @@ REFUSALS: list[tuple[Callable[[Cast], Asked], set[str]]] = [
     (name_of_person, {"search"}),
     (name_of_customer, {"search"}),
     (number_of_hours, {"list_hours"}),
-    (nobody, {"list_people"}),
-    (no_job, {"list_jobs"}),
+    (missing_skill, {"list_people"}),
+    (unknown_job, {"list_jobs"}),
 ]
 
 
 @pytest.mark.parametrize(("asks", "next_tools"), REFUSALS, ids=lambda one: getattr(one, "__name__", None))
 def test_a_refusal_names_what_to_call_next(
-    server: RunningServer, cast: Cast, asks: Callable[[Cast], Asked], next_tools: set[str]
+    server: RunningServer, cast: Cast, asks: Callable[[Cast], ToolCall], next_tools: set[str]
 ) -> None:
     tool, arguments = asks(cast)
-    result = call_tool(server, cast.key(), tool, **arguments)
+    result = call_tool(server, cast.make_key(), tool, **arguments)
     assert result["isError"] is True
-    assert named(result["content"][0]["text"]) == next_tools, result["content"][0]["text"]
+    assert find_named_tools(result["content"][0]["text"]) == next_tools, result["content"][0]["text"]
 
 
 def test_where_it_is_done_to_another_record_that_one_is_named(server: RunningServer, cast: Cast) -> None:
     ended, stays = (cast.perform(create_customer, name=name)["id"] for name in ("Calder", "Ryburn"))
     cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
-    told = call_tool(server, cast.key(), "create_job", customerId=ended, title="Mend the roof")["content"][0]["text"]
-    assert told.endswith(f"Use that customer instead. Call get_customer for {stays} first.")
+    message = call_tool(server, cast.make_key(), "create_job", customerId=ended, title="Mend the roof")["content"][0][
+        "text"
+    ]
+    assert message.endswith(f"Use that customer instead. Call get_customer for {stays} first.")
 
 
-def order_from_the_archived(cast: Cast) -> Elsewhere:
-    supplier = a_supplier(cast)
-    order = an_order(cast, supplierId=supplier)["id"]
+def order_from_archived_supplier(cast: Cast) -> CallWithRemedy:
+    supplier = make_supplier(cast)
+    order = make_order(cast, supplierId=supplier)["id"]
     cast.perform(save_supplier, supplierId=supplier, status="archived")
     return "send_purchase_order", {"purchaseOrderId": order, "deliver": "none"}, f"save_supplier for {supplier}"
 
 
-def order_to_nowhere(cast: Cast) -> Elsewhere:
-    supplier = a_supplier(cast)
+def order_without_email(cast: Cast) -> CallWithRemedy:
+    supplier = make_supplier(cast)
     return (
         "send_purchase_order",
-        {"purchaseOrderId": an_order(cast, supplierId=supplier)["id"]},
+        {"purchaseOrderId": make_order(cast, supplierId=supplier)["id"]},
         f"save_supplier for {supplier}",
     )
 
 
-def quote_to_nowhere(cast: Cast) -> Elsewhere:
-    quote = a_draft(cast, customerId=a_customer(cast))
+def quote_without_email(cast: Cast) -> CallWithRemedy:
+    quote = make_quote(cast, customerId=make_customer(cast))
     return "send_quote", {"quoteId": quote["id"]}, f"update_customer for {quote['customerId']}"
 
 
-def quote_for_the_archived(cast: Cast) -> Elsewhere:
-    quote = a_draft(cast)
+def quote_for_archived_customer(cast: Cast) -> CallWithRemedy:
+    quote = make_quote(cast)
     cast.perform(archive_customer, customerId=quote["customerId"])
     return (
         "send_quote",
@@ -237,31 +239,31 @@ def quote_for_the_archived(cast: Cast) -> Elsewhere:
     )
 
 
-def invoice_to_nowhere(cast: Cast) -> Elsewhere:
-    invoice = an_invoice(cast, customerId=a_customer(cast))
+def invoice_without_email(cast: Cast) -> CallWithRemedy:
+    invoice = make_invoice(cast, customerId=make_customer(cast))
     return "send_invoice", {"invoiceId": invoice["id"]}, f"update_customer for {invoice['customerId']}"
 
 
-def visit_of_a_closed_job(cast: Cast) -> Elsewhere:
-    job = make_job(cast)
+def visit_of_a_closed_job(cast: Cast) -> CallWithRemedy:
+    job = make_site_job(cast)
     for status in ("done", "closed"):
         cast.perform(change_job_status, jobId=job["id"], status=status)
     return "plan_visit", {"jobId": job["number"], "on": DAY}, f"change_job_status for {job['id']}"
 
 
-def invoice_of_an_open_quote(cast: Cast) -> Elsewhere:
-    quote = sent(cast)
+def invoice_of_an_open_quote(cast: Cast) -> CallWithRemedy:
+    quote = issue_quote(cast)
     return "draft_invoice", {"quoteId": quote["id"]}, f"record_quote_decision for {quote['id']}"
 
 
-def payment_of_a_draft(cast: Cast) -> Elsewhere:
-    invoice = an_invoice(cast)
+def payment_of_a_draft(cast: Cast) -> CallWithRemedy:
+    invoice = make_invoice(cast)
     given = {"amount": "1", "method": "cash", "allocations": [{"invoiceId": invoice["id"], "amount": "1"}]}
     return "record_payment", {"customerId": invoice["customerId"], **given}, f"send_invoice for {invoice['id']}"
 
 
-def bill_of_a_draft(cast: Cast) -> Elsewhere:
-    order = an_order(cast)
+def bill_of_a_draft(cast: Cast) -> CallWithRemedy:
+    order = make_order(cast)
     given = {
         "supplierNumber": "R-1",
         "total": "1",
@@ -272,51 +274,51 @@ def bill_of_a_draft(cast: Cast) -> Elsewhere:
     return "record_bill", given, f"send_purchase_order for {order['id']}"
 
 
-def hours_that_overlap(cast: Cast) -> Elsewhere:
+def overlapping_hours_of_owner(cast: Cast) -> CallWithRemedy:
     times = {"startedAt": "2026-11-12T08:00", "endedAt": "2026-11-12T10:00"}
-    return "log_hours", times, f"update_hours for {logged(cast, Role.OWNER, **times)['id']}"
+    return "log_hours", times, f"update_hours for {make_time_entry(cast, Role.OWNER, **times)['id']}"
 
 
-ELSEWHERE = (
-    order_from_the_archived,
-    order_to_nowhere,
-    quote_to_nowhere,
-    quote_for_the_archived,
-    invoice_to_nowhere,
+REFUSALS_WITH_REMEDY = (
+    order_from_archived_supplier,
+    order_without_email,
+    quote_without_email,
+    quote_for_archived_customer,
+    invoice_without_email,
     visit_of_a_closed_job,
     invoice_of_an_open_quote,
     payment_of_a_draft,
     bill_of_a_draft,
-    hours_that_overlap,
+    overlapping_hours_of_owner,
 )
 
 
-@pytest.mark.parametrize("asks", ELSEWHERE, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("asks", REFUSALS_WITH_REMEDY, ids=lambda one: one.__name__)
 def test_another_record_is_named_by_its_id(
-    server: RunningServer, cast: Cast, asks: Callable[[Cast], Elsewhere]
+    server: RunningServer, cast: Cast, asks: Callable[[Cast], CallWithRemedy]
 ) -> None:
     tool, arguments, helping = asks(cast)
-    told = call_tool(server, cast.key(), tool, **arguments)["content"][0]["text"]
-    assert f"Call {helping} first." in told
+    message = call_tool(server, cast.make_key(), tool, **arguments)["content"][0]["text"]
+    assert f"Call {helping} first." in message
 
 
 def test_books_are_opened_by_a_tool_that_there_is(server: RunningServer, cast: Cast) -> None:
     cast.perform(update_settings, booksClosedUntil="2099-12-31")
-    told = call_tool(server, cast.key(), "log_hours", on="2026-11-12", minutes=5)["content"][0]["text"]
-    assert told.endswith("An owner or admin can open them again. Call update_organisation first.")
-    assert call_tool(server, cast.key(), "update_organisation", booksClosedUntil=None)["isError"] is False
+    message = call_tool(server, cast.make_key(), "log_hours", on="2026-11-12", minutes=5)["content"][0]["text"]
+    assert message.endswith("An owner or admin can open them again. Call update_organisation first.")
+    assert call_tool(server, cast.make_key(), "update_organisation", booksClosedUntil=None)["isError"] is False
 
 
 def test_what_finds_an_id_says_which(server: RunningServer, cast: Cast) -> None:
     given = {"personId": "Mia", "from": "Monday"}
-    told = call_tool(server, cast.key(), "request_time_off", **given)["content"][0]["text"]
-    assert told.endswith("; from: is not a date such as 2026-11-15. search finds the id of a person.")
+    message = call_tool(server, cast.make_key(), "request_time_off", **given)["content"][0]["text"]
+    assert message.endswith("; from: is not a date such as 2026-11-15. search finds the id of a person.")
 
 
 def test_what_finds_an_id_stands_behind_the_faults_and_is_none(server: RunningServer, cast: Cast) -> None:
     given = {"customerId": "Calder", "title": "Mend the roof", "siteId": "2 Weir Lane"}
-    told = call_tool(server, cast.key(), "create_job", **given)["content"][0]["text"]
-    faults = told.removesuffix(". search finds the id of a customer and the id of a site.").split("; ")
+    message = call_tool(server, cast.make_key(), "create_job", **given)["content"][0]["text"]
+    faults = message.removesuffix(". search finds the id of a customer and the id of a site.").split("; ")
     assert [fault.partition(": ")[::2] for fault in faults] == [
         ("customerId", "is not the id of a customer"),
         ("siteId", "is not the id of a site"),
@@ -324,11 +326,13 @@ def test_what_finds_an_id_stands_behind_the_faults_and_is_none(server: RunningSe
 
 
 def test_what_a_refusal_names_itself_is_not_named_again(server: RunningServer, cast: Cast) -> None:
-    told = call_tool(server, cast.key(), "stop_timer")["content"][0]["text"]
-    assert told.endswith("(log_hours). list_hours with the status `running` tells whose timers run.")
+    message = call_tool(server, cast.make_key(), "stop_timer")["content"][0]["text"]
+    assert message.endswith("(log_hours). list_hours with the status `running` tells whose timers run.")
 
 
 def test_what_helps_against_several_reasons_is_named_once(server: RunningServer, cast: Cast) -> None:
-    drafts = [logged(cast)["id"] for _ in range(2)]
-    told = call_tool(server, cast.key(), "review_hours", timeEntryIds=drafts, decision="approve")["content"][0]["text"]
-    assert told.endswith(" Call submit_hours first.")
+    drafts = [make_time_entry(cast)["id"] for _ in range(2)]
+    message = call_tool(server, cast.make_key(), "review_hours", timeEntryIds=drafts, decision="approve")["content"][0][
+        "text"
+    ]
+    assert message.endswith(" Call submit_hours first.")

@@ -1,6 +1,6 @@
 """Discovery documents: RFC 9728 and RFC 8414."""
 
-from running import RunningServer
+from support.servers import RunningServer
 
 
 def test_both_resource_documents_name_the_tool_server(server: RunningServer) -> None:

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import pytest
 
-from apps import register, signed_in
-from cast import Cast
-from mainstay.identity.clients import Client
+from mainstay.identity.clients import OAuthClient
 from mainstay.identity.connections import list_connections
-from mainstay.identity.tokens import InvalidGrant, TokenOffice, Tokens
-from mainstay.terms.rights import Role
-from running import RunningServer
+from mainstay.identity.tokens import InvalidGrant, TokenIssuer, Tokens
+from mainstay.vocabulary.permissions import Role
+from support.cast import Cast
+from support.oauth_app import register_app, sign_in_cast_member
+from support.servers import RunningServer
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
@@ -28,28 +28,28 @@ LONG_ROUNDS = 200
 
 @pytest.mark.parametrize("rounds", [ROUNDS, pytest.param(LONG_ROUNDS, marks=pytest.mark.long)])
 def test_one_code_and_one_refresh_token_win_once_among_fifty(server: RunningServer, cast: Cast, rounds: int) -> None:
-    app = register(server)
-    person = signed_in(server, cast, Role.OFFICE)
-    office = TokenOffice(cast.stage)
-    client = Client(app.client_id, {}, None)
+    app = register_app(server)
+    person = sign_in_cast_member(server, cast, Role.OFFICE)
+    office = TokenIssuer(cast.performer)
+    client = OAuthClient(app.client_id, {}, None)
     for _ in range(rounds):
-        code = person.approve(app.address(), cast.organisation)["code"]
-        won = race(partial(office.redeem, client, code, None, app.verifier, "req_1"))
+        code = person.approve(app.make_authorize_url(), cast.organisation)["code"]
+        won = race(partial(office.redeem_code, client, code, None, app.verifier, "req_1"))
         assert len(won) == 1
         assert cast.perform(list_connections)["data"] == []
 
         tokens = app.connect(person, cast.organisation)
         assert len(cast.perform(list_connections)["data"]) == 1
-        won = race(partial(office.refresh, client, tokens["refresh_token"], "req_1"))
+        won = race(partial(office.refresh_tokens, client, tokens["refresh_token"], "req_1"))
         assert len(won) == 1
         assert cast.perform(list_connections)["data"] == []
-        assert app.refresh(won[0].refresh).status_code == 400
+        assert app.refresh_tokens(won[0].refresh).status_code == 400
 
 
 def test_fifty_clients_over_http_win_once(server: RunningServer, cast: Cast) -> None:
-    app = register(server)
-    code = signed_in(server, cast).approve(app.address(), cast.organisation)["code"]
-    statuses = together(lambda: app.redeem(code).status_code)
+    app = register_app(server)
+    code = sign_in_cast_member(server, cast).approve(app.make_authorize_url(), cast.organisation)["code"]
+    statuses = run_together(lambda: app.redeem_code(code).status_code)
     assert sorted(statuses) == [200] + [400] * (RIVALS - 1)
     assert cast.perform(list_connections)["data"] == []
 
@@ -61,10 +61,10 @@ def race(exchange: Callable[[], Tokens]) -> list[Tokens]:
         except InvalidGrant:
             return None
 
-    return [tokens for tokens in together(one) if tokens]
+    return [tokens for tokens in run_together(one) if tokens]
 
 
-def together(work: Callable[[], T]) -> list[T]:
+def run_together(work: Callable[[], T]) -> list[T]:
     start = Barrier(RIVALS)
 
     def one() -> T:

@@ -5,19 +5,19 @@ from typing import Any
 import httpx2
 import pytest
 
-from apps import CALLBACK, from_somewhere
-from mainstay.doors.oauth.redirects import is_redirect
-from running import RunningServer
+from mainstay.doors.oauth.redirect_uris import is_allowed_redirect
+from support.oauth_app import CALLBACK, make_address_header
+from support.servers import RunningServer
 
 
-def ask(server: RunningServer, given: Any, headers: dict[str, str] | None = None) -> httpx2.Response:
-    return server.request("POST", "/oauth/register", json=given, headers=headers or from_somewhere())
+def send_registration(server: RunningServer, given: Any, headers: dict[str, str] | None = None) -> httpx2.Response:
+    return server.request("POST", "/oauth/register", json=given, headers=headers or make_address_header())
 
 
 @pytest.mark.parametrize("method", ["none", "client_secret_post", "client_secret_basic"])
 def test_a_client_is_kept_and_echoed(server: RunningServer, method: str) -> None:
     given = {"client_name": "An app", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": method, "x": 1}
-    answer = ask(server, given)
+    answer = send_registration(server, given)
     assert answer.status_code == 201
     assert answer.headers["Cache-Control"] == "no-store"
     kept = answer.json()
@@ -37,7 +37,7 @@ def test_a_client_is_kept_and_echoed(server: RunningServer, method: str) -> None
 
 
 def test_a_client_that_names_no_method_is_confidential(server: RunningServer) -> None:
-    kept = ask(server, {"redirect_uris": [CALLBACK]}).json()
+    kept = send_registration(server, {"redirect_uris": [CALLBACK]}).json()
     assert kept["token_endpoint_auth_method"] == "client_secret_basic"
     assert kept["client_secret"]
     assert kept["client_name"]
@@ -61,7 +61,7 @@ def test_a_client_that_names_no_method_is_confidential(server: RunningServer) ->
     ],
 )
 def test_these_addresses_may_be_answered(address: str) -> None:
-    assert is_redirect(address)
+    assert is_allowed_redirect(address)
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,12 @@ def test_these_addresses_may_be_answered(address: str) -> None:
     ],
 )
 def test_these_addresses_may_not(address: str) -> None:
-    assert not is_redirect(address)
+    assert not is_allowed_redirect(address)
 
 
 @pytest.mark.parametrize("redirects", [None, [], "x", [5], ["javascript:alert(1)"], [CALLBACK] * 11])
 def test_wrong_redirects_are_refused(server: RunningServer, redirects: Any) -> None:
-    answer = ask(server, {"redirect_uris": redirects})
+    answer = send_registration(server, {"redirect_uris": redirects})
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_redirect_uri")
 
 
@@ -143,37 +143,39 @@ def test_wrong_redirects_are_refused(server: RunningServer, redirects: Any) -> N
     ],
 )
 def test_wrong_metadata_is_refused(server: RunningServer, given: Any) -> None:
-    answer = ask(server, given)
+    answer = send_registration(server, given)
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client_metadata")
 
 
 def test_a_body_that_is_no_json_is_refused(server: RunningServer) -> None:
-    answer = server.request("POST", "/oauth/register", content=b"{", headers=from_somewhere())
+    answer = server.request("POST", "/oauth/register", content=b"{", headers=make_address_header())
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client_metadata")
 
 
 def test_a_name_that_could_deceive_is_cleaned(server: RunningServer) -> None:
     name = "Good\u202e app\u0000\n\u2066 " + "x" * 200
-    kept = ask(server, {"redirect_uris": [CALLBACK], "client_name": name.replace("\u0000", "")}).json()["client_name"]
+    kept = send_registration(server, {"redirect_uris": [CALLBACK], "client_name": name.replace("\u0000", "")}).json()[
+        "client_name"
+    ]
     assert kept.startswith("Good app x")
     assert len(kept) == 80
 
 
 def test_the_31st_registration_in_an_hour_from_one_address_is_refused(server: RunningServer) -> None:
-    here, there = from_somewhere(), from_somewhere()
+    here, there = make_address_header(), make_address_header()
     given = {"redirect_uris": [CALLBACK]}
     # Those that are refused do not count.
-    assert ask(server, {"redirect_uris": []}, here).status_code == 400
-    assert [ask(server, given, here).status_code for _ in range(30)] == [201] * 30
-    limited = ask(server, given, here)
+    assert send_registration(server, {"redirect_uris": []}, here).status_code == 400
+    assert [send_registration(server, given, here).status_code for _ in range(30)] == [201] * 30
+    limited = send_registration(server, given, here)
     assert (limited.status_code, limited.headers["Retry-After"]) == (429, "60")
-    assert ask(server, given, there).status_code == 201
+    assert send_registration(server, given, there).status_code == 201
 
 
 def test_one_ipv6_household_counts_as_one(server: RunningServer) -> None:
     given = {"redirect_uris": [CALLBACK]}
     household = [{"X-Forwarded-For": f"2001:db8:1:2::{number:x}"} for number in range(31)]
-    statuses = [ask(server, given, headers).status_code for headers in household]
+    statuses = [send_registration(server, given, headers).status_code for headers in household]
     assert statuses == [201] * 30 + [429]
 
 

@@ -4,17 +4,26 @@ from collections.abc import Iterator
 
 import pytest
 
-from hooking import House, Receiver, open_house, open_receiver
-from installations import Installations
+from support.installations import Installations
+from support.webhook_installation import (
+    WebhookInstallation,
+    WebhookReceiver,
+    open_webhook_installation,
+    run_webhook_receiver,
+)
 
 
 @pytest.fixture(scope="session")
-def house(engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with open_house(installations.furnished(engine, tmp_path_factory.mktemp("webhooks"))) as house:
-        yield house
+def webhook_installation(
+    engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[WebhookInstallation]:
+    with open_webhook_installation(
+        installations.make_with_accounts(engine, tmp_path_factory.mktemp("webhooks"))
+    ) as installation:
+        yield installation
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with open_receiver() as receiver:
+def receiver() -> Iterator[WebhookReceiver]:
+    with run_webhook_receiver() as receiver:
         yield receiver

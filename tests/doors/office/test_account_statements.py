@@ -2,37 +2,37 @@
 
 import re
 
-from billing import an_invoice, issued
-from cast import Cast
-from mainstay.terms.rights import Role
-from running import RunningServer
-from trade import a_customer
-from visiting import visit, words
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import sign_in_new_person, visible_text
+from support.cast import Cast
+from support.customers import make_customer
+from support.invoices import issue_invoice, make_invoice
+from support.servers import RunningServer
 
 
 def test_one_is_sent_from_the_customer_s_page_and_is_there_as_a_pdf(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast, email="ann@calder.example")
-    issued(cast, an_invoice(cast, customerId=customer))
-    office = visit(server, cast, Role.OFFICE)
+    customer = make_customer(cast, email="ann@calder.example")
+    issue_invoice(cast, make_invoice(cast, customerId=customer))
+    office = sign_in_new_person(server, cast, Role.OFFICE)
     page = office.get(f"/customers/{customer}").text
     path = f"/customers/{customer}/send-statement"
     assert f'href="{path}"' in page
-    shown = office.submit(path, deliver="none")
-    assert "is sent a statement of account from" in words(shown.text)
-    done = office.follow(office.answer(shown.text, path, deliver="none", confirmed="yes"))
-    assert "The statement is issued." in words(done.text)
+    shown = office.submit_form(path, deliver="none")
+    assert "is sent a statement of account from" in visible_text(shown.text)
+    done = office.follow_redirect(office.submit_page(shown.text, path, deliver="none", confirmed="yes"))
+    assert "The statement is issued." in visible_text(done.text)
     [statement] = set(re.findall(r'href="(/statements/statement_\w+)"', done.text))
-    told = words(office.get(statement).text)
-    assert "Balance" in told
-    assert "Statement of account sent" in words(office.get(f"/customers/{customer}").text)
+    text = visible_text(office.get(statement).text)
+    assert "Balance" in text
+    assert "Statement of account sent" in visible_text(office.get(f"/customers/{customer}").text)
     pdf = office.get(f"{statement}/pdf")
     assert (pdf.status_code, pdf.content[:5]) == (200, b"%PDF-")
-    assert "Statements" in words(office.get("/statements").text)
+    assert "Statements" in visible_text(office.get("/statements").text)
 
 
 def test_one_is_downloaded_through_the_api(server: RunningServer, cast: Cast) -> None:
-    customer = issued(cast)["customerId"]
-    key = cast.key()
+    customer = issue_invoice(cast)["customerId"]
+    key = cast.make_key()
     given = {"deliver": "none", "confirmed": True}
     path = f"/api/v1/customers/{customer}/send-statement"
     preview = server.request("POST", path, key, json={"deliver": "none"}).json()

@@ -7,46 +7,46 @@ from html import unescape
 
 import pytest
 
-from billing import an_invoice
-from cast import Cast
-from evidence import holder, through_app
-from labour import logged, new_job, new_visit
 from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import update_customer
-from mainstay.business.hours.review import submit_hours
-from mainstay.business.invoices.operations import delete_draft_invoice
+from mainstay.business.hours.approval import submit_hours
+from mainstay.business.invoices.drafting.operations import delete_draft_invoice
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.records.activity import DoneBy, list_activity
-from mainstay.doors.pages.words import date_words
-from mainstay.terms.rights import Role
+from mainstay.doors.pages.formatting import format_date
 from mainstay.values.moments import local_date
-from running import RunningServer
-from trade import a_contact, a_customer, a_job
-from visiting import visit, words
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import sign_in_new_person, visible_text
+from support.cast import Cast
+from support.customers import make_contact, make_customer, make_job
+from support.hours import make_assigned_job, make_time_entry, make_visit
+from support.invoices import make_invoice
+from support.servers import RunningServer
+from support.stored_state import actor_through_app, actor_with_key
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 PATH = "/settings/activity"
 
 
-def told(page: str) -> list[str]:
+def read_acts(page: str) -> list[str]:
     """The acts on a page, each in words."""
     [timeline] = re.findall(r'<ol class="timeline">(.*?)</ol>', page, re.DOTALL) or [""]
-    return [words(one) for one in re.findall(r"<li>(.*?)</li>", timeline, re.DOTALL)]
+    return [visible_text(one) for one in re.findall(r"<li>(.*?)</li>", timeline, re.DOTALL)]
 
 
 def today(cast: Cast) -> str:
-    return local_date(cast.stage.clock(), "Europe/London").isoformat()
+    return local_date(cast.performer.clock(), "Europe/London").isoformat()
 
 
 def test_it_tells_who_did_what_in_the_words_of_a_record_s_page_and_leads_to_the_record(
     server: RunningServer, cast: Cast
 ) -> None:
-    customer = a_customer(cast, "Calder & <Sons>")
-    job = a_job(cast, customer)["id"]
+    customer = make_customer(cast, "Calder & <Sons>")
+    job = make_job(cast, customer)["id"]
     cast.perform(update_job, Role.ADMIN, jobId=job, priority="high", dueOn="2038-03-01")
-    page = visit(server, cast).get(PATH).text
-    newest, made, first = told(page)[1:4]
+    page = sign_in_new_person(server, cast).get(PATH).text
+    newest, made, first = read_acts(page)[1:4]
     assert newest.startswith("Details changed: priority, due Adam Admin , ")
     assert newest.endswith("J-0001 Replace the boiler")
     assert made.startswith("Job created Orla Office , ")
@@ -58,18 +58,18 @@ def test_it_tells_who_did_what_in_the_words_of_a_record_s_page_and_leads_to_the_
 
 
 def test_what_is_gone_is_told_and_leads_nowhere(server: RunningServer, cast: Cast) -> None:
-    invoice = an_invoice(cast)["id"]
+    invoice = make_invoice(cast)["id"]
     cast.perform(delete_draft_invoice, invoiceId=invoice, confirmed=True)
-    page = visit(server, cast).get(PATH).text
+    page = sign_in_new_person(server, cast).get(PATH).text
     assert "Draft deleted" in page
     assert invoice not in page
 
 
 def test_only_those_who_rule_over_the_organisation_are_led_there_and_let_in(server: RunningServer, cast: Cast) -> None:
-    key, app = holder(cast, cast.key()).credential, through_app(cast, Role.OFFICE)
-    cast.perform(update_customer, app, customerId=a_customer(cast), phone="1")
+    key, app = actor_with_key(cast, cast.make_key()).credential, actor_through_app(cast, Role.OFFICE)
+    cast.perform(update_customer, app, customerId=make_customer(cast), phone="1")
     for role in (Role.OWNER, Role.ADMIN):
-        someone = visit(server, cast, role)
+        someone = sign_in_new_person(server, cast, role)
         assert someone.get(PATH).status_code == 200
         assert f'href="{PATH}"' in someone.get("/settings").text
         assert (
@@ -77,7 +77,7 @@ def test_only_those_who_rule_over_the_organisation_are_led_there_and_let_in(serv
             in someone.get(f"/people/{cast.people[Role.MEMBER]}").text
         )
         assert f'href="{PATH}?clientId={key}"' in someone.get(f"/settings/developer/keys/{key}").text
-    office = visit(server, cast, Role.OFFICE)
+    office = sign_in_new_person(server, cast, Role.OFFICE)
     assert (office.get(PATH).status_code, office.get(f"{PATH}/export.csv").status_code) == (403, 403)
     for path in ("/", "/settings", f"/people/{cast.people[Role.MEMBER]}", f"/settings/developer/mcp/{app.credential}"):
         assert PATH not in office.get(path).text
@@ -85,53 +85,53 @@ def test_only_those_who_rule_over_the_organisation_are_led_there_and_let_in(serv
 
 
 def test_home_leads_to_exactly_what_apps_changed(server: RunningServer, cast: Cast) -> None:
-    customer, app = a_customer(cast), through_app(cast, Role.OFFICE)
-    admin = visit(server, cast, Role.ADMIN)
-    assert "Connected apps have changed" not in words(admin.get("/").text)
+    customer, app = make_customer(cast), actor_through_app(cast, Role.OFFICE)
+    admin = sign_in_new_person(server, cast, Role.ADMIN)
+    assert "Connected apps have changed" not in visible_text(admin.get("/").text)
     for phone in ("1", "2", "3"):
         cast.perform(update_customer, app, customerId=customer, phone=phone)
     cast.perform(update_customer, customerId=customer, phone="4")
     home = admin.get("/").text
-    assert "Connected apps have changed 3 things since yesterday." in words(home)
+    assert "Connected apps have changed 3 things since yesterday." in visible_text(home)
     [way] = re.findall(r'<a href="([^"]*)">See what they changed</a>', home)
     page = admin.get(unescape(way)).text
-    assert [one.partition(" ,")[0] for one in told(page)] == ["Details changed: phone Orla Office"] * 3
+    assert [one.partition(" ,")[0] for one in read_acts(page)] == ["Details changed: phone Orla Office"] * 3
     assert '<option value="app" selected>' in page
 
 
 def test_what_agents_did_is_chosen_from_the_list(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast)
-    cast.perform(update_customer, holder(cast, cast.key()), customerId=customer, phone="1")
-    cast.perform(update_customer, through_app(cast, Role.OFFICE), customerId=customer, phone="2")
+    customer = make_customer(cast)
+    cast.perform(update_customer, actor_with_key(cast, cast.make_key()), customerId=customer, phone="1")
+    cast.perform(update_customer, actor_through_app(cast, Role.OFFICE), customerId=customer, phone="2")
     cast.perform(update_customer, customerId=customer, email="x@x.example")
-    page = visit(server, cast).get(f"{PATH}?actedBy=agent").text
+    page = sign_in_new_person(server, cast).get(f"{PATH}?actedBy=agent").text
     assert '<option value="agent" selected>Agents and programs (apps and keys)</option>' in page
-    changed = [one.partition(" ,")[0] for one in told(page) if one.startswith("Details changed")]
+    changed = [one.partition(" ,")[0] for one in read_acts(page) if one.startswith("Details changed")]
     assert changed == ["Details changed: phone Orla Office", "Details changed: phone Olivia Owner"]
 
 
 def test_an_app_leads_to_what_was_done_through_it_and_its_name_is_the_way_back(
     server: RunningServer, cast: Cast
 ) -> None:
-    customer = a_customer(cast)
-    app, other = through_app(cast, Role.OFFICE), through_app(cast, Role.OFFICE, "Cursor")
+    customer = make_customer(cast)
+    app, other = actor_through_app(cast, Role.OFFICE), actor_through_app(cast, Role.OFFICE, "Cursor")
     cast.perform(update_customer, app, customerId=customer, phone="1")
     cast.perform(update_customer, other, customerId=customer, email="x@x.example")
-    admin = visit(server, cast, Role.ADMIN)
+    admin = sign_in_new_person(server, cast, Role.ADMIN)
     [way] = re.findall(rf'<a href="({PATH}[^"]*)"', admin.get(f"/settings/developer/mcp/{app.credential}").text)[-1:]
     page = admin.get(unescape(way)).text
-    assert [one.partition(" ,")[0] for one in told(page)] == ["Details changed: phone Orla Office"]
+    assert [one.partition(" ,")[0] for one in read_acts(page)] == ["Details changed: phone Orla Office"]
     chip = re.search(r'<a class="chip" href="([^"]*)">(.*?)</a>', page, re.DOTALL)
     assert chip
-    assert words(chip[2]).startswith("App or key: Claude")
-    assert len(told(admin.get(unescape(chip[1])).text)) > 2
+    assert visible_text(chip[2]).startswith("App or key: Claude")
+    assert len(read_acts(admin.get(unescape(chip[1])).text)) > 2
 
 
 def test_a_person_leads_to_what_they_did(server: RunningServer, cast: Cast) -> None:
-    a_customer(cast)
+    make_customer(cast)
     person = cast.people[Role.OFFICE]
-    page = visit(server, cast).get(f"{PATH}?personId={person}").text
-    assert [one.partition(" ,")[0] for one in told(page)] == ["Customer created Orla Office"]
+    page = sign_in_new_person(server, cast).get(f"{PATH}?personId={person}").text
+    assert [one.partition(" ,")[0] for one in read_acts(page)] == ["Customer created Orla Office"]
     assert f'<option value="{person}" selected>Orla Office' in page
 
 
@@ -139,48 +139,52 @@ def test_records_are_told_apart_and_dates_are_in_words_on_the_page_and_in_the_fi
     server: RunningServer, cast: Cast
 ) -> None:
     member = cast.people[Role.MEMBER]
-    new_visit(cast, new_job(cast)["id"], member)
+    make_visit(cast, make_assigned_job(cast)["id"], member)
     day = today(cast)
-    logged(cast, on=day, minutes=60)
-    visiting = visit(server, cast)
-    entry, planned = told(visiting.get(f"{PATH}?actedBy=person").text)[:2]
-    assert entry.endswith(f"1:00 hours of Mia Member on {date_words(day)}")
+    make_time_entry(cast, on=day, minutes=60)
+    session = sign_in_new_person(server, cast)
+    entry, planned = read_acts(session.get(f"{PATH}?actedBy=person").text)[:2]
+    assert entry.endswith(f"1:00 hours of Mia Member on {format_date(day)}")
     assert planned.endswith("J-0001 Replace the boiler (visit) · J-0001 Replace the boiler (job)")
-    rows = csv.reader(io.StringIO(visiting.get(f"{PATH}/export.csv").content.decode("utf-8-sig")))
+    rows = csv.reader(io.StringIO(session.get(f"{PATH}/export.csv").content.decode("utf-8-sig")))
     assert {
-        f"1:00 hours of Mia Member on {date_words(day)}",
+        f"1:00 hours of Mia Member on {format_date(day)}",
         "J-0001 Replace the boiler (visit); J-0001 Replace the boiler (job)",
     } <= {row[4] for row in rows}
 
 
 def test_a_merge_is_told_by_its_customers_before_what_moved_with_them(server: RunningServer, cast: Cast) -> None:
-    ended, stays = a_customer(cast, "Keith Eastwood"), a_customer(cast, "Derek Kershaw")
-    a_contact(cast, ended, "Keith Eastwood")
+    ended, stays = make_customer(cast, "Keith Eastwood"), make_customer(cast, "Derek Kershaw")
+    make_contact(cast, ended, "Keith Eastwood")
     cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
-    [merged] = [one for one in told(visit(server, cast).get(PATH).text) if one.startswith("Customers merged")]
+    [merged] = [
+        one for one in read_acts(sign_in_new_person(server, cast).get(PATH).text) if one.startswith("Customers merged")
+    ]
     assert merged.endswith("Keith Eastwood (customer) · Derek Kershaw · Keith Eastwood (contact)")
 
 
 def test_the_file_says_how_many_records_it_does_not_name(server: RunningServer, cast: Cast) -> None:
-    ids = [logged(cast, on=today(cast), minutes=60 + number)["id"] for number in range(5)]
+    ids = [make_time_entry(cast, on=today(cast), minutes=60 + number)["id"] for number in range(5)]
     cast.perform(submit_hours, Role.MEMBER, timeEntryIds=ids)
-    rows = csv.reader(io.StringIO(visit(server, cast).get(f"{PATH}/export.csv").content.decode("utf-8-sig")))
+    rows = csv.reader(
+        io.StringIO(sign_in_new_person(server, cast).get(f"{PATH}/export.csv").content.decode("utf-8-sig"))
+    )
     [submitted] = [row[4] for row in rows if row[3] == "Hours submitted"]
     assert submitted.count("Mia Member") == 3
     assert submitted.endswith("; 2 more")
 
 
 def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast, "=Calder")
+    customer = make_customer(cast, "=Calder")
     for number in range(30):
         cast.perform(update_customer, Role.OFFICE, customerId=customer, phone=f"={number}")
-    visiting = visit(server, cast)
-    page = visiting.get(f"{PATH}?personId={cast.people[Role.OFFICE]}").text
-    assert len(told(page)) == 25
+    session = sign_in_new_person(server, cast)
+    page = session.get(f"{PATH}?personId={cast.people[Role.OFFICE]}").text
+    assert len(read_acts(page)) == 25
     [following] = re.findall(r'id="next-page" href="([^"]*)"', page)
-    assert len(told(visiting.get(unescape(following)).text)) == 6
+    assert len(read_acts(session.get(unescape(following)).text)) == 6
     [export] = re.findall(r'<a href="([^"]*)" download>CSV</a>', page)
-    rows = list(csv.reader(io.StringIO(visiting.get(unescape(export)).content.decode("utf-8-sig"))))
+    rows = list(csv.reader(io.StringIO(session.get(unescape(export)).content.decode("utf-8-sig"))))
     assert rows[0] == ["When", "Who", "App or key", "What", "Records"]
     assert [row[1:] for row in rows[1:]] == [["Orla Office", "", "Details changed: phone", "'=Calder"]] * 30 + [
         ["Orla Office", "", "Customer created", "'=Calder"]
@@ -189,11 +193,11 @@ def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, c
 
 
 def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: Cast) -> None:
-    answer = visit(server, cast).get(f"{PATH}?from=2038-01-02&until=2038-01-01")
+    answer = sign_in_new_person(server, cast).get(f"{PATH}?from=2038-01-02&until=2038-01-01")
     assert answer.status_code == 422
-    assert "Until is before the first date." in words(answer.text)
-    nothing = visit(server, cast).get(f"{PATH}?from=2038-01-02")
-    assert "None of these. Show all" in words(nothing.text)
+    assert "Until is before the first date." in visible_text(answer.text)
+    nothing = sign_in_new_person(server, cast).get(f"{PATH}?from=2038-01-02")
+    assert "None of these. Show all" in visible_text(nothing.text)
 
 
 @pytest.mark.parametrize(
@@ -209,9 +213,9 @@ def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: 
 def test_what_it_cannot_be_narrowed_to_is_told_by_its_name(
     server: RunningServer, cast: Cast, asked: str, fault: str
 ) -> None:
-    answer = visit(server, cast).get(f"{PATH}?{asked}")
+    answer = sign_in_new_person(server, cast).get(f"{PATH}?{asked}")
     assert answer.status_code == 422
-    assert fault in words(answer.text)
+    assert fault in visible_text(answer.text)
     name = asked.partition("=")[0]
     if name in {"personId", "actedBy", "from"}:
         assert re.search(rf'name="{name}"[^>]* aria-invalid="true" aria-describedby="{name}-fault"', answer.text)
@@ -221,21 +225,21 @@ def test_what_it_cannot_be_narrowed_to_is_told_by_its_name(
 def test_what_is_no_text_is_refused_and_does_not_widen_what_is_shown(
     server: RunningServer, cast: Cast, name: str
 ) -> None:
-    a_customer(cast)
-    visiting = visit(server, cast)
+    make_customer(cast)
+    session = sign_in_new_person(server, cast)
     for path in (PATH, f"{PATH}/export.csv"):
-        answer = visiting.get(f"{path}?{name}=%ff")
+        answer = session.get(f"{path}?{name}=%ff")
         assert (answer.status_code, "Customer created" in answer.text) == (422, False)
 
 
 def test_an_address_that_asks_for_too_much_is_refused(server: RunningServer, cast: Cast) -> None:
-    asked = "&".join(["actedBy=person", *(f"x{number}=1" for number in range(20))])
-    answer = visit(server, cast).get(f"{PATH}?{asked}")
+    query = "&".join(["actedBy=person", *(f"x{number}=1" for number in range(20))])
+    answer = sign_in_new_person(server, cast).get(f"{PATH}?{query}")
     assert (answer.status_code, "asks for more than a page can tell" in answer.text) == (400, True)
 
 
 def test_everything_that_acts_is_called_in_words(server: RunningServer, cast: Cast) -> None:
-    page = visit(server, cast).get(PATH).text
+    page = sign_in_new_person(server, cast).get(PATH).text
     for one in DoneBy:
-        assert f'<option value="{one}">{one.words}</option>' in page
+        assert f'<option value="{one}">{one.label}</option>' in page
     assert list_activity.name not in page

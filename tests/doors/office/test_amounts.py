@@ -4,20 +4,20 @@ import re
 
 import pytest
 
-from billing import an_invoice, issued, paid
-from cast import Cast
 from doors.office.test_quotes import fields_of
-from labour import decide
-from mainstay.business.invoices.operations import get_invoice
+from mainstay.business.invoices.drafting.operations import get_invoice
 from mainstay.business.people.operations import update_person
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.purchasing.bills import get_bill
-from mainstay.terms.rights import Role
-from ordering import PIPE, a_bill, an_order
-from quoting import a_draft, usual_tax
-from running import RunningServer
-from scheduling import make_job
-from visiting import visit, words
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import sign_in_new_person, visible_text
+from support.cast import Cast
+from support.hours import set_organisation_columns
+from support.invoices import issue_invoice, make_invoice, pay_invoice
+from support.purchases import PIPE, make_bill, make_order
+from support.quotes import make_default_tax_rate, make_quote
+from support.servers import RunningServer
+from support.visits import make_site_job
 
 LINE = {"description": "Boiler", "quantity": "2", "unitPrice": "1234.5678", "cost": "1000"}
 COUNTRY = pytest.mark.parametrize(
@@ -29,11 +29,11 @@ COUNTRY = pytest.mark.parametrize(
 def test_pages_write_amounts_as_the_country_does(
     server: RunningServer, cast: Cast, country: str, net: str, price: str
 ) -> None:
-    decide(cast, country=country)
-    invoice = issued(cast, an_invoice(cast, lines=[LINE]))
-    payment = paid(cast, invoice)
+    set_organisation_columns(cast, country=country)
+    invoice = issue_invoice(cast, make_invoice(cast, lines=[LINE]))
+    payment = pay_invoice(cast, invoice)
     cast.perform(save_price_item, Role.OFFICE, name="Boiler", kind="material", sellPrice="1234.5678")
-    visiting = visit(server, cast, Role.OFFICE)
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     pages = {
         "/invoices": net,
         f"/invoices/{invoice['id']}": net,
@@ -41,10 +41,10 @@ def test_pages_write_amounts_as_the_country_does(
         "/price-list": price,
     }
     for path, written in pages.items():
-        page = visiting.get(path)
+        page = session.get(path)
         assert page.status_code == 200
         assert written in page.text, path
-    assert price in visiting.get(f"/invoices/{invoice['id']}").text
+    assert price in session.get(f"/invoices/{invoice['id']}").text
 
 
 @pytest.mark.parametrize(
@@ -58,16 +58,16 @@ def test_pages_write_amounts_as_the_country_does(
 def test_amounts_and_prices_have_the_decimals_of_the_currency(
     server: RunningServer, cast: Cast, currency: str, price: str, tenfold: str, exact: str
 ) -> None:
-    decide(cast, currency=currency)
+    set_organisation_columns(cast, currency=currency)
     typed, little = price.replace(",", ""), exact.replace(",", "")
     line = {"description": "Boiler", "quantity": "10", "unitPrice": typed, "cost": little}
-    draft, order = an_invoice(cast, lines=[line]), an_order(cast, lines=[PIPE | {"unitPrice": typed}])
-    bill = a_bill(cast, lines=[PIPE | {"unitPrice": typed, "taxRateId": None}], total=tenfold.replace(",", ""))
+    draft, order = make_invoice(cast, lines=[line]), make_order(cast, lines=[PIPE | {"unitPrice": typed}])
+    bill = make_bill(cast, lines=[PIPE | {"unitPrice": typed, "taxRateId": None}], total=tenfold.replace(",", ""))
     item = cast.perform(save_price_item, Role.OFFICE, name="Boiler", kind="material", sellPrice=typed, costPrice=little)
-    job = make_job(cast, budget=typed)
+    job = make_site_job(cast, budget=typed)
     cast.perform(update_person, personId=cast.people[Role.MEMBER], billRate=typed)
-    visiting = visit(server, cast)
-    for path, told in {
+    session = sign_in_new_person(server, cast)
+    for path, expected in {
         "/invoices": [tenfold],
         f"/invoices/{draft['id']}": [price, tenfold],
         f"/invoices/{draft['id']}/lines": [f'value="{typed}"', f'value="{little}"', f">{tenfold}<"],
@@ -80,44 +80,46 @@ def test_amounts_and_prices_have_the_decimals_of_the_currency(
         f"/jobs/{job['id']}": [price],
         f"/people/{cast.people[Role.MEMBER]}": [price],
     }.items():
-        page = visiting.get(path).text
-        assert [text for text in told if not re.search(rf"(?<![\d.,]){re.escape(text)}(?![\d.,])", page)] == [], path
+        page = session.get(path).text
+        assert [text for text in expected if not re.search(rf"(?<![\d.,]){re.escape(text)}(?![\d.,])", page)] == [], (
+            path
+        )
 
 
 def test_percentages_and_quantities_have_none_of_them(server: RunningServer, cast: Cast) -> None:
-    decide(cast, currency="KWD")
-    usual_tax(cast)
-    assert "20.00<" in visit(server, cast, Role.OFFICE).get("/settings/taxes").text
+    set_organisation_columns(cast, currency="KWD")
+    make_default_tax_rate(cast)
+    assert "20.00<" in sign_in_new_person(server, cast, Role.OFFICE).get("/settings/taxes").text
 
 
 @pytest.mark.parametrize(("country", "written"), [("GB", "1,234.5"), ("DE", "1.234,5")])
 def test_quantities_are_written_likewise_without_zeros_that_say_nothing(
     server: RunningServer, cast: Cast, country: str, written: str
 ) -> None:
-    decide(cast, country=country)
-    invoice = an_invoice(cast, lines=[LINE, LINE | {"quantity": "1234.50"}])
-    page = visit(server, cast, Role.OFFICE).get(f"/invoices/{invoice['id']}").text
+    set_organisation_columns(cast, country=country)
+    invoice = make_invoice(cast, lines=[LINE, LINE | {"quantity": "1234.50"}])
+    page = sign_in_new_person(server, cast, Role.OFFICE).get(f"/invoices/{invoice['id']}").text
     assert re.findall(r'data-label="Quantity">([^<]*)<', page) == ["2", written]
 
 
 @pytest.mark.parametrize(("country", "percent"), [("GB", "12.5 %"), ("DE", "12,5 %")])
 def test_percentages_are_written_likewise(server: RunningServer, cast: Cast, country: str, percent: str) -> None:
-    decide(cast, country=country)
+    set_organisation_columns(cast, country=country)
     less = {"discountPercent": "12.5"}
     of_whole = {"percent": "12.50"}
-    quote = a_draft(cast, lines=[LINE | less], discount=of_whole, deposit=of_whole)
-    invoice = an_invoice(cast, lines=[LINE | less], discount=of_whole)
-    order, bill = an_order(cast, lines=[PIPE | less]), a_bill(cast, lines=[PIPE | less], total="52.50")
-    visiting = visit(server, cast, Role.OFFICE)
+    quote = make_quote(cast, lines=[LINE | less], discount=of_whole, deposit=of_whole)
+    invoice = make_invoice(cast, lines=[LINE | less], discount=of_whole)
+    order, bill = make_order(cast, lines=[PIPE | less]), make_bill(cast, lines=[PIPE | less], total="52.50")
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     whole = f"less {percent} on the whole"
-    for path, told in {
+    for path, expected in {
         f"/quotes/{quote['id']}": [f"less {percent}", whole, f"Deposit: {percent} of the total"],
         f"/invoices/{invoice['id']}": [f"less {percent}", whole],
         f"/purchasing/orders/{order['id']}": [f"less {percent}"],
         f"/purchasing/bills/{bill['id']}": [f"less {percent}"],
     }.items():
-        page = words(visiting.get(path).text)
-        assert [text for text in told if text not in page] == [], path
+        page = visible_text(session.get(path).text)
+        assert [text for text in expected if text not in page] == [], path
         assert "12.50" not in page
 
 
@@ -126,13 +128,13 @@ def test_a_payment_is_called_by_its_amount_as_the_country_writes_it(
     server: RunningServer, cast: Cast, country: str, net: str, price: str
 ) -> None:
     assert price
-    decide(cast, country=country)
-    payment = paid(cast, issued(cast, an_invoice(cast, lines=[LINE])))
-    visiting = visit(server, cast, Role.OFFICE)
+    set_organisation_columns(cast, country=country)
+    payment = pay_invoice(cast, issue_invoice(cast, make_invoice(cast, lines=[LINE])))
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     path = f"/payments/{payment['id']}"
-    assert f'<a href="{path}" dir="auto">{net} GBP</a>' in visiting.get("/payments").text
+    assert f'<a href="{path}" dir="auto">{net} GBP</a>' in session.get("/payments").text
     for page in (path, f"{path}/reverse"):
-        shown = visiting.get(page).text
+        shown = session.get(page).text
         assert f"{net} GBP" in shown
         assert "2469.14 GBP" not in shown
 
@@ -141,78 +143,80 @@ def test_a_payment_is_called_by_its_amount_as_the_country_writes_it(
 def test_an_editor_writes_what_is_typed_without_groups_and_what_it_comes_to_with_them(
     server: RunningServer, cast: Cast, country: str, net: str, price: str
 ) -> None:
-    decide(cast, country=country)
-    usual_tax(cast)
-    draft = an_invoice(cast, lines=[LINE])
-    visiting = visit(server, cast, Role.OFFICE)
-    page = visiting.get(f"/invoices/{draft['id']}/lines").text
+    set_organisation_columns(cast, country=country)
+    make_default_tax_rate(cast)
+    draft = make_invoice(cast, lines=[LINE])
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    page = session.get(f"/invoices/{draft['id']}/lines").text
     assert re.search(rf'unitPrice"[^>]*value="{re.escape(price[:1] + price[2:])}"', page)
     assert price not in page
     assert page.count(net) == 3
-    totals = visiting.submit(f"/invoices/{draft['id']}/lines", f"/invoices/{draft['id']}/lines/totals")
+    totals = session.submit_form(f"/invoices/{draft['id']}/lines", f"/invoices/{draft['id']}/lines/totals")
     assert net in totals.text
 
 
-TYPED = pytest.mark.parametrize(("country", "thousand", "little"), [("DE", "1.250", "1,255"), ("GB", "1,250", "1.255")])
+TYPED_AMOUNTS = pytest.mark.parametrize(
+    ("country", "thousand", "little"), [("DE", "1.250", "1,255"), ("GB", "1,250", "1.255")]
+)
 
 
-@TYPED
+@TYPED_AMOUNTS
 def test_what_is_typed_in_a_form_is_read_as_the_country_writes_it_and_stays_as_it_is(
     server: RunningServer, cast: Cast, country: str, thousand: str, little: str
 ) -> None:
-    decide(cast, country=country)
-    visiting = visit(server, cast, Role.OFFICE)
+    set_organisation_columns(cast, country=country)
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     item = {"name": "Boiler", "kind": "material", "status": "active"}
-    visiting.follow(visiting.submit("/price-list/new", **item, sellPrice=thousand, costPrice=little))
+    session.follow_redirect(session.submit_form("/price-list/new", **item, sellPrice=thousand, costPrice=little))
     (made,) = cast.perform(list_price_items)["data"]
     assert (made["sellPrice"], made["costPrice"]) == ("1250.00", "1.255")
     path = f"/price-list/{made['id']}/edit"
-    shown = visiting.get(path).text
-    again = {name: _value(shown, name) for name in ("sellPrice", "costPrice")}
+    shown = session.get(path).text
+    again = {name: _read_field(shown, name) for name in ("sellPrice", "costPrice")}
     assert again["costPrice"] == little
-    visiting.follow(visiting.answer(shown, path, **item, **again))
+    session.follow_redirect(session.submit_page(shown, path, **item, **again))
     (kept,) = cast.perform(list_price_items)["data"]
     assert (kept["sellPrice"], kept["costPrice"]) == ("1250.00", "1.255")
 
 
-@TYPED
+@TYPED_AMOUNTS
 def test_what_is_typed_on_a_line_is_read_likewise(
     server: RunningServer, cast: Cast, country: str, thousand: str, little: str
 ) -> None:
-    decide(cast, country=country)
-    draft = an_invoice(cast, lines=[LINE])
-    visiting = visit(server, cast, Role.OFFICE)
+    set_organisation_columns(cast, country=country)
+    draft = make_invoice(cast, lines=[LINE])
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     path, line = f"/invoices/{draft['id']}/lines", draft["lines"][0]["id"]
     typed = {f"{line} quantity": thousand, f"{line} unitPrice": little, "new kind": "item"}
     more = {"new description": "Less", "new unitPrice": f"-{thousand}", "do": "done"}
-    visiting.follow(visiting.submit(path, **typed, **more))
+    session.follow_redirect(session.submit_form(path, **typed, **more))
     lines = cast.perform(get_invoice, invoiceId=draft["id"])["lines"]
     assert [(one["quantity"], one["unitPrice"]) for one in lines] == [("1250.00", "1.255"), ("1.00", "-1250.00")]
 
 
-@TYPED
+@TYPED_AMOUNTS
 def test_what_is_typed_on_a_bill_is_read_likewise(
     server: RunningServer, cast: Cast, country: str, thousand: str, little: str
 ) -> None:
-    decide(cast, country=country)
-    bill = a_bill(cast, lines=[PIPE | {"taxRateId": None}])
-    visiting = visit(server, cast, Role.OFFICE)
+    set_organisation_columns(cast, country=country)
+    bill = make_bill(cast, lines=[PIPE | {"taxRateId": None}])
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     path = f"/purchasing/bills/{bill['id']}/lines"
-    form = fields_of(visiting.get(path).text)
+    form = fields_of(session.get(path).text)
     typed = {"lines.0.quantity": thousand, "lines.0.unitPrice": little, "total": "1568,75"}
-    visiting.follow(visiting.post(path, form | typed))
+    session.follow_redirect(session.post(path, form | typed))
     (changed,) = cast.perform(get_bill, billId=bill["id"])["lines"]
     assert (changed["quantity"], changed["unitPrice"]) == ("1250.00", "1.255")
 
 
-def _value(page: str, name: str) -> str:
+def _read_field(page: str, name: str) -> str:
     found = re.search(rf'name="{name}"[^>]* value="([^"]*)"', page)
     assert found, name
     return found[1]
 
 
 def test_spreadsheets_get_plain_decimals(server: RunningServer, cast: Cast) -> None:
-    decide(cast, country="DE")
-    issued(cast, an_invoice(cast, lines=[LINE]))
-    written = visit(server, cast, Role.OFFICE).get("/invoices/export.csv").text
+    set_organisation_columns(cast, country="DE")
+    issue_invoice(cast, make_invoice(cast, lines=[LINE]))
+    written = sign_in_new_person(server, cast, Role.OFFICE).get("/invoices/export.csv").text
     assert ",2469.14," in written

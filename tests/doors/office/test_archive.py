@@ -10,162 +10,174 @@ from zipfile import ZipFile
 import orjson
 import pytest
 
-from billing import BOILER, FLUE, an_invoice, credited, issued, notes_of, voided
-from cast import Cast, assemble
-from filing import PDF, add, work_of
-from house.examples import furnish
-from installations import Installations
-from mainstay.backing.files import Files, PassingFiles
-from mainstay.backing.folder import DataFolder
-from mainstay.backing.guard import Guard
 from mainstay.business.customers.operations import archive_customer, create_customer
 from mainstay.business.organisation.settings import update_settings
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.roles import remove_person
 from mainstay.business.purchasing.operations import list_purchase_orders
 from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.office import export
-from mainstay.doors.office.archive import EXPORTS_AN_HOUR, Archive
-from mainstay.doors.office.archived import LEFT_OUT, askings, exported, name_of, papers
-from mainstay.doors.office.desk import about
-from mainstay.kernel.context import Envelope
-from mainstay.kernel.perform import Stage
+from mainstay.composition import open_performer
+from mainstay.doors.office.kit import list_export
+from mainstay.doors.office.kit.office_pages import id_input_of
+from mainstay.doors.office.settings.full_export import EXPORTS_PER_HOUR, FullExport
+from mainstay.doors.office.settings.full_export_contents import (
+    EXCLUDED_LISTS,
+    complete_queries,
+    exported_lists,
+    file_name_of,
+    issued_files_list,
+)
+from mainstay.infrastructure.address_guard import AddressGuard
+from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.infrastructure.files import FileStore, TemporaryFiles
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.perform import Performer
 from mainstay.settings import Settings
-from mainstay.staging import open_stage
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Role
-from ordering import ordered, received
-from quoting import press, sent, usual_tax
-from running import RunningServer
-from scheduling import plan
-from telling import set_columns
-from uploading import left_behind
-from visiting import visit, words
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Role
+from rules.examples import make_samples
+from support.attachments import PDF, add_file, make_attachment_jobs
+from support.browser_session import sign_in_new_person, visible_text
+from support.cast import Cast, make_cast
+from support.installations import Installations
+from support.invoices import BOILER, FLUE, credit_issued, credit_notes_of, issue_invoice, make_invoice, void_issued
+from support.purchases import place_order, receive_order
+from support.quotes import issue_quote, make_default_tax_rate, open_document_files
+from support.servers import RunningServer
+from support.uploads import list_temporary_files
+from support.visits import plan_test_visit
+from support.webhooks import set_columns
 
 LONG_AGO = "2020-01-01T00:00:00.000Z"
 PATH = "/settings/export/everything.zip"
 
 
 @dataclass(frozen=True)
-class Opened:
+class ArchiveContents:
     """What is in an archive."""
 
-    parts: dict[str, bytes]
+    files: dict[str, bytes]
 
-    def table(self, name: str) -> list[dict[str, str]]:
-        text = self.parts[f"csv/{name}.csv"].decode("utf-8-sig")
+    def read_table(self, name: str) -> list[dict[str, str]]:
+        text = self.files[f"csv/{name}.csv"].decode("utf-8-sig")
         return list(csv.DictReader(StringIO(text, newline=""), strict=True))
 
-    def records(self, name: str) -> list[dict[str, Any]]:
-        return [orjson.loads(line) for line in self.parts[f"json/{name}.jsonl"].splitlines()]
+    def read_records(self, name: str) -> list[dict[str, Any]]:
+        return [orjson.loads(line) for line in self.files[f"json/{name}.jsonl"].splitlines()]
 
 
-def opened(content: bytes) -> Opened:
+def open_archive(content: bytes) -> ArchiveContents:
     with ZipFile(BytesIO(content)) as archive:
         assert archive.testzip() is None
-        return Opened({name: archive.read(name) for name in archive.namelist()})
+        return ArchiveContents({name: archive.read(name) for name in archive.namelist()})
 
 
-def made(cast: Cast, settings: Settings, role: Role = Role.OWNER) -> Opened:
+def make_archive(cast: Cast, settings: Settings, role: Role = Role.OWNER) -> ArchiveContents:
     folder = DataFolder(settings.data)
-    passing = PassingFiles(folder.passing)
-    folder.make()
+    passing = TemporaryFiles(folder.temporary_files)
+    folder.create()
     passing.folder.mkdir(exist_ok=True)
     content = BytesIO()
-    Archive(cast.stage, cast.actor(role, door=Door.OFFICE), "UTC", "req_1", Files(folder.files), passing).write(content)
-    return opened(content.getvalue())
+    FullExport(
+        cast.performer, cast.actor(role, door=Door.OFFICE), "UTC", "req_1", FileStore(folder.files), passing
+    ).write(content)
+    return open_archive(content.getvalue())
 
 
 def test_every_list_of_the_catalogue_is_in_it_or_left_out_for_a_reason() -> None:
     lists = {
-        operation.name for operation in CATALOGUE.operations if operation.lists and Door.OFFICE in operation.offered
+        operation.name
+        for operation in CATALOGUE.operations
+        if operation.returns_page and Door.OFFICE in operation.doors
     }
-    assert LEFT_OUT.keys() <= lists
+    assert EXCLUDED_LISTS.keys() <= lists
     needed = {
         operation.name
         for operation in CATALOGUE.operations
-        if operation.lists and any(field.is_required() for field in operation.input.model_fields.values())
+        if operation.returns_page and any(field.is_required() for field in operation.input.model_fields.values())
     }
-    assert needed <= LEFT_OUT.keys(), "a list that cannot be asked for as a whole needs a reason"
+    assert needed <= EXCLUDED_LISTS.keys(), "a list that cannot be asked for as a whole needs a reason"
 
 
 def test_a_list_is_asked_for_all_there_is(cast: Cast) -> None:
-    assert askings(CATALOGUE, list_visits)[0] == {"order": "latest", "status": "planned"}
-    assert {"order": "latest", "status": "declined"} in askings(CATALOGUE, list_time_off)
-    for lists in exported(CATALOGUE, cast.actor(Role.OWNER, door=Door.OFFICE)):
-        for asked in askings(CATALOGUE, lists):
-            cast.answer(lists, Role.OWNER, Envelope("req_1"), **asked)
+    assert complete_queries(CATALOGUE, list_visits)[0] == {"order": "latest", "status": "planned"}
+    assert {"order": "latest", "status": "declined"} in complete_queries(CATALOGUE, list_time_off)
+    for lists in exported_lists(CATALOGUE, cast.actor(Role.OWNER, door=Door.OFFICE)):
+        for queries in complete_queries(CATALOGUE, lists):
+            cast.answer(lists, Role.OWNER, RequestDetails("req_1"), **queries)
 
 
 @pytest.mark.engines("sqlite", "postgresql")
-def test_every_record_is_in_it_once_in_whatever_state(stage: Stage, settings: Settings) -> None:
+def test_every_record_is_in_it_once_in_whatever_state(performer: Performer, settings: Settings) -> None:
     # Nothing is looked up: the webhooks here lead to loopback, where nobody sends anything.
-    cast = furnish(replace(stage, guard=Guard(allow_private=True))).cast
-    cancelled, past, _planned = (plan(cast, None, title="Fair", kind="other")["id"] for _ in range(3))
+    cast = make_samples(replace(performer, guard=AddressGuard(allow_private=True))).cast
+    cancelled, past, _planned = (plan_test_visit(cast, None, title="Fair", kind="other")["id"] for _ in range(3))
     set_columns(cast, "visit", cancelled, status="cancelled")
     set_columns(cast, "visit", past, starts_at=LONG_AGO, ends_at="2020-01-01T01:00:00.000Z", begins_at=LONG_AGO)
     cast.perform(remove_person, personId=cast.people[Role.ADMIN], confirmed=True)
-    found = made(cast, settings)
+    found = make_archive(cast, settings)
     counted = {}
-    for lists in exported(CATALOGUE, cast.actor(Role.OWNER, door=Door.OFFICE)):
-        listing = next((operation.on for operation in CATALOGUE.on(lists.output) if operation.on), None)
-        records = found.records(name_of(lists))
-        assert len(found.table(name_of(lists))) == len(records)
+    for lists in exported_lists(CATALOGUE, cast.actor(Role.OWNER, door=Door.OFFICE)):
+        listing = next((operation.on for operation in CATALOGUE.operations_on(lists.output) if operation.on), None)
+        records = found.read_records(file_name_of(lists))
+        assert len(found.read_table(file_name_of(lists))) == len(records)
         ids = [record["id"] for record in records if "id" in record]
         assert len(ids) == len(set(ids))
-        if listing is None or listing.listed:
+        if listing is None or listing.list_condition:
             # What is over is not listed at all, such as the access of someone who left.
             continue
-        with stage.database.reading(cast.organisation) as rows:
-            row = rows.one(f"SELECT count(*) FROM {listing.table} WHERE organisation_id = :organisation")
+        with performer.database.read_transaction(cast.organisation) as db:
+            row = db.one(f"SELECT count(*) FROM {listing.table} WHERE organisation_id = :organisation")
         assert row is not None
         counted[lists.name] = (len(records), int(row[0] or 0))
     assert {name: count for name, count in counted.items() if count[0] != count[1]} == {}
     assert counted["list_people"] == (6, 6)
     assert counted["list_customers"][0] >= 3
     assert counted["list_visits"][0] >= 3
-    assert len(found.records("notes")) == 1
+    assert len(found.read_records("notes")) == 1
 
 
 @pytest.mark.engines("sqlite", "postgresql")
-def test_each_record_is_as_whole_in_it_as_it_is_got_by_itself(stage: Stage, settings: Settings) -> None:
-    cast = furnish(replace(stage, guard=Guard(allow_private=True))).cast
-    received(cast, ordered(cast), "4", "1")
-    credited(cast, issued(cast))
-    found, owner = made(cast, settings), cast.actor(Role.OWNER, door=Door.OFFICE)
+def test_each_record_is_as_whole_in_it_as_it_is_got_by_itself(performer: Performer, settings: Settings) -> None:
+    cast = make_samples(replace(performer, guard=AddressGuard(allow_private=True))).cast
+    receive_order(cast, place_order(cast), "4", "1")
+    credit_issued(cast, issue_invoice(cast))
+    found, owner = make_archive(cast, settings), cast.actor(Role.OWNER, door=Door.OFFICE)
     compared = set()
-    for prefix, lists in CATALOGUE.lists.items():
-        if lists.name in LEFT_OUT:
+    for prefix, lists in CATALOGUE.list_operations.items():
+        if lists.name in EXCLUDED_LISTS:
             continue
-        gets = CATALOGUE.gets[prefix]
-        for record in found.records(name_of(lists)):
-            alone = cast.answer(gets, owner, Envelope("req_1", bare=True), **about(gets, record["id"]))
+        gets = CATALOGUE.get_operations[prefix]
+        for record in found.read_records(file_name_of(lists)):
+            alone = cast.answer(
+                gets, owner, RequestDetails("req_1", record_only=True), **id_input_of(gets, record["id"])
+            )
             # Which visits lie within someone's time off is found out when it is looked at; all visits are in it.
             assert record == orjson.loads(alone.body) | ({"collisions": None} if prefix == "leave" else {})
             compared.add(lists.name)
     assert compared >= {"list_quotes", "list_purchase_orders", "list_bills", "list_invoices", "list_credit_notes"}
-    [came] = [order["receipts"] for order in found.records("purchase-orders") if order["receipts"]]
+    [came] = [order["receipts"] for order in found.read_records("purchase-orders") if order["receipts"]]
     assert [line["quantity"] for line in came[0]["lines"]] == ["4.00", "1.00"]
 
 
 def test_the_lines_of_documents_are_tables_of_their_own(cast: Cast, settings: Settings) -> None:
-    usual_tax(cast)
-    issued(cast, an_invoice(cast, lines=[BOILER, FLUE]))
-    received(cast, ordered(cast), "4")
-    found = made(cast, settings)
-    told = [(line["Number"], line["Customer"], line["Description"]) for line in found.table("invoice-lines")]
-    assert told == [("INV-0001", "Calder Property", "Combi boiler"), ("INV-0001", "Calder Property", "Flue")]
-    flue = found.table("invoice-lines")[1]
+    make_default_tax_rate(cast)
+    issue_invoice(cast, make_invoice(cast, lines=[BOILER, FLUE]))
+    receive_order(cast, place_order(cast), "4")
+    found = make_archive(cast, settings)
+    rows = [(line["Number"], line["Customer"], line["Description"]) for line in found.read_table("invoice-lines")]
+    assert rows == [("INV-0001", "Calder Property", "Combi boiler"), ("INV-0001", "Calder Property", "Flue")]
+    flue = found.read_table("invoice-lines")[1]
     assert (flue["Quantity"], flue["Unit price"], flue["Amount"]) == ("2.00", "45.55", "91.10")
     assert not {"Id", "Source", "Item id"} & flue.keys()
-    [invoice] = found.records("invoices")
+    [invoice] = found.read_records("invoices")
     assert [(tax["percent"], tax["amount"]) for tax in invoice["taxes"]] == [("20.00", "218.22")]
-    pipe, valve = found.table("purchase-order-lines")
+    pipe, valve = found.read_table("purchase-order-lines")
     assert (pipe["Supplier"], pipe["Received"], valve["Received"]) == ("Pennine Supplies", "4.00", "0.00")
     # A record is one row, as ever.
-    assert [line["Total"] for line in found.table("invoices")] == ["1309.32"]
+    assert [line["Total"] for line in found.read_table("invoices")] == ["1309.32"]
 
 
 @pytest.mark.engines("sqlite", "postgresql")
@@ -173,21 +185,21 @@ def test_the_papers_of_what_was_issued_are_in_it_once_they_are_made(
     engine: str, installations: Installations, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Of its own: where others are served, a worker would make those that nobody has asked for.
-    settings = installations.furnished(engine, tmp_path)
-    cast = assemble(open_stage(settings))
+    settings = installations.make_with_accounts(engine, tmp_path)
+    cast = make_cast(open_performer(settings))
     # However many pages there are.
-    monkeypatch.setattr(export, "_PAGE", 2)
+    monkeypatch.setattr(list_export, "_PAGE_SIZE", 2)
     cast.perform(update_settings, invoiceNumbers={"prefix": "R/", "digits": 1, "next": 7})
-    usual_tax(cast)
-    printing = press(cast, settings.data)
-    invoice, quote, order = issued(cast), sent(cast), ordered(cast)
-    note = notes_of(cast, credited(cast, issued(cast)))[0]
-    voided(cast, invoice)
-    an_invoice(cast)
-    issued(cast)
-    DataFolder(settings.data).make()
+    make_default_tax_rate(cast)
+    printing = open_document_files(cast, settings.data)
+    invoice, quote, order = issue_invoice(cast), issue_quote(cast), place_order(cast)
+    note = credit_notes_of(cast, credit_issued(cast, issue_invoice(cast)))[0]
+    void_issued(cast, invoice)
+    make_invoice(cast)
+    issue_invoice(cast)
+    DataFolder(settings.data).create()
     printed = {
-        f"papers/{path}": printing.print(cast.organisation, record["id"], form)
+        f"papers/{path}": printing.fetch_file(cast.organisation, record["id"], form)
         for path, record, form in (
             ("invoices/R_7.pdf", invoice, "pdf"),
             ("invoices/R_7 void.pdf", invoice, "void"),
@@ -199,54 +211,56 @@ def test_the_papers_of_what_was_issued_are_in_it_once_they_are_made(
     }
     # Also for those whose subscription has ended: they take what is theirs.
     cast.lapse()
-    found = made(cast, settings)
-    assert {name: part for name, part in found.parts.items() if name.startswith("papers/")} == printed
-    told = found.parts["README.txt"].decode()
-    assert told.index("not made yet") < told.index("papers/invoices/R_9.pdf") < told.index("papers/invoices/R_8.pdf")
+    found = make_archive(cast, settings)
+    assert {name: part for name, part in found.files.items() if name.startswith("papers/")} == printed
+    readme = found.files["README.txt"].decode()
+    assert (
+        readme.index("not made yet") < readme.index("papers/invoices/R_9.pdf") < readme.index("papers/invoices/R_8.pdf")
+    )
     # A draft has none to be made, and what was made is not called missing.
-    assert told.count("papers/invoices/") == 2
-    cast.stage.database.close()
+    assert readme.count("papers/invoices/") == 2
+    cast.performer.database.close()
 
 
 def test_papers_are_for_those_who_are_given_them(cast: Cast) -> None:
     member, owner = (cast.actor(role, door=Door.OFFICE) for role in (Role.MEMBER, Role.OWNER))
     # Members see what comes for their jobs, and not what it costs.
-    assert papers(CATALOGUE, member, list_purchase_orders) is None
-    assert papers(CATALOGUE, owner, list_purchase_orders)
-    assert papers(CATALOGUE, owner, list_visits) is None
+    assert issued_files_list(CATALOGUE, member, list_purchase_orders) is None
+    assert issued_files_list(CATALOGUE, owner, list_purchase_orders)
+    assert issued_files_list(CATALOGUE, owner, list_visits) is None
 
 
 def test_it_holds_tables_programs_lines_files_and_what_they_are(
-    server: RunningServer, cast: Cast, stranger: Cast
+    server: RunningServer, cast: Cast, other_cast: Cast
 ) -> None:
-    work, content = work_of(cast), Files(DataFolder(server.settings.data).files).keep(PDF)
-    added = add(cast, work.job, content=content, name="Größe.pdf")
-    lost = add(cast, work.job, content="4" * 64, name="Lost.pdf")
+    work, content = make_attachment_jobs(cast), FileStore(DataFolder(server.settings.data).files).store(PDF)
+    added = add_file(cast, work.job, content=content, name="Größe.pdf")
+    lost = add_file(cast, work.job, content="4" * 64, name="Lost.pdf")
     cast.perform(add_note, recordId=work.job, text="=1+1", visibility="office")
     gone = cast.perform(create_customer, name="=cmd|calc")["id"]
     cast.perform(archive_customer, customerId=gone)
-    work_of(stranger)
-    olivia = visit(server, cast)
+    make_attachment_jobs(other_cast)
+    olivia = sign_in_new_person(server, cast)
     answer = olivia.get(PATH)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip")
     assert answer.headers["content-disposition"].startswith("attachment; ")
-    found = opened(answer.content)
+    found = open_archive(answer.content)
 
-    assert [line["Name"] for line in found.table("customers")] == ["Calder Property Services", "'=cmd|calc"]
-    assert [(one["name"], one["status"]) for one in found.records("customers")][1] == ("=cmd|calc", "archived")
-    assert [line["Note"] for line in found.table("notes")] == ["'=1+1"]
-    assert len(found.records("jobs")) == 2
-    assert orjson.loads(found.parts["json/organisation.json"])["id"] == cast.organisation
-    assert found.parts[f"files/{work.job}/{added['id']} Größe.pdf"] == PDF
-    told = found.parts["README.txt"].decode()
-    assert "jobs: 2" in told
-    assert f"files/{work.job}/{lost['id']} Lost.pdf" in told
-    assert stranger.organisation.encode() not in b"".join(found.parts.values())
+    assert [line["Name"] for line in found.read_table("customers")] == ["Calder Property Services", "'=cmd|calc"]
+    assert [(one["name"], one["status"]) for one in found.read_records("customers")][1] == ("=cmd|calc", "archived")
+    assert [line["Note"] for line in found.read_table("notes")] == ["'=1+1"]
+    assert len(found.read_records("jobs")) == 2
+    assert orjson.loads(found.files["json/organisation.json"])["id"] == cast.organisation
+    assert found.files[f"files/{work.job}/{added['id']} Größe.pdf"] == PDF
+    readme = found.files["README.txt"].decode()
+    assert "jobs: 2" in readme
+    assert f"files/{work.job}/{lost['id']} Lost.pdf" in readme
+    assert other_cast.organisation.encode() not in b"".join(found.files.values())
 
 
 @pytest.mark.parametrize("role", list(Role))
 def test_it_is_for_owners_and_admins(server: RunningServer, cast: Cast, role: Role) -> None:
-    someone = visit(server, cast, role)
+    someone = sign_in_new_person(server, cast, role)
     may = role in {Role.OWNER, Role.ADMIN}
     for path in ("/settings/export", PATH):
         assert someone.get(path).status_code == (200 if may else 403)
@@ -254,17 +268,17 @@ def test_it_is_for_owners_and_admins(server: RunningServer, cast: Cast, role: Ro
 
 
 def test_it_is_there_while_lapsed(server: RunningServer, cast: Cast) -> None:
-    olivia = visit(server, cast)
-    work_of(cast)
+    olivia = sign_in_new_person(server, cast)
+    make_attachment_jobs(cast)
     cast.lapse()
-    assert "Jobs" in words(olivia.get("/settings/export").text)
-    assert len(opened(olivia.get(PATH).content).records("jobs")) == 2
+    assert "Jobs" in visible_text(olivia.get("/settings/export").text)
+    assert len(open_archive(olivia.get(PATH).content).read_records("jobs")) == 2
 
 
 def test_it_leaves_nothing_but_what_is_sent_and_is_not_made_over_and_over(server: RunningServer, cast: Cast) -> None:
-    olivia = visit(server, cast)
-    before = set(left_behind(server))
+    olivia = sign_in_new_person(server, cast)
+    before = set(list_temporary_files(server))
     assert olivia.get(PATH).status_code == 200
-    assert len(set(left_behind(server)) - before) == 1
-    answers = [olivia.get(PATH).status_code for _ in range(EXPORTS_AN_HOUR)]
-    assert answers == [200] * (EXPORTS_AN_HOUR - 1) + [429]
+    assert len(set(list_temporary_files(server)) - before) == 1
+    answers = [olivia.get(PATH).status_code for _ in range(EXPORTS_PER_HOUR)]
+    assert answers == [200] * (EXPORTS_PER_HOUR - 1) + [429]

@@ -2,13 +2,13 @@ from datetime import date
 
 import pytest
 
-from mainstay.doors.office.days import Day
+from mainstay.doors.office.work.schedule_days import ScheduleDay
 
 ON = "2038-01-11"
-WORKS = ("08:00", "17:00")
+WORKING_HOURS = ("08:00", "17:00")
 
 
-def clocks(works: tuple[str, str] | None, *visits: tuple[str, str], on: str = ON) -> tuple[str, str, int]:
+def find_shown_hours(works: tuple[str, str] | None, *visits: tuple[str, str], on: str = ON) -> tuple[str, str, int]:
     """The first and the last hour that is shown of a day, and how many there are."""
 
     def times(begins: str, ends: str) -> dict[str, str]:
@@ -16,7 +16,9 @@ def clocks(works: tuple[str, str] | None, *visits: tuple[str, str], on: str = ON
 
     people = [{"id": "person_1", "works": [times(*works)] if works else [], "away": [], "name": "Mia", "colour": None}]
     found = [{"personId": "person_2", **times(*visit)} for visit in visits]
-    shown = Day({"timeZone": "Europe/London", "people": people, "visits": found}, date.fromisoformat(on)).rows()
+    shown = ScheduleDay(
+        {"timeZone": "Europe/London", "people": people, "visits": found}, date.fromisoformat(on)
+    ).build_grid()
     return shown["clocks"][0], shown["clocks"][-1], shown["hours"]
 
 
@@ -24,12 +26,12 @@ def clocks(works: tuple[str, str] | None, *visits: tuple[str, str], on: str = ON
     ("works", "visits", "shown"),
     [
         # Room before and behind what is worked, for visits to be moved into.
-        (WORKS, [], ("05:00", "19:00", 15)),
+        (WORKING_HOURS, [], ("05:00", "19:00", 15)),
         # Whatever stands there has room around it again: so every hour of the day is reached.
-        (WORKS, [("05:00", "06:00")], ("02:00", "19:00", 18)),
-        (WORKS, [("19:00", "20:30")], ("05:00", "23:00", 19)),
+        (WORKING_HOURS, [("05:00", "06:00")], ("02:00", "19:00", 18)),
+        (WORKING_HOURS, [("19:00", "20:30")], ("05:00", "23:00", 19)),
         # But no other day is shown.
-        (WORKS, [("01:15", "02:00"), ("22:00", "23:00")], ("00:00", "23:00", 24)),
+        (WORKING_HOURS, [("01:15", "02:00"), ("22:00", "23:00")], ("00:00", "23:00", 24)),
         # Where nobody works.
         (None, [], ("05:00", "19:00", 15)),
         (None, [("12:00", "12:30")], ("09:00", "15:00", 7)),
@@ -38,9 +40,9 @@ def clocks(works: tuple[str, str] | None, *visits: tuple[str, str], on: str = ON
 def test_what_is_worked_and_planned_is_shown_with_room_around(
     works: tuple[str, str] | None, visits: list[tuple[str, str]], shown: tuple[str, str, int]
 ) -> None:
-    assert clocks(works, *visits) == shown
+    assert find_shown_hours(works, *visits) == shown
 
 
 @pytest.mark.parametrize(("on", "hours"), [("2027-03-28", 23), ("2027-10-31", 25)])
 def test_a_day_on_which_the_clocks_change_is_shown_whole(on: str, hours: int) -> None:
-    assert clocks(("00:30", "23:00"), on=on)[2] == hours
+    assert find_shown_hours(("00:30", "23:00"), on=on)[2] == hours

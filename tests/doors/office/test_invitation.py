@@ -1,107 +1,114 @@
-from cast import PASSWORD, Cast
 from mainstay.business.people.operations import get_person, invite_again, invite_person
 from mainstay.identity.keys import list_keys
-from mainstay.terms.rights import Role
 from mainstay.values.ids import new_id
-from running import RunningServer
-from visiting import Somebody, Visit, link_for, somebody, visit, words
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import (
+    BrowserSession,
+    NewPerson,
+    add_new_person,
+    sign_in_new_person,
+    visible_text,
+    wait_for_link,
+)
+from support.cast import PASSWORD, Cast
+from support.servers import RunningServer
 
-NEW = "a password of my own"
+NEW_PASSWORD = "a password of my own"
 
 
 def invite(cast: Cast, email: str) -> str:
     return str(cast.perform(invite_person, name="Nina New", email=email, role="admin")["id"])
 
 
-def new_address() -> str:
+def make_email() -> str:
     return f"{new_id('n').lower()}@new.example"
 
 
 def test_someone_new_comes_in_by_the_link_in_their_mail(server: RunningServer, cast: Cast) -> None:
-    email = new_address()
+    email = make_email()
     person = invite(cast, email)
-    link = link_for(server, email)
-    visiting = Visit(server)
-    page = words(visiting.get(link).text)
+    link = wait_for_link(server, email)
+    session = BrowserSession(server)
+    page = visible_text(session.get(link).text)
     assert "You are invited as Admin" in page
     assert "Password At least 10 characters" in page
-    answer = visiting.submit(link, name="Nina Named", password=NEW)
+    answer = session.submit_form(link, name="Nina Named", password=NEW_PASSWORD)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
-    assert "Nina Named" in visiting.get("/").text
+    assert "Nina Named" in session.get("/").text
     assert cast.perform(get_person, personId=person)["status"] == "active"
-    Visit(server).sign_in(Somebody(person, email, NEW))
+    BrowserSession(server).sign_in(NewPerson(person, email, NEW_PASSWORD))
     # Once is enough.
-    assert Visit(server).get(link).status_code == 410
+    assert BrowserSession(server).get(link).status_code == 410
 
 
 def test_what_is_wrong_is_said_beside_the_field_and_the_link_still_works(server: RunningServer, cast: Cast) -> None:
-    email = new_address()
+    email = make_email()
     invite(cast, email)
-    link = link_for(server, email)
-    visiting = Visit(server)
-    answer = visiting.submit(link, name=" ", password="short")
+    link = wait_for_link(server, email)
+    session = BrowserSession(server)
+    answer = session.submit_form(link, name=" ", password="short")
     assert answer.status_code == 422
-    assert "Your name is empty." in words(answer.text)
-    answer = visiting.submit(link, name="Nina", password="short")
-    assert "Password has fewer than 10 characters." in words(answer.text)
-    assert visiting.submit(link, name="Nina", password=NEW).status_code == 303
+    assert "Your name is empty." in visible_text(answer.text)
+    answer = session.submit_form(link, name="Nina", password="short")
+    assert "Password has fewer than 10 characters." in visible_text(answer.text)
+    assert session.submit_form(link, name="Nina", password=NEW_PASSWORD).status_code == 303
 
 
-def test_whoever_has_an_account_uses_its_password(server: RunningServer, cast: Cast, stranger: Cast) -> None:
-    person = somebody(stranger)
+def test_whoever_has_an_account_uses_its_password(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
+    person = add_new_person(other_cast)
     invite(cast, person.email)
-    link = link_for(server, person.email)
-    visiting = Visit(server)
-    assert "use the same password" in visiting.get(link).text
-    wrong = visiting.submit(link, name="Sara", password=NEW)
+    link = wait_for_link(server, person.email)
+    session = BrowserSession(server)
+    assert "use the same password" in session.get(link).text
+    wrong = session.submit_form(link, name="Sara", password=NEW_PASSWORD)
     assert wrong.status_code == 422
     assert "is not the password of the sign-in you already have" in wrong.text
-    assert visiting.submit(link, name="Sara", password=PASSWORD).status_code == 303
+    assert session.submit_form(link, name="Sara", password=PASSWORD).status_code == 303
     # In the organisation of the invitation, with the other one to switch to.
-    page = visiting.get("/").text
+    page = session.get("/").text
     assert cast.organisation in page
-    assert stranger.organisation in page
+    assert other_cast.organisation in page
 
 
 def test_inviting_again_makes_the_earlier_link_dead(server: RunningServer, cast: Cast) -> None:
-    email = new_address()
+    email = make_email()
     person = invite(cast, email)
-    first = link_for(server, email)
+    first = wait_for_link(server, email)
     cast.perform(invite_again, personId=person)
-    second = link_for(server, email, count=2)
-    assert Visit(server).get(first).status_code == 410
-    assert Visit(server).get(second).status_code == 200
+    second = wait_for_link(server, email, count=2)
+    assert BrowserSession(server).get(first).status_code == 410
+    assert BrowserSession(server).get(second).status_code == 200
 
 
 def test_an_invitation_is_sent_again_from_the_person_s_page(server: RunningServer, cast: Cast) -> None:
-    email = new_address()
+    email = make_email()
     person = invite(cast, email)
-    visiting = visit(server, cast)
-    page = visiting.get(f"/people/{person}").text
-    assert "Invited Admin" in words(page)
+    session = sign_in_new_person(server, cast)
+    page = session.get(f"/people/{person}").text
+    assert "Invited Admin" in visible_text(page)
     assert f'action="/people/{person}/invite-again"' in page
-    answer = visiting.answer(page, f"/people/{person}/invite-again")
+    answer = session.submit_page(page, f"/people/{person}/invite-again")
     assert answer.headers["Location"] == f"/people/{person}?done=invite_again"
-    assert "on its way by mail" in visiting.get(answer.headers["Location"]).text
-    link_for(server, email, count=2)
+    assert "on its way by mail" in session.get(answer.headers["Location"]).text
+    wait_for_link(server, email, count=2)
 
 
 def test_while_lapsed_nobody_joins_and_the_page_says_why(server: RunningServer, cast: Cast) -> None:
-    email = new_address()
+    email = make_email()
     invite(cast, email)
-    link = link_for(server, email)
+    link = wait_for_link(server, email)
     cast.lapse()
-    answer = Visit(server).submit(link, name="Nina", password=NEW)
+    answer = BrowserSession(server).submit_form(link, name="Nina", password=NEW_PASSWORD)
     assert answer.status_code == 402
     assert "The subscription is inactive" in answer.text
     cast.renew()
-    assert Visit(server).submit(link, name="Nina", password=NEW).status_code == 303
+    assert BrowserSession(server).submit_form(link, name="Nina", password=NEW_PASSWORD).status_code == 303
 
 
 def test_an_invitation_opens_nothing_but_itself(server: RunningServer, cast: Cast) -> None:
-    email = new_address()
+    email = make_email()
     invite(cast, email)
-    visiting = Visit(server)
-    visiting.get(link_for(server, email))
-    assert not visiting.is_inside
+    session = BrowserSession(server)
+    session.get(wait_for_link(server, email))
+    assert not session.is_signed_in
     assert cast.perform(list_keys, Role.OWNER)["data"] == []

@@ -5,37 +5,37 @@ from html import unescape
 
 import pytest
 
-from cast import Cast
-from doors.office.test_customers import main, tab
-from evidence import holder
-from filing import add
+from doors.office.test_customers import extract_main, find_tab
 from mainstay.business.jobs.operations import change_job_status, list_jobs, update_job
 from mainstay.business.records.notes import add_note, list_notes
 from mainstay.identity.keys import create_key
-from mainstay.terms.rights import Role
-from running import RunningServer
-from trade import a_customer, a_job, a_site
-from visiting import Visit, visit, words
+from mainstay.vocabulary.permissions import Role
+from support.attachments import add_file
+from support.browser_session import BrowserSession, sign_in_new_person, visible_text
+from support.cast import Cast
+from support.customers import make_customer, make_job, make_site
+from support.servers import RunningServer
+from support.stored_state import actor_with_key
 
 NOTE = re.compile(r'<p class="told">(.*?)</p>')
 
 
-def me(visiting: Visit) -> str:
-    """The id of whoever visits."""
-    found = re.search(r'<a href="/people/([^"]+)">Your details</a>', visiting.get("/").text)
+def find_own_id(session: BrowserSession) -> str:
+    """Return the id of the signed-in person."""
+    found = re.search(r'<a href="/people/([^"]+)">Your details</a>', session.get("/").text)
     assert found
     return found[1]
 
 
 def test_the_list_shows_what_is_live_and_counts_the_others(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast)
+    customer = make_customer(cast)
     for title, steps in {"One": [], "Two": ["inProgress"], "Three": ["done"], "Four": ["done", "closed"]}.items():
-        job = a_job(cast, customer, title=title)["id"]
+        job = make_job(cast, customer, title=title)["id"]
         for step in steps:
             cast.perform(change_job_status, jobId=job, status=step)
-    page = visit(server, cast, Role.OFFICE).get("/jobs").text
+    page = sign_in_new_person(server, cast, Role.OFFICE).get("/jobs").text
     counts = {
-        name: tab(page, name)[1] for name in ("Live", "Open", "In progress", "Done", "Closed", "Cancelled", "All")
+        name: find_tab(page, name)[1] for name in ("Live", "Open", "In progress", "Done", "Closed", "Cancelled", "All")
     }
     assert counts == {
         "Live": "3",
@@ -46,19 +46,19 @@ def test_the_list_shows_what_is_live_and_counts_the_others(server: RunningServer
         "Cancelled": "0",
         "All": "4",
     }
-    shown = words(main(page))
+    shown = visible_text(extract_main(page))
     assert "J-0003 Three" in shown
     assert "J-0004 Four" not in shown
     assert "Invoice the work" in shown
 
 
 def test_the_board_has_each_job_at_its_stage_with_the_next_step(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast)
-    a_job(cast, customer, title="Asked for", status="enquiry")
-    a_job(cast, customer, title="Agreed", dueOn="2026-11-27")
-    begun = a_job(cast, customer, title="Begun")["id"]
+    customer = make_customer(cast)
+    make_job(cast, customer, title="Asked for", status="enquiry")
+    make_job(cast, customer, title="Agreed", dueOn="2026-11-27")
+    begun = make_job(cast, customer, title="Begun")["id"]
     cast.perform(change_job_status, jobId=begun, status="inProgress")
-    page = visit(server, cast, Role.OFFICE).get("/jobs/board").text
+    page = sign_in_new_person(server, cast, Role.OFFICE).get("/jobs/board").text
     columns = dict(re.findall(r'<h2 id="stage-(\w+)">(.*?)</section>', page, re.DOTALL))
     assert list(columns) == [
         "enquiry", "quoting", "toSchedule", "scheduled", "inProgress", "toInvoice", "invoiced", "onHold",
@@ -71,57 +71,57 @@ def test_the_board_has_each_job_at_its_stage_with_the_next_step(server: RunningS
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_sees_its_own_on_list_board_and_page(server: RunningServer, cast: Cast, role: Role) -> None:
-    visiting = visit(server, cast, role)
-    customer = a_customer(cast)
-    mine = a_job(cast, customer, title="My roof", assigned=[me(visiting)], budget="1200.00")["id"]
-    other = a_job(cast, customer, title="Their roof")["id"]
-    done = a_job(cast, customer, title="My wall", assigned=[me(visiting)])["id"]
+    session = sign_in_new_person(server, cast, role)
+    customer = make_customer(cast)
+    mine = make_job(cast, customer, title="My roof", assigned=[find_own_id(session)], budget="1200.00")["id"]
+    other = make_job(cast, customer, title="Their roof")["id"]
+    done = make_job(cast, customer, title="My wall", assigned=[find_own_id(session)])["id"]
     cast.perform(change_job_status, jobId=done, status="done")
     for path in ("/jobs", "/jobs/board"):
-        page = main(visiting.get(path).text)
+        page = extract_main(session.get(path).text)
         assert "My roof" in page
         assert "Their roof" not in page
         assert "Create job" not in page
         # What the office does about the money is the office's.
         assert not re.search("[Ii]nvoice", page)
-    columns = dict(re.findall(r'<h2 id="stage-(\w+)">(.*?)</section>', visiting.get("/jobs/board").text, re.DOTALL))
+    columns = dict(re.findall(r'<h2 id="stage-(\w+)">(.*?)</section>', session.get("/jobs/board").text, re.DOTALL))
     assert "My wall" in columns["done"]
-    assert "Next:" not in words(visiting.get(f"/jobs/{done}").text)
-    shown = visiting.get(f"/jobs/{mine}").text
+    assert "Next:" not in visible_text(session.get(f"/jobs/{done}").text)
+    shown = session.get(f"/jobs/{mine}").text
     assert not re.search(r"1,?200\.00", shown)
     assert f'href="/jobs/{mine}/edit"' not in shown
-    assert visiting.get(f"/jobs/{other}").status_code == 404
-    assert visiting.get("/jobs/new").status_code == 403
+    assert session.get(f"/jobs/{other}").status_code == 404
+    assert session.get("/jobs/new").status_code == 403
     # Only who may go there is led to the customer.
     assert (f'href="/customers/{customer}"' in shown) == (role is Role.MEMBER)
 
 
 def test_a_job_is_made_for_a_customer_that_is_typed(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast)
-    visiting = visit(server, cast, Role.OFFICE)
-    form = visiting.get("/jobs/new").text
+    customer = make_customer(cast)
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    form = session.get("/jobs/new").text
     assert '<option value="normal" selected>Normal</option>' in form
     assert '<option value="timeAndMaterials" selected>' in form
     chosen = {"priority": "high", "billing": "fixed", "status": "open", "tags": "boiler, winter", "budget": "1 200,50"}
-    answer = visiting.answer(form, "/jobs/new", customerId="calder", title="Replace the boiler", **chosen)
-    page = visiting.follow(answer)
-    assert "J-0001 Replace the boiler" in words(page.text)
+    answer = session.submit_page(form, "/jobs/new", customerId="calder", title="Replace the boiler", **chosen)
+    page = session.follow_redirect(answer)
+    assert "J-0001 Replace the boiler" in visible_text(page.text)
     (job,) = cast.perform(list_jobs)["data"]
     assert (job["customerId"], job["priority"], job["billing"]) == (customer, "high", "fixed")
     assert (job["tags"], job["budget"]) == (["boiler", "winter"], "1200.50")
 
 
 def test_what_belongs_to_the_customer_and_who_works_are_picked(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast)
-    site = a_site(cast, customer, name="The mill")
-    visiting = visit(server, cast, Role.OFFICE)
-    form = visiting.get(f"/jobs/new?customerId={customer}&siteId={site}").text
+    customer = make_customer(cast)
+    site = make_site(cast, customer, name="The mill")
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    form = session.get(f"/jobs/new?customerId={customer}&siteId={site}").text
     assert f'<option value="{site}" selected>The mill</option>' in form
     person = cast.people[Role.MEMBER]
     fields = {"customerId": customer, "siteId": site, "title": "Roof", f"assigned {person}": "on"}
     fields |= {"priority": "normal", "billing": "fixed", "status": "open", "leadPersonId": person}
-    page = visiting.follow(visiting.answer(form, "/jobs/new", **fields))
-    shown = words(main(page.text))
+    page = session.follow_redirect(session.submit_page(form, "/jobs/new", **fields))
+    shown = visible_text(extract_main(page.text))
     assert "The mill" in shown
     assert "Assigned: Mia Member" in shown
     (job,) = cast.perform(list_jobs)["data"]
@@ -129,13 +129,13 @@ def test_what_belongs_to_the_customer_and_who_works_are_picked(server: RunningSe
 
 
 def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningServer, cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
+    job = make_job(cast, make_customer(cast))["id"]
     cast.perform(add_note, recordId=job, text="Pays late.", visibility="office")
     key = cast.perform(create_key, cast.actor(Role.OWNER), name="Night agent", access="write")["key"]
-    cast.perform(update_job, holder(cast, key), jobId=job, priority="high")
-    visiting = visit(server, cast, Role.OWNER)
-    page = visiting.get(f"/jobs/{job}").text
-    shown = words(main(page))
+    cast.perform(update_job, actor_with_key(cast, key), jobId=job, priority="high")
+    session = sign_in_new_person(server, cast, Role.OWNER)
+    page = session.get(f"/jobs/{job}").text
+    shown = visible_text(extract_main(page))
     assert "Pays late." in shown
     assert "for the office only" in shown
     # What an agent did is badged, and ended from there.
@@ -146,108 +146,108 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     assert timeline.count("Night agent") == 1
     revoke = re.search(r'<a href="(/settings/developer/keys/key_[^"]+/revoke)">Revoke</a>', page)
     assert revoke
-    assert visiting.get(revoke[1]).status_code == 200
-    answer = visiting.answer(page, f"/jobs/{job}/notes", text="Ring twice.")
+    assert session.get(revoke[1]).status_code == 200
+    answer = session.submit_page(page, f"/jobs/{job}/notes", text="Ring twice.")
     assert answer.headers["Location"] == f"/jobs/{job}?done=add_note#notes"
-    assert "The note is added." in words(visiting.get(f"/jobs/{job}?done=add_note").text)
+    assert "The note is added." in visible_text(session.get(f"/jobs/{job}?done=add_note").text)
     assert [note["body"] for note in cast.perform(list_notes, recordId=job)["data"]] == ["Ring twice.", "Pays late."]
 
 
 def test_older_notes_and_acts_are_reached_page_by_page(server: RunningServer, cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
-    visiting = visit(server, cast, Role.OFFICE)
-    assert "All notes" not in visiting.get(f"/jobs/{job}").text
+    job = make_job(cast, make_customer(cast))["id"]
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    assert "All notes" not in session.get(f"/jobs/{job}").text
     for number in range(1, 61):
         cast.perform(add_note, recordId=job, text=f"Note {number}.")
-    page = visiting.get(f"/jobs/{job}").text
+    page = session.get(f"/jobs/{job}").text
     assert (len(NOTE.findall(page)), "Note 40." in page) == (20, False)
     for sort, words_of_it in {"notes": "All notes", "history": "Everything that happened"}.items():
         assert f'<a href="/jobs/{job}/{sort}">{words_of_it}</a>' in page
-    first = visiting.get(f"/jobs/{job}/notes").text
+    first = session.get(f"/jobs/{job}/notes").text
     further = re.search(r'id="next-page" href="([^"]+)"', first)
     assert further
-    second = visiting.get(unescape(further[1])).text
+    second = session.get(unescape(further[1])).text
     assert [*NOTE.findall(first), *NOTE.findall(second)] == [f"Note {number}." for number in range(60, 0, -1)]
     assert f'id="previous-page" href="/jobs/{job}/notes"' in second
-    history = visiting.get(f"/jobs/{job}/history").text
+    history = session.get(f"/jobs/{job}/history").text
     further = re.search(r'id="next-page" href="([^"]+)"', history)
     assert further
     assert "Job created" not in history
-    assert "Job created" in visiting.get(unescape(further[1])).text
+    assert "Job created" in session.get(unescape(further[1])).text
 
 
 def test_older_files_are_reached_and_what_is_for_the_office_alone_is_not(server: RunningServer, cast: Cast) -> None:
-    member, orla = visit(server, cast, Role.MEMBER), visit(server, cast, Role.OFFICE)
-    job = a_job(cast, a_customer(cast), assigned=[me(member)])["id"]
+    member, orla = sign_in_new_person(server, cast, Role.MEMBER), sign_in_new_person(server, cast, Role.OFFICE)
+    job = make_job(cast, make_customer(cast), assigned=[find_own_id(member)])["id"]
     path = f"/jobs/{job}"
     cast.perform(add_note, recordId=job, text="Pays late.", visibility="office")
     cast.perform(add_note, recordId=job, text="Ring twice.")
     notes = member.get(f"{path}/notes").text
     assert ("Ring twice." in notes, "Pays late." in notes) == (True, False)
-    assert "None." in words(main(orla.get(f"{path}/files").text))
+    assert "None." in visible_text(extract_main(orla.get(f"{path}/files").text))
     for number in range(61):
-        add(cast, job, name=f"plan {number}.pdf")
+        add_file(cast, job, name=f"plan {number}.pdf")
     page = orla.get(path).text
     assert ("plan 0.pdf" in page, f'<a href="{path}/files">All photos and files</a>' in page) == (False, True)
     further = re.search(r'id="next-page" href="([^"]+)"', orla.get(f"{path}/files").text)
     assert further
     assert "plan 0.pdf" in orla.get(unescape(further[1])).text
     assert orla.get(f"{path}/files?startingAfter=x").status_code == 422
-    other = f"/jobs/{a_job(cast, a_customer(cast))['id']}"
+    other = f"/jobs/{make_job(cast, make_customer(cast))['id']}"
     assert [member.get(f"{other}/{sort}").status_code for sort in ("notes", "files", "history")] == [404] * 3
 
 
 def test_a_note_is_written_once_and_not_without_words(server: RunningServer, cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
-    visiting = visit(server, cast, Role.OFFICE)
-    page = visiting.get(f"/jobs/{job}").text
+    job = make_job(cast, make_customer(cast))["id"]
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    page = session.get(f"/jobs/{job}").text
     for _ in range(2):
-        assert visiting.answer(page, f"/jobs/{job}/notes", text="Ring twice.").status_code == 303
+        assert session.submit_page(page, f"/jobs/{job}/notes", text="Ring twice.").status_code == 303
     assert len(cast.perform(list_notes, recordId=job)["data"]) == 1
-    assert visiting.submit(f"/jobs/{job}", "/jobs/job_1/notes", text="x").status_code == 404
+    assert session.submit_form(f"/jobs/{job}", "/jobs/job_1/notes", text="x").status_code == 404
 
 
 def test_a_note_that_is_refused_stands_there_to_be_put_right(server: RunningServer, cast: Cast) -> None:
-    path = f"/jobs/{a_job(cast, a_customer(cast))['id']}"
-    visiting = visit(server, cast, Role.OFFICE)
+    path = f"/jobs/{make_job(cast, make_customer(cast))['id']}"
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     typed = "Ring \N{BELL} twice."
-    answer = visiting.submit(path, f"{path}/notes", text=typed + "\x07", office="on")
+    answer = session.submit_form(path, f"{path}/notes", text=typed + "\x07", office="on")
     assert answer.status_code == 422
     assert f">{typed}\x07</textarea>" in answer.text
     assert '<input type="checkbox" name="office" checked>' in answer.text
     assert '<p class="fault" id="note-fault">Note ' in answer.text
     assert "as you left it" not in answer.text
-    assert visiting.follow(visiting.answer(answer.text, f"{path}/notes", text=typed)).status_code == 200
-    page = visiting.get(path).text
+    assert session.follow_redirect(session.submit_page(answer.text, f"{path}/notes", text=typed)).status_code == 200
+    page = session.get(path).text
     cast.lapse()
-    late = visiting.answer(page, f"{path}/notes", text="Pays late.")
+    late = session.submit_page(page, f"{path}/notes", text="Pays late.")
     assert (late.status_code, ">Pays late.</textarea>" in late.text) == (402, True)
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_reads_and_writes_notes_of_its_own_jobs(server: RunningServer, cast: Cast, role: Role) -> None:
-    visiting = visit(server, cast, role)
-    job = a_job(cast, a_customer(cast), assigned=[me(visiting)])["id"]
+    session = sign_in_new_person(server, cast, role)
+    job = make_job(cast, make_customer(cast), assigned=[find_own_id(session)])["id"]
     cast.perform(add_note, recordId=job, text="Pays late.", visibility="office")
     cast.perform(add_note, recordId=job, text="Ring twice.")
-    page = visiting.get(f"/jobs/{job}").text
+    page = session.get(f"/jobs/{job}").text
     assert "Pays late." not in page
     assert "Ring twice." in page
     assert "For the office only" not in page
-    visiting.follow(visiting.answer(page, f"/jobs/{job}/notes", text="Done.", office="on"))
+    session.follow_redirect(session.submit_page(page, f"/jobs/{job}/notes", text="Done.", office="on"))
     assert cast.perform(list_notes, recordId=job)["data"][0]["visibility"] == "field"
 
 
 def test_a_job_is_moved_from_its_page(server: RunningServer, cast: Cast) -> None:
-    job = a_job(cast, a_customer(cast))["id"]
-    visiting = visit(server, cast, Role.OFFICE)
+    job = make_job(cast, make_customer(cast))["id"]
+    session = sign_in_new_person(server, cast, Role.OFFICE)
     path = next(
         unescape(link)
-        for link in re.findall(r'href="([^"]+)"', visiting.get(f"/jobs/{job}").text)
+        for link in re.findall(r'href="([^"]+)"', session.get(f"/jobs/{job}").text)
         if link.endswith("change-status")
     )
-    moved = visiting.submit(path, status="inProgress")
-    assert "The job's state is changed." in words(visiting.follow(moved).text)
-    refused = visiting.submit(path, status="enquiry")
+    moved = session.submit_form(path, status="inProgress")
+    assert "The job's state is changed." in visible_text(session.follow_redirect(moved).text)
+    refused = session.submit_form(path, status="enquiry")
     assert refused.status_code == 409
-    assert "From there it can become" in words(refused.text)
+    assert "From there it can become" in visible_text(refused.text)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from cast import Cast
 from mainstay.business.people.operations import invite_person
-from running import RunningServer
-from visiting import visit, words
+from support.browser_session import sign_in_new_person, visible_text
+from support.cast import Cast
+from support.servers import RunningServer
 
 
 @pytest.fixture
@@ -17,32 +17,32 @@ def tom(cast: Cast) -> str:
 
 
 def test_people_are_found_by_a_text_beside_the_other_choices(server: RunningServer, cast: Cast, tom: str) -> None:
-    visiting = visit(server, cast)
+    session = sign_in_new_person(server, cast)
     for text in ("ash", "07700 900104", "TOM ashworth"):
-        page = visiting.get(f"/people?text={text.replace(' ', '+')}").text
-        assert tom in words(page)
-        assert "Mia Member" not in words(page)
+        page = session.get(f"/people?text={text.replace(' ', '+')}").text
+        assert tom in visible_text(page)
+        assert "Mia Member" not in visible_text(page)
         assert f'name="text" value="{text}"' in page
-    assert tom in words(visiting.get("/people?text=ash&status=invited&role=member").text)
-    assert tom not in words(visiting.get("/people?text=ash&role=office").text)
-    assert "None of these." in words(visiting.get("/people?text=nobody").text)
+    assert tom in visible_text(session.get("/people?text=ash&status=invited&role=member").text)
+    assert tom not in visible_text(session.get("/people?text=ash&role=office").text)
+    assert "None of these." in visible_text(session.get("/people?text=nobody").text)
 
 
 def test_what_was_looked_for_stays_through_tabs_pages_and_files(server: RunningServer, cast: Cast, tom: str) -> None:
-    visiting = visit(server, cast)
-    page = visiting.get("/people?text=ash").text
+    session = sign_in_new_person(server, cast)
+    page = session.get("/people?text=ash").text
     assert 'href="/people?text=ash&amp;status=invited"' in page
-    exported = visiting.get("/people/export.csv?text=ash").text
+    exported = session.get("/people/export.csv?text=ash").text
     assert tom in exported
     assert "Mia Member" not in exported
 
 
 def test_too_little_to_look_for_is_told_calmly(server: RunningServer, cast: Cast) -> None:
-    answer = visit(server, cast).get("/people?text=a")
+    answer = sign_in_new_person(server, cast).get("/people?text=a")
     assert answer.status_code == 200
-    assert "What you look for is too short: one word needs at least two letters or digits." in words(answer.text)
+    assert "What you look for is too short: one word needs at least two letters or digits." in visible_text(answer.text)
 
 
 def test_a_list_that_cannot_be_searched_offers_no_field(server: RunningServer, cast: Cast) -> None:
-    page = visit(server, cast).get("/settings/developer/keys").text
+    page = sign_in_new_person(server, cast).get("/settings/developer/keys").text
     assert 'name="text"' not in page.partition("<main")[2]

@@ -2,16 +2,16 @@
 
 import pytest
 
-from cast import Cast
 from mainstay.business.people.operations import invite_again, invite_person
-from mainstay.identity.mails import mail
-from mainstay.ledger import outbox
-from mainstay.terms.rights import Role
+from mainstay.changes import outbox
+from mainstay.identity.emails import build_email_task
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
-from running import RunningServer
-from visiting import link_for, visit, wait_for_mails, words
-from waiting import wait_until
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import sign_in_new_person, visible_text, wait_for_emails, wait_for_link
+from support.cast import Cast
+from support.servers import RunningServer
+from support.waiting import wait_until
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
@@ -19,49 +19,53 @@ pytestmark = pytest.mark.engines("sqlite", "postgresql")
 UNSENT = "The last mail could not be sent: This is not the address of a mail: it has a dot too many before the @."
 
 
-def invited(cast: Cast) -> tuple[str, str]:
+def invite_office_person(cast: Cast) -> tuple[str, str]:
     email = f"{new_id('n').lower()}@new.example"
     return str(cast.perform(invite_person, name="Nina New", email=email, role="office")["id"]), email
 
 
 def test_an_invitation_that_was_sent_stands_on_the_person_s_page(server: RunningServer, cast: Cast) -> None:
-    person, email = invited(cast)
-    link_for(server, email)
-    visiting = visit(server, cast)
-    page = wait_until(lambda: _with(words(visiting.get(f"/people/{person}").text), "Sent"))
+    person, email = invite_office_person(cast)
+    wait_for_link(server, email)
+    session = sign_in_new_person(server, cast)
+    page = wait_until(lambda: _page_if_contains(visible_text(session.get(f"/people/{person}").text), "Sent"))
     assert f"Messages To Subject Written Status {email} Olivia Owner invites you to Organisation" in page
     assert "could not be sent" not in page
     # Nobody else has to know; and where there was none, nothing is said.
-    for_a_member = visit(server, cast, Role.MEMBER).get(f"/people/{person}").text
+    for_a_member = sign_in_new_person(server, cast, Role.MEMBER).get(f"/people/{person}").text
     assert "Nina New" in for_a_member
     assert "Messages" not in for_a_member
-    assert "Messages" not in visiting.get(f"/people/{cast.people[Role.MEMBER]}").text
+    assert "Messages" not in session.get(f"/people/{cast.people[Role.MEMBER]}").text
 
 
 def test_one_that_can_never_be_sent_is_said_above_all_until_another_is(server: RunningServer, cast: Cast) -> None:
-    person, email = invited(cast)
-    wait_for_mails(server, email, 1)
-    with cast.stage.database.changing(cast.organisation) as rows:
-        outbox.put(rows, mail("a..b@new.example", "Come", "Come.", record=person), moment_text(cast.stage.clock()))
-    cast.stage.ring()
-    visiting = visit(server, cast)
-    page = wait_until(lambda: _with(words(visiting.get(f"/people/{person}").text), "Failed"))
+    person, email = invite_office_person(cast)
+    wait_for_emails(server, email, 1)
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        outbox.add_task(
+            db,
+            build_email_task("a..b@new.example", "Come", "Come.", record_id=person),
+            moment_text(cast.performer.clock()),
+        )
+    cast.performer.wake_worker()
+    session = sign_in_new_person(server, cast)
+    page = wait_until(lambda: _page_if_contains(visible_text(session.get(f"/people/{person}").text), "Failed"))
     assert f"{UNSENT} Correct the address; if it was the invitation, invite again." in page
     assert page.index("Failed") < page.index("Sent"), "the newest comes first"
 
     cast.perform(invite_again, personId=person)
-    wait_for_mails(server, email, 2)
-    assert "could not be sent" not in visiting.get(f"/people/{person}").text
+    wait_for_emails(server, email, 2)
+    assert "could not be sent" not in session.get(f"/people/{person}").text
 
 
-def _with(page: str, word: str) -> str | None:
+def _page_if_contains(page: str, word: str) -> str | None:
     return page if word in page else None
 
 
 def test_a_page_of_a_record_without_words_of_its_own_says_it_too(server: RunningServer, cast: Cast) -> None:
-    with cast.stage.database.changing(cast.organisation) as rows:
-        letter = mail("kim@new.example", "Come", "Come.", record=cast.organisation)
-        outbox.put(rows, letter, "9999-01-01T00:00:00.000Z")
-        rows.run("UPDATE message SET status = 'failed', problem = 'No.' WHERE record_id = :organisation")
-    page = words(visit(server, cast).get("/settings").text)
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        task = build_email_task("kim@new.example", "Come", "Come.", record_id=cast.organisation)
+        outbox.add_task(db, task, "9999-01-01T00:00:00.000Z")
+        db.run("UPDATE message SET status = 'failed', problem = 'No.' WHERE record_id = :organisation")
+    page = visible_text(sign_in_new_person(server, cast).get("/settings").text)
     assert "The last mail about this could not be sent: No." in page

@@ -5,32 +5,32 @@ from typing import Any
 
 import pytest
 
-from billing import an_invoice
-from cast import Cast
-from doors.office.test_customers import main
-from doors.office.test_job_page import first
-from labour import new_job, new_visit
+from doors.office.test_customers import extract_main
+from doors.office.test_job_page import find_next_step
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.schedule.leave import list_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, plan_visit
-from mainstay.doors.pages.words import days_words
-from mainstay.terms.rights import Role
+from mainstay.doors.pages.formatting import format_date_range
 from mainstay.values.moments import local_date
-from ordering import an_order
-from quoting import a_draft
-from running import RunningServer
-from scheduling import DAY, plan
-from trade import a_contact, a_customer, a_site
-from visiting import visit_as, words
-from wares import a_rate
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import sign_in_cast, visible_text
+from support.cast import Cast
+from support.customers import make_contact, make_customer, make_site
+from support.hours import make_assigned_job, make_visit
+from support.invoices import make_invoice
+from support.prices import make_tax_rate
+from support.purchases import make_order
+from support.quotes import make_quote
+from support.servers import RunningServer
+from support.visits import DAY, plan_test_visit
 
-SAID: dict[str, Any] = {"kind": "text", "description": "As agreed."}
+TEXT_LINE: dict[str, Any] = {"kind": "text", "description": "As agreed."}
 DASH = "\N{EN DASH}"
 
 
-def choices(page: str, name: str) -> tuple[list[str], str | None]:
+def read_choices(page: str, name: str) -> tuple[list[str], str | None]:
     """What can be chosen in a form, and what is chosen."""
     select = re.search(rf'<select id="{name}".*?</select>', page, re.DOTALL)
     assert select
@@ -39,35 +39,35 @@ def choices(page: str, name: str) -> tuple[list[str], str | None]:
 
 
 def today(cast: Cast) -> str:
-    return local_date(cast.stage.clock(), "Europe/London").isoformat()
+    return local_date(cast.performer.clock(), "Europe/London").isoformat()
 
 
 def test_a_visit_is_started_and_finished_with_one_press(server: RunningServer, cast: Cast) -> None:
-    planned = plan(cast)["id"]
-    visiting = visit_as(server, cast, Role.MEMBER)
+    planned = plan_test_visit(cast)["id"]
+    session = sign_in_cast(server, cast, Role.MEMBER)
     for called, status in (("Start", "started"), ("Finish", "done")):
-        page = visiting.get(f"/schedule/visits/{planned}").text
-        assert first(page) == (called, f"/schedule/visits/{planned}/set-status")
+        page = session.get(f"/schedule/visits/{planned}").text
+        assert find_next_step(page) == (called, f"/schedule/visits/{planned}/set-status")
         assert f'<input type="hidden" name="status" value="{status}">' in page
-        visiting.follow(visiting.answer(page, first(page)[1], status=status))
+        session.follow_redirect(session.submit_page(page, find_next_step(page)[1], status=status))
         assert cast.perform(get_visit, visitId=planned)["status"] == status
     # To call and to go there come before the facts.
-    shown = main(visiting.get(f"/schedule/visits/{planned}").text)
+    shown = extract_main(session.get(f"/schedule/visits/{planned}").text)
     assert shown.index("Call Carla Contact") < shown.index('<dl class="facts">')
     assert shown.index("Directions") < shown.index('<dl class="facts">')
 
 
 def test_a_status_is_chosen_among_what_is_possible(server: RunningServer, cast: Cast) -> None:
-    job = new_job(cast)["id"]
-    office, member = visit_as(server, cast, Role.OFFICE), visit_as(server, cast, Role.MEMBER)
+    job = make_assigned_job(cast)["id"]
+    office, member = sign_in_cast(server, cast, Role.OFFICE), sign_in_cast(server, cast, Role.MEMBER)
     path = f"/jobs/{job}/change-status"
-    assert choices(office.get(path).text, "status") == (["inProgress", "done", "onHold", "enquiry"], "inProgress")
+    assert read_choices(office.get(path).text, "status") == (["inProgress", "done", "onHold", "enquiry"], "inProgress")
     cast.perform(change_job_status, jobId=job, status="done")
-    assert choices(office.get(path).text, "status") == (["closed", "inProgress", "open"], "closed")
-    assert choices(member.get(path).text, "status") == (["inProgress", "open"], "inProgress")
-    planned = new_visit(cast, None, cast.people[Role.MEMBER])
+    assert read_choices(office.get(path).text, "status") == (["closed", "inProgress", "open"], "closed")
+    assert read_choices(member.get(path).text, "status") == (["inProgress", "open"], "inProgress")
+    planned = make_visit(cast, None, cast.people[Role.MEMBER])
     form = member.get(f"/schedule/visits/{planned}/set-status").text
-    assert choices(form, "status") == (["started", "done"], "started")
+    assert read_choices(form, "status") == (["started", "done"], "started")
 
 
 @pytest.mark.parametrize("kind", ["quote", "invoice", "order"])
@@ -75,54 +75,54 @@ def test_the_next_step_of_a_draft_is_its_lines_and_then_to_send_it(
     server: RunningServer, cast: Cast, kind: str
 ) -> None:
     makes, path = {
-        "quote": (a_draft, "/quotes"),
-        "invoice": (an_invoice, "/invoices"),
-        "order": (an_order, "/purchasing/orders"),
+        "quote": (make_quote, "/quotes"),
+        "invoice": (make_invoice, "/invoices"),
+        "order": (make_order, "/purchasing/orders"),
     }[kind]
-    office = visit_as(server, cast, Role.OFFICE)
-    empty, told, full = makes(cast, lines=[]), makes(cast, lines=[SAID]), makes(cast)
-    for draft in (empty, told):
+    office = sign_in_cast(server, cast, Role.OFFICE)
+    empty, text_only, full = makes(cast, lines=[]), makes(cast, lines=[TEXT_LINE]), makes(cast)
+    for draft in (empty, text_only):
         page = office.get(f"{path}/{draft['id']}").text
-        assert first(page) == ("Edit lines", f"{path}/{draft['id']}/lines")
+        assert find_next_step(page) == ("Edit lines", f"{path}/{draft['id']}/lines")
         assert page.count(f'href="{path}/{draft["id"]}/lines"') == 1
     page = office.get(f"{path}/{full['id']}").text
-    assert first(page) == ("Send", f"{path}/{full['id']}/send")
+    assert find_next_step(page) == ("Send", f"{path}/{full['id']}/send")
     assert f'href="{path}/{full["id"]}/lines"' in page
     assert 'class="button primary danger"' not in page
 
 
-def leave_of(cast: Cast, **given: object) -> dict[str, Any]:
+def request_leave(cast: Cast, **given: object) -> dict[str, Any]:
     return cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "until": "2038-01-12", **given})
 
 
 def test_time_off_that_was_asked_for_is_decided_with_the_visits_in_view(server: RunningServer, cast: Cast) -> None:
-    within = plan(cast)["id"]
-    leave = leave_of(cast)["id"]
-    office = visit_as(server, cast, Role.OFFICE)
+    within = plan_test_visit(cast)["id"]
+    leave = request_leave(cast)["id"]
+    office = sign_in_cast(server, cast, Role.OFFICE)
     page = office.get(f"/time-off/{leave}").text
-    assert first(page) == ("Decide", f"/time-off/{leave}/decide")
+    assert find_next_step(page) == ("Decide", f"/time-off/{leave}/decide")
     form = office.get(f"/time-off/{leave}/decide").text
-    assert f'href="/schedule/visits/{within}"' in main(form)
-    page = office.follow(office.answer(form, f"/time-off/{leave}/decide", decision="approve")).text
-    assert first(page)[0] == "Cancel time off"
+    assert f'href="/schedule/visits/{within}"' in extract_main(form)
+    page = office.follow_redirect(office.submit_page(form, f"/time-off/{leave}/decide", decision="approve")).text
+    assert find_next_step(page)[0] == "Cancel time off"
     # Whole days end with their last one.
-    told = words(main(page))
-    assert f"11{DASH}12 Jan 2038" in told
-    assert "00:00" not in told
-    assert "00:00" not in words(main(office.get("/time-off").text))
-    own = visit_as(server, cast, Role.MEMBER).get(f"/time-off/{leave}").text
-    assert first(own)[0] == "Cancel time off"
+    text = visible_text(extract_main(page))
+    assert f"11{DASH}12 Jan 2038" in text
+    assert "00:00" not in text
+    assert "00:00" not in visible_text(extract_main(office.get("/time-off").text))
+    own = sign_in_cast(server, cast, Role.MEMBER).get(f"/time-off/{leave}").text
+    assert find_next_step(own)[0] == "Cancel time off"
 
 
 def test_the_office_enters_time_off_that_counts_at_once(server: RunningServer, cast: Cast) -> None:
-    office, member = visit_as(server, cast, Role.OFFICE), visit_as(server, cast, Role.MEMBER)
+    office, member = sign_in_cast(server, cast, Role.OFFICE), sign_in_cast(server, cast, Role.MEMBER)
     fields = {"personId": cast.people[Role.MEMBER], "kind": "sick", "from": DAY, "approved": "on"}
-    plan(cast, on=DAY)
-    told = words(main(office.follow(office.submit("/time-off/request", **fields)).text))
+    plan_test_visit(cast, on=DAY)
+    text = visible_text(extract_main(office.follow_redirect(office.submit_form("/time-off/request", **fields)).text))
     # It is not told as asked for, and what has no time has its date.
-    assert "requested" not in told
-    assert "The time off is entered." in told
-    assert "Mend the roof 11 Jan 2038, any time" in told
+    assert "requested" not in text
+    assert "The time off is entered." in text
+    assert "Mend the roof 11 Jan 2038, any time" in text
     (leave,) = cast.perform(list_time_off, **{"from": DAY})["data"]
     assert (leave["personId"], leave["status"]) == (cast.people[Role.MEMBER], "approved")
     assert 'name="approved"' not in member.get("/time-off/request").text
@@ -138,57 +138,61 @@ def test_the_office_enters_time_off_that_counts_at_once(server: RunningServer, c
     ],
 )
 def test_whole_days_are_told_shortly(first_day: str, last_day: str, told: str) -> None:
-    assert days_words(first_day, last_day) == told
+    assert format_date_range(first_day, last_day) == told
 
 
 def test_one_s_own_day_comes_first(server: RunningServer, cast: Cast) -> None:
-    jobs = [new_job(cast, title=title) for title in ("Mine", "Later")]
+    jobs = [make_assigned_job(cast, title=title) for title in ("Mine", "Later")]
     for role, job in ((Role.SUBCONTRACTOR, jobs[1]), (Role.MEMBER, jobs[0])):
         cast.perform(plan_visit, jobId=job["id"], personIds=[cast.people[role]], on=today(cast))
-    member = visit_as(server, cast, Role.MEMBER)
-    shown = words(main(member.get("/").text))
+    member = sign_in_cast(server, cast, Role.MEMBER)
+    shown = visible_text(extract_main(member.get("/").text))
     assert shown.index("Your visits today") < shown.index("Mine") < shown.index("Others today")
     assert shown.index("Others today") < shown.index("Sam Subcontractor")
     for view, mark in (("day", "<h2>"), ("week", '<th scope="row">')):
-        page = main(member.get(f"/schedule?view={view}").text)
-        names = [words(name) for name in re.findall(rf"{mark}(.*?)</", page)]
+        page = extract_main(member.get(f"/schedule?view={view}").text)
+        names = [visible_text(name) for name in re.findall(rf"{mark}(.*?)</", page)]
         assert next(name for name in names if name) == "Mia Member"
     # What is planned today is what a timer is started on.
     timer = re.search(r'<select id="timer-job".*?</select>', member.get("/hours/week").text, re.DOTALL)
     assert timer
     assert re.findall(r"J-\d+ (\w+)", timer[0]) == ["Mine", "Later"]
-    assert "Visits today" in words(main(visit_as(server, cast, Role.OFFICE).get("/").text))
+    assert "Visits today" in visible_text(extract_main(sign_in_cast(server, cast, Role.OFFICE).get("/").text))
 
 
 def test_one_s_own_day_is_whole_however_many_visits_others_have(server: RunningServer, cast: Cast) -> None:
     day = today(cast)
     for _ in range(50):
         cast.perform(plan_visit, title="Theirs", personIds=[], on=day)
-    member = visit_as(server, cast, Role.MEMBER)
+    member = sign_in_cast(server, cast, Role.MEMBER)
     assert "All of today" not in member.get("/").text
     cast.perform(plan_visit, title="Mine", personIds=[cast.people[Role.MEMBER]], on=day)
-    page = main(member.get("/").text)
-    assert words(page).index("Your visits today") < words(page).index("Mine") < words(page).index("Others today")
-    assert words(page).count("Nobody yet") == 50
+    page = extract_main(member.get("/").text)
+    assert (
+        visible_text(page).index("Your visits today")
+        < visible_text(page).index("Mine")
+        < visible_text(page).index("Others today")
+    )
+    assert visible_text(page).count("Nobody yet") == 50
     assert f'<a href="/schedule?on={day}">All of today</a>' in page
 
 
 def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cast) -> None:
-    office = visit_as(server, cast, Role.OWNER)
+    office = sign_in_cast(server, cast, Role.OWNER)
 
     def steps() -> dict[str, bool]:
         shown = re.search(r'<ol class="steps">.*?</ol>', office.get("/").text, re.DOTALL)
         found = re.findall(r"<li>(.*?)</li>", shown[0]) if shown else []
-        return {words(step).removesuffix(" Done"): "Done" in step for step in found}
+        return {visible_text(step).removesuffix(" Done"): "Done" in step for step in found}
 
     assert list(steps().values()) == [False, False, True, False, False, False]
-    a_customer(cast)
+    make_customer(cast)
     assert steps()["Add a customer, or bring them over from a file"]
-    assert "First steps" not in visit_as(server, cast, Role.MEMBER).get("/").text
+    assert "First steps" not in sign_in_cast(server, cast, Role.MEMBER).get("/").text
     for path in re.findall(r'<li><a href="([^"]+)">', office.get("/").text):
         assert office.get(path).status_code == 200
     # What is missing for invoices is asked for until it is there, or someone has decided on their numbers.
-    new_job(cast, status="open")
+    make_assigned_job(cast, status="open")
     assert "Before your first invoice" in office.get("/").text
     assert steps() == {"Say where customers pay you": False, "Add the taxes that you charge": False}
     assert {
@@ -197,8 +201,8 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
     cast.perform(update_organisation, bank={"account": "12345678"})
     assert steps() == {"Say where customers pay you": True, "Add the taxes that you charge": False}
     for role in (Role.OFFICE, Role.MEMBER):
-        assert "Before your first invoice" not in visit_as(server, cast, role).get("/").text
-    a_rate(cast)
+        assert "Before your first invoice" not in sign_in_cast(server, cast, role).get("/").text
+    make_tax_rate(cast)
     assert steps() == {}
     cast.perform(update_organisation, bank=None)
     assert len(steps()) == 2
@@ -207,16 +211,16 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
 
 
 def test_the_first_customers_are_typed_or_brought_over_from_a_file(server: RunningServer, cast: Cast) -> None:
-    office = visit_as(server, cast, Role.OWNER)
+    office = sign_in_cast(server, cast, Role.OWNER)
     typed = '<a href="/customers/new">Add a customer</a>'
     assert f'{typed}, or <a href="/settings/import">bring them over from a file</a></li>' in office.get("/").text
     assert office.get("/settings/import").status_code == 200
 
 
 def test_a_site_and_a_contact_lead_to_their_customer(server: RunningServer, cast: Cast) -> None:
-    customer = a_customer(cast)
-    office = visit_as(server, cast, Role.OFFICE)
-    for path in (f"/sites/{a_site(cast, customer)}", f"/contacts/{a_contact(cast, customer)}"):
+    customer = make_customer(cast)
+    office = sign_in_cast(server, cast, Role.OFFICE)
+    for path in (f"/sites/{make_site(cast, customer)}", f"/contacts/{make_contact(cast, customer)}"):
         page = office.get(path).text
         assert f'<dd><a href="/customers/{customer}">Calder Property</a></dd>' in page
-        assert first(page) == ("Edit", f"{path}/edit")
+        assert find_next_step(page) == ("Edit", f"{path}/edit")

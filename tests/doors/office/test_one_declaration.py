@@ -8,25 +8,26 @@ from typing import Literal
 import pytest
 from pydantic import Field
 
-from cast import Cast, assemble
-from inside import open_inside
-from installations import Installations
 from mainstay.business.people.model import Person
 from mainstay.business.people.operations import get_person
-from mainstay.business.people.standing import remove_person
+from mainstay.business.people.roles import remove_person
 from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.office import people, routes
+from mainstay.composition import open_performer
+from mainstay.doors.office import routes
+from mainstay.doors.office.work import people
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.staging import open_stage
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Right, Role
-from mainstay.terms.shapes import Input, Irrevocable
-from mainstay.values.fields import Line, Moment, Paragraph
-from running import RunningServer
-from visiting import visit, words
+from mainstay.values.fields import Moment, Paragraph, TextLine
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.permissions import Permission, Role
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Input, IrreversibleInput
+from support.browser_session import sign_in_new_person, visible_text
+from support.cast import Cast, make_cast
+from support.in_process import run_in_process
+from support.installations import Installations
+from support.servers import RunningServer
 
 
 class PinBadge(Input):
@@ -39,11 +40,11 @@ class PinBadge(Input):
     in_public: bool = Field(default=False, description="Whether everyone is told.")
 
 
-class MeltBadge(Irrevocable):
+class MeltBadge(IrreversibleInput):
     """Whose badge."""
 
     person_id: str = Field(description="The person's id.")
-    heat: Line = Field(description="How hot the fire is.")
+    heat: TextLine = Field(description="How hot the fire is.")
 
 
 class BowTo(Input):
@@ -55,26 +56,36 @@ class BowTo(Input):
 class AdoptPerson(Input):
     """Who is adopted."""
 
-    name: Line = Field(description="What they are called.")
+    name: TextLine = Field(description="What they are called.")
 
 
-def gone(person: Person, _by: Actor) -> list[Reason]:
+def not_present(person: Person, _by: Actor) -> list[Reason]:
     return [Reason(f"{person.name} is not here to wear it.")] if person.status == "left" else []
 
 
 @operation(
-    right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, on=PEOPLE, unless=gone, done="The badge shines on their chest."
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    on=PEOPLE,
+    blocked_by=not_present,
+    done_message="The badge shines on their chest.",
 )
 def pin_badge(ctx: Context, given: PinBadge, person: Person) -> Person:
     """Pin a badge on someone.
 
     Everyone will see it.
     """
-    told = f"{given.metal} {given.citation} {given.worn_at} {given.in_public}"
-    return PEOPLE.save(ctx, person, {"company_name": told})
+    badge = f"{given.metal} {given.citation} {given.worn_at} {given.in_public}"
+    return PEOPLE.save(ctx, person, {"company_name": badge})
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, on=PEOPLE, unless=gone, done="It has melted.")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    on=PEOPLE,
+    blocked_by=not_present,
+    done_message="It has melted.",
+)
 def melt_badge(ctx: Context, given: MeltBadge, person: Person) -> Person:
     """Melt the badge of someone.
 
@@ -84,7 +95,7 @@ def melt_badge(ctx: Context, given: MeltBadge, person: Person) -> Person:
     return PEOPLE.save(ctx, person, {"company_name": given.heat})
 
 
-@operation(right=Right.OWNERS_NAME, effect=Effect.CHANGE, on=PEOPLE, done="They have seen it.")
+@operation(permission=Permission.OWNERS_NAME, effect=Effect.CHANGE, on=PEOPLE, done_message="They have seen it.")
 def bow_to_person(ctx: Context, _given: BowTo, person: Person) -> Person:
     """Bow to someone.
 
@@ -93,7 +104,7 @@ def bow_to_person(ctx: Context, _given: BowTo, person: Person) -> Person:
     return PEOPLE.save(ctx, person, {"company_name": "bowed"})
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, offered=frozenset({Door.CLI}), on=PEOPLE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, doors=frozenset({Door.CLI}), on=PEOPLE)
 def scold_person(_ctx: Context, _given: BowTo, person: Person) -> Person:
     """Scold someone.
 
@@ -102,7 +113,7 @@ def scold_person(_ctx: Context, _given: BowTo, person: Person) -> Person:
     return person
 
 
-@operation(right=Right.PEOPLE_CHANGE, effect=Effect.CHANGE, done="They are one of the family.")
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, done_message="They are one of the family.")
 def adopt_person(ctx: Context, given: AdoptPerson) -> Person:
     """Adopt a person.
 
@@ -112,58 +123,60 @@ def adopt_person(ctx: Context, given: AdoptPerson) -> Person:
     return PEOPLE.insert(ctx, values)
 
 
-ADDED = (pin_badge, melt_badge, bow_to_person, scold_person, adopt_person)
+EXTRA_OPERATIONS = (pin_badge, melt_badge, bow_to_person, scold_person, adopt_person)
 
 
 @pytest.fixture(scope="module")
 def server(
     engine: str, installations: Installations, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RunningServer]:
-    """The doors of a house that can do a few things more; what makes people is another operation there."""
-    settings = installations.furnished(engine, tmp_path_factory.mktemp("more"))
-    more = replace(CATALOGUE, operations=(*CATALOGUE.operations, *ADDED))
+    """The doors of an installation with a few more operations; one of them creates people."""
+    settings = installations.make_with_accounts(engine, tmp_path_factory.mktemp("more"))
+    more = replace(CATALOGUE, operations=(*CATALOGUE.operations, *EXTRA_OPERATIONS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(routes, "PEOPLE", replace(people.PEOPLE, creates=adopt_person, create_path="adopt"))
-        with open_inside(settings, catalogue=more) as inside:
+        patch.setattr(routes, "PEOPLE", replace(people.PEOPLE, create_operation=adopt_person, create_path="adopt"))
+        with run_in_process(settings, catalogue=more) as inside:
             yield inside
 
 
 @pytest.fixture
 def cast(server: RunningServer) -> Iterator[Cast]:
-    stage = open_stage(server.settings)
-    yield assemble(stage)
-    stage.database.close()
+    performer = open_performer(server.settings)
+    yield make_cast(performer)
+    performer.database.close()
 
 
-def company(cast: Cast) -> str | None:
+def read_company(cast: Cast) -> str | None:
     found: str | None = cast.perform(get_person, personId=cast.people[Role.MEMBER])["companyName"]
     return found
 
 
 def test_it_is_offered_on_the_record_and_in_its_row_to_those_who_may(server: RunningServer, cast: Cast) -> None:
     path = f"/people/{cast.people[Role.MEMBER]}"
-    asked = f'href="{path}/pin-badge">Pin badge</a>'
+    button = f'href="{path}/pin-badge">Pin badge</a>'
     for page in (path, "/people"):
         for role in (Role.OWNER, Role.ADMIN):
-            assert asked in visit(server, cast, role).get(page).text
+            assert button in sign_in_new_person(server, cast, role).get(page).text
         for role in (Role.OFFICE, Role.MEMBER):
-            assert "pin-badge" not in visit(server, cast, role).get(page).text
-    assert visit(server, cast, Role.OFFICE).get(f"{path}/pin-badge").status_code == 403
+            assert "pin-badge" not in sign_in_new_person(server, cast, role).get(page).text
+    assert sign_in_new_person(server, cast, Role.OFFICE).get(f"{path}/pin-badge").status_code == 403
     # What needs no answer is a button, with the token, the version and a name for this one click.
-    bow = re.search(rf'<form method="post" action="{path}/bow-to">(.*?)</form>', visit(server, cast).get(path).text)
+    bow = re.search(
+        rf'<form method="post" action="{path}/bow-to">(.*?)</form>', sign_in_new_person(server, cast).get(path).text
+    )
     assert bow
     assert re.findall(r'name="(\w+)"', bow[1]) == ["csrf", "once", "version"]
-    assert words(bow[1]) == "Bow to"
-    assert "bow-to" not in visit(server, cast, Role.ADMIN).get(path).text
+    assert visible_text(bow[1]) == "Bow to"
+    assert "bow-to" not in sign_in_new_person(server, cast, Role.ADMIN).get(path).text
 
 
 def test_its_form_is_read_off_its_input(server: RunningServer, cast: Cast) -> None:
-    page = visit(server, cast).get(f"/people/{cast.people[Role.MEMBER]}/pin-badge").text
-    told = words(page)
-    assert "Pin a badge on someone Everyone will see it." in told
-    assert "Metal Choose … Pure gold Silver What it is made of." in told
-    assert "In praise of optional What is read out." in told
-    assert "Worn at optional When it is pinned on." in told
+    page = sign_in_new_person(server, cast).get(f"/people/{cast.people[Role.MEMBER]}/pin-badge").text
+    text = visible_text(page)
+    assert "Pin a badge on someone Everyone will see it." in text
+    assert "Metal Choose … Pure gold Silver What it is made of." in text
+    assert "In praise of optional What is read out." in text
+    assert "Worn at optional When it is pinned on." in text
     assert re.search(r'<select id="metal" name="metal" required', page)
     assert re.search(r'<textarea id="citation" name="citation"', page)
     assert re.search(r'<input id="wornAt" name="wornAt" type="text" value="" placeholder="dd/mm/yyyy hh:mm"', page)
@@ -173,67 +186,67 @@ def test_its_form_is_read_off_its_input(server: RunningServer, cast: Cast) -> No
 
 def test_it_is_done_by_its_form_and_said_afterwards(server: RunningServer, cast: Cast) -> None:
     path = f"/people/{cast.people[Role.MEMBER]}"
-    visiting = visit(server, cast)
+    session = sign_in_new_person(server, cast)
     given = {"metal": "pure_gold", "citation": "For\r\ncalm", "wornAt": "2026-07-01T10:00", "inPublic": "on"}
-    answer = visiting.submit(f"{path}/pin-badge", **given)
+    answer = session.submit_form(f"{path}/pin-badge", **given)
     assert answer.headers["Location"] == f"{path}?done=pin_badge"
-    assert company(cast) == "pure_gold For\ncalm 2026-07-01T09:00:00.000Z True"
-    assert "The badge shines on their chest." in visiting.get(answer.headers["Location"]).text
+    assert read_company(cast) == "pure_gold For\ncalm 2026-07-01T09:00:00.000Z True"
+    assert "The badge shines on their chest." in session.get(answer.headers["Location"]).text
 
-    wrong = visiting.submit(f"{path}/pin-badge", metal="tin", citation="Kept")
+    wrong = session.submit_form(f"{path}/pin-badge", metal="tin", citation="Kept")
     assert wrong.status_code == 422
-    assert words(wrong.text).count("Metal is not one of") == 2
+    assert visible_text(wrong.text).count("Metal is not one of") == 2
     assert ">Kept</textarea>" in wrong.text
 
 
 def test_its_reasons_hide_it_and_refuse_it(server: RunningServer, cast: Cast) -> None:
     person = cast.people[Role.MEMBER]
     cast.perform(remove_person, personId=person, confirmed=True)
-    visiting = visit(server, cast)
-    page = visiting.get(f"/people/{person}").text
+    session = sign_in_new_person(server, cast)
+    page = session.get(f"/people/{person}").text
     assert "pin-badge" not in page
-    answer = visiting.answer(page, f"/people/{person}/pin-badge", metal="silver")
+    answer = session.submit_page(page, f"/people/{person}/pin-badge", metal="silver")
     assert (answer.status_code, "Mia Member is not here to wear it." in answer.text) == (409, True)
-    shown = visiting.answer(page, f"/people/{person}/melt-badge", heat="hot")
+    shown = session.submit_page(page, f"/people/{person}/melt-badge", heat="hot")
     assert "Mia Member is not here to wear it." in shown.text
     assert 'name="confirmed"' not in shown.text
 
 
 def test_what_cannot_be_undone_is_shown_first_with_what_was_answered(server: RunningServer, cast: Cast) -> None:
     path = f"/people/{cast.people[Role.MEMBER]}/melt-badge"
-    visiting = visit(server, cast)
-    page = visiting.get(path).text
+    session = sign_in_new_person(server, cast)
+    page = session.get(path).text
     assert "Show what would happen" in page
-    shown = visiting.answer(page, path, heat="hot")
-    told = words(shown.text)
-    assert "Nothing has happened yet." in told
-    assert "Mia Member has no badge any more, after a hot fire." in told
+    shown = session.submit_page(page, path, heat="hot")
+    text = visible_text(shown.text)
+    assert "Nothing has happened yet." in text
+    assert "Mia Member has no badge any more, after a hot fire." in text
     assert '<input type="hidden" name="heat" value="hot">' in shown.text
-    assert company(cast) is None
-    answer = visiting.answer(shown.text, path, heat="hot", confirmed="yes")
+    assert read_company(cast) is None
+    answer = session.submit_page(shown.text, path, heat="hot", confirmed="yes")
     assert answer.status_code == 303
-    assert "It has melted." in visiting.get(answer.headers["Location"]).text
-    assert company(cast) == "hot"
+    assert "It has melted." in session.get(answer.headers["Location"]).text
+    assert read_company(cast) == "hot"
 
 
 def test_what_is_not_for_the_office_is_not_in_it(server: RunningServer, cast: Cast) -> None:
     path = f"/people/{cast.people[Role.MEMBER]}"
-    visiting = visit(server, cast)
-    page = visiting.get(path).text
+    session = sign_in_new_person(server, cast)
+    page = session.get(path).text
     assert "scold" not in page
-    assert visiting.get(f"{path}/scold").status_code == 404
-    assert visiting.answer(page, f"{path}/scold").status_code == 404
+    assert session.get(f"{path}/scold").status_code == 404
+    assert session.submit_page(page, f"{path}/scold").status_code == 404
 
 
 def test_one_that_makes_records_has_its_form_and_leads_to_what_it_made(server: RunningServer, cast: Cast) -> None:
-    visiting = visit(server, cast)
-    assert '<a class="button primary" href="/people/adopt">Adopt person</a>' in visiting.get("/people").text
-    page = words(visiting.get("/people/adopt").text)
+    session = sign_in_new_person(server, cast)
+    assert '<a class="button primary" href="/people/adopt">Adopt person</a>' in session.get("/people").text
+    page = visible_text(session.get("/people/adopt").text)
     assert "Adopt a person They come as they are. Name What they are called." in page
-    wrong = visiting.submit("/people/adopt", name=" ")
-    assert (wrong.status_code, "Name is empty." in words(wrong.text)) == (422, True)
-    answer = visiting.submit("/people/adopt", name="Ada Adopted")
-    page = words(visiting.get(answer.headers["Location"]).text)
+    wrong = session.submit_form("/people/adopt", name=" ")
+    assert (wrong.status_code, "Name is empty." in visible_text(wrong.text)) == (422, True)
+    answer = session.submit_form("/people/adopt", name="Ada Adopted")
+    page = visible_text(session.get(answer.headers["Location"]).text)
     assert "Ada Adopted" in page
     assert "They are one of the family." in page
-    assert "/people/adopt" not in visit(server, cast, Role.OFFICE).get("/people").text
+    assert "/people/adopt" not in sign_in_new_person(server, cast, Role.OFFICE).get("/people").text

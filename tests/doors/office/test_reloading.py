@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from apps import hidden
-from cast import Cast
 from mainstay.doors.office.routes import page_names
-from running import RunningServer
-from trade import a_customer, a_job
-from visiting import visit
+from support.browser_session import sign_in_new_person
+from support.cast import Cast
+from support.customers import make_customer, make_job
+from support.oauth_app import hidden_value
+from support.servers import RunningServer
 
 # What scripts send beside a page, and signing out, are answered with no page.
 PAGELESS = ("/seen", "/totals", "/sign-out")
@@ -40,15 +40,15 @@ def test_every_address_that_takes_a_form_can_be_opened() -> None:
     ],
 )
 def test_it_leads_to_the_page_of_its_form(server: RunningServer, cast: Cast, sent_to: str, page: str) -> None:
-    answer = visit(server, cast).get(sent_to)
+    answer = sign_in_new_person(server, cast).get(sent_to)
     assert (answer.status_code, answer.headers["Location"]) == (303, page)
 
 
 def test_files_that_were_refused_lead_back_to_their_record(server: RunningServer, cast: Cast) -> None:
-    visiting, job = visit(server, cast), a_job(cast, a_customer(cast))["id"]
-    page = visiting.get(f"/jobs/{job}").text
+    session, job = sign_in_new_person(server, cast), make_job(cast, make_customer(cast))["id"]
+    page = session.get(f"/jobs/{job}").text
     (sent_to,) = re.findall(r'action="(/documents[^"]*)"', page)
-    refused = visiting.upload(sent_to, {"csrf": hidden(page, "csrf"), "recordId": job}, files=("empty.pdf", b""))
+    refused = session.upload(sent_to, {"csrf": hidden_value(page, "csrf"), "recordId": job}, files=("empty.pdf", b""))
     assert refused.status_code == 422
-    assert visiting.get(sent_to).headers["Location"] == f"/jobs/{job}"
-    assert visiting.get("/documents").status_code == 404
+    assert session.get(sent_to).headers["Location"] == f"/jobs/{job}"
+    assert session.get("/documents").status_code == 404

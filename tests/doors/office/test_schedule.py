@@ -4,13 +4,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from cast import Cast
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
-from mainstay.terms.rights import Role
-from running import RunningServer
-from scheduling import DAY, make_job, plan
-from visiting import visit_as, words
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import sign_in_cast, visible_text
+from support.cast import Cast
+from support.servers import RunningServer
+from support.visits import DAY, make_site_job, plan_test_visit
 
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
@@ -19,13 +19,13 @@ SECRETS = ("Mend the roof", "Hill Farm", "1 Hill Road", "Carla", "900001", "Key 
 
 
 def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast: Cast) -> None:
-    plan(cast)
-    plan(cast, None, title="Round", on=DAY)
-    page = visit_as(server, cast, Role.OFFICE).get(f"/schedule?view=day&on={DAY}").text
-    told = words(page)
-    assert "Monday 11 January" in told
-    assert "Nobody yet Any time Round" in told
-    assert "Mia Member 10:00\N{EN DASH}11:00 J-0001 Mend the roof Hill Farm" in told
+    plan_test_visit(cast)
+    plan_test_visit(cast, None, title="Round", on=DAY)
+    page = sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule?view=day&on={DAY}").text
+    text = visible_text(page)
+    assert "Monday 11 January" in text
+    assert "Nobody yet Any time Round" in text
+    assert "Mia Member 10:00\N{EN DASH}11:00 J-0001 Mend the roof Hill Farm" in text
     # From eight to five, and three before and behind, are fifteen hours; ten o'clock is twenty quarters behind five.
     assert 'class="track hours-15"' in page
     assert 'class="at-21 for-4 lane-0"' in page
@@ -33,35 +33,37 @@ def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast:
 
 
 def test_a_visit_tells_what_is_to_be_done_on_its_job(server: RunningServer, cast: Cast) -> None:
-    job = make_job(cast, description="Replace six slates.\nMind the dog.")
-    visit = plan(cast, jobId=job["id"])
+    job = make_site_job(cast, description="Replace six slates.\nMind the dog.")
+    visit = plan_test_visit(cast, jobId=job["id"])
     for role in (Role.OFFICE, Role.MEMBER):
-        told = words(visit_as(server, cast, role).get(f"/schedule/visits/{visit['id']}").text)
-        assert "Work to do Replace six slates. Mind the dog." in told
+        text = visible_text(sign_in_cast(server, cast, role).get(f"/schedule/visits/{visit['id']}").text)
+        assert "Work to do Replace six slates. Mind the dog." in text
     # A colleague is told when it is, and nothing of the work.
-    other = plan(cast, Role.OFFICE, ("12:00", "13:00"), jobId=make_job(cast, description="Secret work")["id"])
-    assert "Secret work" not in visit_as(server, cast, Role.MEMBER).get(f"/schedule/visits/{other['id']}").text
-    idle = plan(cast, Role.OFFICE, ("14:00", "15:00"))
-    assert "Work to do" not in visit_as(server, cast, Role.OFFICE).get(f"/schedule/visits/{idle['id']}").text
+    other = plan_test_visit(
+        cast, Role.OFFICE, ("12:00", "13:00"), jobId=make_site_job(cast, description="Secret work")["id"]
+    )
+    assert "Secret work" not in sign_in_cast(server, cast, Role.MEMBER).get(f"/schedule/visits/{other['id']}").text
+    idle = plan_test_visit(cast, Role.OFFICE, ("14:00", "15:00"))
+    assert "Work to do" not in sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule/visits/{idle['id']}").text
 
 
 def test_a_visit_where_the_clocks_are_not_ours_says_where_it_is(server: RunningServer, cast: Cast) -> None:
-    there = plan(cast, jobId=make_job(cast, zone="America/New_York")["id"])
-    here = plan(cast, Role.SUBCONTRACTOR)
-    visiting = visit_as(server, cast, Role.OFFICE)
+    there = plan_test_visit(cast, jobId=make_site_job(cast, zone="America/New_York")["id"])
+    here = plan_test_visit(cast, Role.SUBCONTRACTOR)
+    session = sign_in_cast(server, cast, Role.OFFICE)
     span = "10:00\N{EN DASH}11:00"
     for view in ("day", "week", "list", "sheet"):
-        told = words(visiting.get(f"/schedule?view={view}&on={DAY}").text)
-        assert f"{span} New York {there['jobNumber']}" in told
-        assert f"{span} {here['jobNumber']}" in told
+        text = visible_text(session.get(f"/schedule?view={view}&on={DAY}").text)
+        assert f"{span} New York {there['jobNumber']}" in text
+        assert f"{span} {here['jobNumber']}" in text
     for visit, place in ((there, " New York"), (here, "")):
-        told = words(visiting.get(f"/schedule/visits/{visit['id']}").text)
-        assert f"11 Jan 2038, {span}{place} · " in told
-        assert f"11 Jan 2038, {span}{place} {visit['personName']}" in words(
-            visiting.get(f"/jobs/{visit['jobId']}").text
+        text = visible_text(session.get(f"/schedule/visits/{visit['id']}").text)
+        assert f"11 Jan 2038, {span}{place} · " in text
+        assert f"11 Jan 2038, {span}{place} {visit['personName']}" in visible_text(
+            session.get(f"/jobs/{visit['jobId']}").text
         )
     # In a list, the column in which it begins agrees with what stands below its name.
-    listed = words(visiting.get("/schedule/visits").text)
+    listed = visible_text(session.get("/schedule/visits").text)
     assert "11 Jan 2038, 10:00 New York Hill Farm" in listed
     assert "11 Jan 2038, 10:00 Hill Farm" in listed
 
@@ -70,38 +72,40 @@ def test_leave_is_told_in_words_to_those_who_see_it(server: RunningServer, cast:
     leave = cast.perform(request_time_off, Role.MEMBER, **{"from": DAY, "kind": "sick"})
     cast.perform(decide_time_off, timeOffId=leave["id"], decision="approve")
     for view in ("day", "week"):
-        assert "Sick" in words(visit_as(server, cast, Role.OFFICE).get(f"/schedule?view={view}&on={DAY}").text)
-    assert "Sick" in words(visit_as(server, cast, Role.MEMBER).get(f"/schedule?view=day&on={DAY}").text)
+        assert "Sick" in visible_text(
+            sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule?view={view}&on={DAY}").text
+        )
+    assert "Sick" in visible_text(sign_in_cast(server, cast, Role.MEMBER).get(f"/schedule?view=day&on={DAY}").text)
     other = cast.perform(request_time_off, **{"personId": cast.people[Role.OFFICE], "from": DAY, "kind": "unavailable"})
     assert other["status"] == "requested"
-    assert "Unavailable" not in visit_as(server, cast, Role.MEMBER).get(f"/schedule?view=week&on={DAY}").text
+    assert "Unavailable" not in sign_in_cast(server, cast, Role.MEMBER).get(f"/schedule?view=week&on={DAY}").text
 
 
 def test_a_week_and_a_list_and_a_sheet_to_print(server: RunningServer, cast: Cast) -> None:
-    plan(cast, notes="Bring a ladder")
-    visiting = visit_as(server, cast, Role.OFFICE)
+    plan_test_visit(cast, notes="Bring a ladder")
+    session = sign_in_cast(server, cast, Role.OFFICE)
     for view in ("week", "list", "sheet"):
-        assert "J-0001 Mend the roof" in words(visiting.get(f"/schedule?view={view}&on={DAY}").text)
-    sheet = words(visiting.get(f"/schedule?view=sheet&on={DAY}").text)
+        assert "J-0001 Mend the roof" in visible_text(session.get(f"/schedule?view={view}&on={DAY}").text)
+    sheet = visible_text(session.get(f"/schedule?view=sheet&on={DAY}").text)
     for needed in ("1 Hill Road", "Carla Contact", "+44 7700 900001", "Key under the mat", "Bring a ladder"):
         assert needed in sheet
 
 
 def test_a_repeated_visit_leads_to_the_others_of_its_series(server: RunningServer, cast: Cast) -> None:
-    plan(cast, on="2038-01-12")
+    plan_test_visit(cast, on="2038-01-12")
     times = {"startsAt": f"{DAY}T13:00", "durationMinutes": 30, "repeat": {"unit": "day", "count": 3}}
     first = cast.perform(plan_visit, title="Round", personIds=[cast.people[Role.MEMBER]], **times)
-    visiting = visit_as(server, cast, Role.OFFICE)
-    page = visiting.get(f"/schedule/visits/{first['id']}").text
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    page = session.get(f"/schedule/visits/{first['id']}").text
     path = f"/schedule/visits?seriesId={first['seriesId']}"
     assert f'href="{path}"' in page
-    listed = visiting.get(path).text
+    listed = session.get(path).text
     assert len(set(re.findall(r'href="/schedule/visits/(visit_\w+)"', listed))) == 3
     assert "J-0001" not in listed
-    assert "Series: this one" in words(listed)
+    assert "Series: this one" in visible_text(listed)
 
 
-def crew(cast: Cast, **given: object) -> list[dict[str, Any]]:
+def plan_crew(cast: Cast, **given: object) -> list[dict[str, Any]]:
     """The visits of three who go together, the first one's first."""
     people = [cast.people[role] for role in (Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR)]
     times = {"startsAt": f"{DAY}T13:00", "durationMinutes": 30}
@@ -111,35 +115,35 @@ def crew(cast: Cast, **given: object) -> list[dict[str, Any]]:
 
 
 def test_a_visit_names_those_who_go_along_as_far_as_one_sees_them(server: RunningServer, cast: Cast) -> None:
-    first, second, third = crew(cast)
+    first, second, third = plan_crew(cast)
     lone = cast.perform(plan_visit, title="Alone", on=DAY)
     for role, others in ((Role.OFFICE, (second, third)), (Role.MEMBER, (second, third)), (Role.SUBCONTRACTOR, ())):
         seen = third if role is Role.SUBCONTRACTOR else first
-        page = visit_as(server, cast, role).get(f"/schedule/visits/{seen['id']}").text
+        page = sign_in_cast(server, cast, role).get(f"/schedule/visits/{seen['id']}").text
         for one in others:
             assert f'<a href="/schedule/visits/{one["id"]}">{one["personName"]}</a>' in page
         assert ("With: " in page) == bool(others)
     cast.perform(cancel_visit, visitId=third["id"])
-    visiting = visit_as(server, cast, Role.OFFICE)
-    assert third["personName"] not in visiting.get(f"/schedule/visits/{first['id']}").text
-    assert "With: " not in visiting.get(f"/schedule/visits/{lone['id']}").text
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    assert third["personName"] not in session.get(f"/schedule/visits/{first['id']}").text
+    assert "With: " not in session.get(f"/schedule/visits/{lone['id']}").text
 
 
-def notice(page: str) -> str:
+def read_notice(page: str) -> str:
     found = re.search(r'<p class="notice good" role="status">.*?</p>', page)
     assert found
-    return words(found[0]).removeprefix("✓ ")
+    return visible_text(found[0]).removeprefix("✓ ")
 
 
-def scopes(page: str) -> list[str]:
+def list_scopes(page: str) -> list[str]:
     return [one for one in ("one", "crew", "following", "all") if re.search(rf'value="{one}"', page)]
 
 
 def test_what_changes_with_a_visit_is_asked_where_something_can(server: RunningServer, cast: Cast) -> None:
     lone = cast.perform(plan_visit, title="Alone", on=DAY)
     repeated = cast.perform(plan_visit, title="Round", on=DAY, repeat={"unit": "day", "count": 3})
-    both = crew(cast, repeat={"unit": "day", "count": 2})[0]
-    visiting = visit_as(server, cast, Role.OFFICE)
+    both = plan_crew(cast, repeat={"unit": "day", "count": 2})[0]
+    session = sign_in_cast(server, cast, Role.OFFICE)
     offered = {
         lone["id"]: [],
         repeated["id"]: ["one", "following", "all"],
@@ -147,31 +151,31 @@ def test_what_changes_with_a_visit_is_asked_where_something_can(server: RunningS
     }
     for visit, possible in offered.items():
         for verb in ("move", "cancel"):
-            assert scopes(visiting.get(f"/schedule/visits/{visit}/{verb}").text) == possible
-    answer = visiting.submit(f"/schedule/visits/{lone['id']}/cancel")
+            assert list_scopes(session.get(f"/schedule/visits/{visit}/{verb}").text) == possible
+    answer = session.submit_form(f"/schedule/visits/{lone['id']}/cancel")
     assert answer.headers["Location"].endswith("?done=cancel_visit")
-    answer = visiting.submit(f"/schedule/visits/{both['id']}/cancel", scope="all")
-    page = visiting.get(answer.headers["Location"]).text
-    assert notice(page) == "6 visits are cancelled: this one and those that go with it."
-    assert "The visit is cancelled." not in words(page)
+    answer = session.submit_form(f"/schedule/visits/{both['id']}/cancel", scope="all")
+    page = session.get(answer.headers["Location"]).text
+    assert read_notice(page) == "6 visits are cancelled: this one and those that go with it."
+    assert "The visit is cancelled." not in visible_text(page)
     assert {one["status"] for one in cast.perform(list_visits, seriesId=both["seriesId"], status="cancelled")["data"]}
 
 
 def test_a_visit_that_was_cancelled_alone_is_told_as_one(server: RunningServer, cast: Cast) -> None:
     lone = cast.perform(plan_visit, title="Alone", on=DAY)
-    visiting = visit_as(server, cast, Role.OFFICE)
-    page = visiting.follow(visiting.submit(f"/schedule/visits/{lone['id']}/cancel")).text
-    assert notice(page) == "The visit is cancelled."
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    page = session.follow_redirect(session.submit_form(f"/schedule/visits/{lone['id']}/cancel")).text
+    assert read_notice(page) == "The visit is cancelled."
 
 
 def test_nothing_is_offered_to_change_with_a_visit_that_is_planned_no_more(server: RunningServer, cast: Cast) -> None:
-    first, *others = crew(cast)
+    first, *others = plan_crew(cast)
     early, late = (cast.perform(plan_visit, title="Round", on=DAY, repeat={"unit": "day", "count": 2}) for _ in "12")
     after = cast.perform(list_visits, seriesId=late["seriesId"])["data"][-1]
-    visiting = visit_as(server, cast, Role.OFFICE)
+    session = sign_in_cast(server, cast, Role.OFFICE)
 
     def offered(visit: str) -> list[list[str]]:
-        return [scopes(visiting.get(f"/schedule/visits/{visit}/{verb}").text) for verb in ("move", "cancel")]
+        return [list_scopes(session.get(f"/schedule/visits/{visit}/{verb}").text) for verb in ("move", "cancel")]
 
     cast.perform(cancel_visit, visitId=others[0]["id"])
     assert offered(first["id"]) == [["one", "crew"]] * 2
@@ -187,57 +191,57 @@ def test_nothing_is_offered_to_change_with_a_visit_that_is_planned_no_more(serve
 
 @pytest.mark.parametrize("asked", ["on=never", "on=9999-12-31", "view=year", "on=0001-01-01&view=week", "view=day&on="])
 def test_what_is_no_date_shows_today(server: RunningServer, cast: Cast, asked: str) -> None:
-    assert visit_as(server, cast, Role.OWNER).get(f"/schedule?{asked}").status_code == 200
+    assert sign_in_cast(server, cast, Role.OWNER).get(f"/schedule?{asked}").status_code == 200
 
 
 def test_a_member_sees_of_the_team_who_and_when(server: RunningServer, cast: Cast) -> None:
-    theirs = plan(cast, Role.SUBCONTRACTOR, notes="Bring a ladder")
-    visiting = visit_as(server, cast, Role.MEMBER)
+    theirs = plan_test_visit(cast, Role.SUBCONTRACTOR, notes="Bring a ladder")
+    session = sign_in_cast(server, cast, Role.MEMBER)
     for view in ("day", "week", "list", "sheet"):
-        page = visiting.get(f"/schedule?view={view}&on={DAY}").text
+        page = session.get(f"/schedule?view={view}&on={DAY}").text
         assert "J-0001" in page
         assert [secret for secret in SECRETS if secret in page] == []
         assert "draggable" not in page
-    page = visiting.get(f"/schedule/visits/{theirs['id']}").text
+    page = session.get(f"/schedule/visits/{theirs['id']}").text
     assert "Sam Subcontractor" in page
     assert [secret for secret in SECRETS if secret in page] == []
 
 
 def test_a_subcontractor_sees_only_their_own(server: RunningServer, cast: Cast) -> None:
-    plan(cast)
-    plan(cast, Role.SUBCONTRACTOR, ("12:00", "13:00"))
-    visiting = visit_as(server, cast, Role.SUBCONTRACTOR)
+    plan_test_visit(cast)
+    plan_test_visit(cast, Role.SUBCONTRACTOR, ("12:00", "13:00"))
+    session = sign_in_cast(server, cast, Role.SUBCONTRACTOR)
     for path in (*(f"/schedule?view={view}&on={DAY}" for view in ("day", "week", "list", "sheet")), "/schedule/visits"):
-        page = visiting.get(path).text
+        page = session.get(path).text
         assert "Mia Member" not in page
         assert "J-0002" in page
         assert "J-0001" not in page
 
 
 def test_a_visit_is_planned_by_its_form(server: RunningServer, cast: Cast) -> None:
-    job = make_job(cast)
-    visiting = visit_as(server, cast, Role.OFFICE)
+    job = make_site_job(cast)
+    session = sign_in_cast(server, cast, Role.OFFICE)
     person = cast.people[Role.MEMBER]
     fields = {f"personIds {person}": "on", "jobId": job["number"], "kind": "work"}
     times = {"startsAt": f"{DAY}T10:00", "endsAt": f"{DAY}T11:30"}
-    answer = visiting.submit("/schedule/visits/plan", **fields, **times)
-    assert answer.status_code == 303, words(answer.text)
+    answer = session.submit_form("/schedule/visits/plan", **fields, **times)
+    assert answer.status_code == 303, visible_text(answer.text)
     (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
     assert answer.headers["Location"] == f"/schedule/visits/{made['id']}?done=plan_visit"
     assert (made["personId"], made["startsAt"]) == (person, f"{DAY}T10:00:00.000Z")
-    refused = visiting.submit("/schedule/visits/plan", **fields, **times)
+    refused = session.submit_form("/schedule/visits/plan", **fields, **times)
     assert refused.status_code == 409
-    assert "Mia Member is at J-0001 Mend the roof on 11 Jan 2038 from 10:00 to 11:30" in words(refused.text)
+    assert "Mia Member is at J-0001 Mend the roof on 11 Jan 2038 from 10:00 to 11:30" in visible_text(refused.text)
 
 
 def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, cast: Cast) -> None:
-    job = make_job(cast, zone="America/New_York")
-    made = plan(cast, jobId=job["id"], notes="Bring a ladder")
-    visiting = visit_as(server, cast, Role.OFFICE)
+    job = make_site_job(cast, zone="America/New_York")
+    made = plan_test_visit(cast, jobId=job["id"], notes="Bring a ladder")
+    session = sign_in_cast(server, cast, Role.OFFICE)
     path = f"/schedule/visits/{made['id']}/move"
-    page = visiting.get(path).text
+    page = session.get(path).text
     assert 'value="11/01/2038 10:00"' in page
-    answer = visiting.submit(
+    answer = session.submit_form(
         path,
         startsAt=f"{DAY}T14:00",
         endsAt=f"{DAY}T15:00",
@@ -254,68 +258,70 @@ def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, 
 
 
 def test_who_is_free_at_two_leads_to_the_form_filled_in(server: RunningServer, cast: Cast) -> None:
-    plan(cast, times=("14:00", "15:00"))
-    visiting = visit_as(server, cast, Role.OFFICE)
-    assert visiting.get("/schedule/free").status_code == 200
-    page = visiting.get(f"/schedule/free?startsAt={DAY}T14:00&durationMinutes=60&skill=&personId=&jobId=&from=&until=")
+    plan_test_visit(cast, times=("14:00", "15:00"))
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    assert session.get("/schedule/free").status_code == 200
+    page = session.get(f"/schedule/free?startsAt={DAY}T14:00&durationMinutes=60&skill=&personId=&jobId=&from=&until=")
     assert "Sam Subcontractor" in page.text
-    assert "Mia Member" not in words(page.text).partition("Free")[2]
+    assert "Mia Member" not in visible_text(page.text).partition("Free")[2]
     link = re.search(r'href="(/schedule/visits/plan\?[^"]+)"', page.text)
     assert link
-    form = visiting.get(link[1].replace("&amp;", "&")).text
+    form = session.get(link[1].replace("&amp;", "&")).text
     assert 'value="11/01/2038 14:00"' in form
     assert "checked" in form
-    assert visiting.get("/schedule/free?durationMinutes=x").status_code == 422
-    assert visit_as(server, cast, Role.MEMBER).get("/schedule/free").status_code == 403
+    assert session.get("/schedule/free?durationMinutes=x").status_code == 422
+    assert sign_in_cast(server, cast, Role.MEMBER).get("/schedule/free").status_code == 403
 
 
 def test_who_is_free_in_an_afternoon_and_who_is_on_leave(server: RunningServer, cast: Cast) -> None:
     cast.perform(
         request_time_off, **{"personId": cast.people[Role.MEMBER], "kind": "sick", "from": DAY, "approved": True}
     )
-    asked = {"from": DAY, "until": DAY, "earliest": "13:00", "latest": "16:00", "durationMinutes": "60"}
-    page = visit_as(server, cast, Role.OFFICE).get(f"/schedule/free?{urlencode(asked)}").text
+    query = {"from": DAY, "until": DAY, "earliest": "13:00", "latest": "16:00", "durationMinutes": "60"}
+    page = sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule/free?{urlencode(query)}").text
     assert re.search(r'<input [^>]*name="earliest"[^>]* value="13:00"', page)
-    told = words(page)
-    assert "Monday 11 January Sam Subcontractor nothing else planned that day" in told
-    assert [clock for clock in ("13:00\N{EN DASH}14:00", "15:00\N{EN DASH}16:00") if clock not in told] == []
-    assert "On leave Mia Member: sick, 11 Jan 2038" in told
-    assert "Orla Office" not in told.partition("Monday 11 January")[2]
+    text = visible_text(page)
+    assert "Monday 11 January Sam Subcontractor nothing else planned that day" in text
+    assert [clock for clock in ("13:00\N{EN DASH}14:00", "15:00\N{EN DASH}16:00") if clock not in text] == []
+    assert "On leave Mia Member: sick, 11 Jan 2038" in text
+    assert "Orla Office" not in text.partition("Monday 11 January")[2]
 
 
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER])
 def test_the_list_of_time_off_is_linked_also_while_nothing_can_be_changed(
     server: RunningServer, cast: Cast, role: Role
 ) -> None:
-    visiting = visit_as(server, cast, role)
-    assert '<a href="/time-off">Time off</a>' in visiting.get("/schedule").text
+    session = sign_in_cast(server, cast, role)
+    assert '<a href="/time-off">Time off</a>' in session.get("/schedule").text
     cast.lapse()
-    assert '<a href="/time-off">Time off</a>' in visiting.get("/schedule").text
-    assert visiting.get("/time-off").status_code == 200
+    assert '<a href="/time-off">Time off</a>' in session.get("/schedule").text
+    assert session.get("/time-off").status_code == 200
 
 
 def test_time_off_is_asked_for_and_decided_with_the_visits_within_it(server: RunningServer, cast: Cast) -> None:
-    plan(cast)
-    visit_as(server, cast, Role.MEMBER).submit("/time-off/request", **{"kind": "sick", "from": DAY})
-    office = visit_as(server, cast, Role.OFFICE)
+    plan_test_visit(cast)
+    sign_in_cast(server, cast, Role.MEMBER).submit_form("/time-off/request", **{"kind": "sick", "from": DAY})
+    office = sign_in_cast(server, cast, Role.OFFICE)
     listed = office.get("/time-off").text
     path = re.search(r'href="(/time-off/leave_[^"/]+)"', listed)
     assert path
     assert "J-0001 Mend the roof" in office.get(path[1]).text
-    done = office.submit(f"{path[1]}/decide", decision="approve", note="Get well")
+    done = office.submit_form(f"{path[1]}/decide", decision="approve", note="Get well")
     assert done.headers["Location"].startswith(f"{path[1]}?done=decide_time_off")
-    assert "Get well" in visit_as(server, cast, Role.MEMBER).get(path[1]).text
+    assert "Get well" in sign_in_cast(server, cast, Role.MEMBER).get(path[1]).text
 
 
 def test_how_far_a_visit_is_now_is_said_in_plain_words(server: RunningServer, cast: Cast) -> None:
-    made = plan(cast)
-    visiting = visit_as(server, cast, Role.MEMBER)
+    made = plan_test_visit(cast)
+    session = sign_in_cast(server, cast, Role.MEMBER)
     page = f"/schedule/visits/{made['id']}"
-    for status, told in (("started", "The visit has started."), ("done", "The visit is done.")):
-        assert told in words(visiting.follow(visiting.submit(page, f"{page}/set-status", status=status)).text)
+    for status, message in (("started", "The visit has started."), ("done", "The visit is done.")):
+        assert message in visible_text(
+            session.follow_redirect(session.submit_form(page, f"{page}/set-status", status=status)).text
+        )
 
 
 def test_a_wrong_time_to_look_at_is_not_said_to_be_unsaved(server: RunningServer, cast: Cast) -> None:
-    told = words(visit_as(server, cast, Role.OFFICE).get("/schedule/free?durationMinutes=long").text)
-    assert "One field needs another look." in told
-    assert "saved" not in told
+    text = visible_text(sign_in_cast(server, cast, Role.OFFICE).get("/schedule/free?durationMinutes=long").text)
+    assert "One field needs another look." in text
+    assert "saved" not in text

@@ -4,19 +4,19 @@ import re
 
 import pytest
 
-from cast import Cast
-from mainstay.terms.rights import Role
-from running import RunningServer
-from scheduling import DAY, make_job, plan
-from visiting import visit_as, words
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import sign_in_cast, visible_text
+from support.cast import Cast
+from support.servers import RunningServer
+from support.visits import DAY, make_site_job, plan_test_visit
 
-OURS = re.compile(r"`|\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*")
+INTERNAL_WORDS = re.compile(r"`|\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*")
 TIMES = {"startsAt": f"{DAY}T10:30", "endsAt": f"{DAY}T11:30"}
 
 
-def said(page: str) -> str:
+def read_refusal(page: str) -> str:
     """What a page says is wrong."""
-    return words(
+    return visible_text(
         " ".join(re.findall(r'(?s)role="alert">.*?</(?:p|div>\s*</div)>|<p class="(?:fault|lead)".*?</p>', page))
     )
 
@@ -32,55 +32,61 @@ def said(page: str) -> str:
     ],
 )
 def test_a_visit_that_cannot_be_planned(server: RunningServer, cast: Cast, fields: dict[str, str], told: str) -> None:
-    plan(cast)
-    who = {f"personIds {cast.people[Role.MEMBER]}": "on", "jobId": make_job(cast)["number"], "kind": "work"}
-    page = visit_as(server, cast, Role.OFFICE).submit("/schedule/visits/plan", **who | fields)
-    assert told in said(page.text)
-    assert not OURS.search(said(page.text)), said(page.text)
+    plan_test_visit(cast)
+    who = {f"personIds {cast.people[Role.MEMBER]}": "on", "jobId": make_site_job(cast)["number"], "kind": "work"}
+    page = sign_in_cast(server, cast, Role.OFFICE).submit_form("/schedule/visits/plan", **who | fields)
+    assert told in read_refusal(page.text)
+    assert not INTERNAL_WORDS.search(read_refusal(page.text)), read_refusal(page.text)
 
 
-OPENED, CLOSED = "\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"
-BOTH = f"{OPENED}Date{CLOSED} and {OPENED}Time{CLOSED}, or {OPENED}From{CLOSED} and {OPENED}Until{CLOSED}"
+OPENING_QUOTE, CLOSING_QUOTE = "\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"
+DATE_OR_TIMES = (
+    f"{OPENING_QUOTE}Date{CLOSING_QUOTE} and {OPENING_QUOTE}Time{CLOSING_QUOTE}, or"
+    f" {OPENING_QUOTE}From{CLOSING_QUOTE} and {OPENING_QUOTE}Until{CLOSING_QUOTE}"
+)
 
 
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({}, f"Date is required: give {BOTH}."),
-        ({"on": DAY}, f"Time is required: give {BOTH}."),
-        ({"startedAt": f"{DAY}T08:00"}, f"Until is required: give {OPENED}From{CLOSED} and"),
+        ({}, f"Date is required: give {DATE_OR_TIMES}."),
+        ({"on": DAY}, f"Time is required: give {DATE_OR_TIMES}."),
+        ({"startedAt": f"{DAY}T08:00"}, f"Until is required: give {OPENING_QUOTE}From{CLOSING_QUOTE} and"),
         ({"on": DAY, "minutes": "0"}, "Time is shorter than 0:01."),
         ({"on": DAY, "minutes": "1", "breakMinutes": "25h"}, "Break is longer than 24:00."),
         (
             {"on": DAY, "startedAt": f"{DAY}T08:00", "endedAt": f"{DAY}T09:00"},
-            f"Date follows from {OPENED}From{CLOSED} and {OPENED}Until{CLOSED}; give either those, or {OPENED}Date",
+            (
+                f"Date follows from {OPENING_QUOTE}From{CLOSING_QUOTE} and"
+                f" {OPENING_QUOTE}Until{CLOSING_QUOTE}; give either those, or {OPENING_QUOTE}Date"
+            ),
         ),
     ],
 )
 def test_hours_that_cannot_be_logged(server: RunningServer, cast: Cast, fields: dict[str, str], told: str) -> None:
-    page = visit_as(server, cast, Role.MEMBER).submit("/hours/new", **{"breakMinutes": "0"} | fields)
+    page = sign_in_cast(server, cast, Role.MEMBER).submit_form("/hours/new", **{"breakMinutes": "0"} | fields)
     assert page.status_code == 422
-    assert told in said(page.text)
-    assert not OURS.search(said(page.text)), said(page.text)
+    assert told in read_refusal(page.text)
+    assert not INTERNAL_WORDS.search(read_refusal(page.text)), read_refusal(page.text)
 
 
 def test_a_list_whose_address_asks_for_what_there_is_not(server: RunningServer, cast: Cast) -> None:
-    page = visit_as(server, cast, Role.OFFICE).get("/jobs?priority=lunch")
-    assert "Priority is not one of Low" in said(page.text)
-    assert not OURS.search(said(page.text)), said(page.text)
+    page = sign_in_cast(server, cast, Role.OFFICE).get("/jobs?priority=lunch")
+    assert "Priority is not one of Low" in read_refusal(page.text)
+    assert not INTERNAL_WORDS.search(read_refusal(page.text)), read_refusal(page.text)
 
 
 def test_a_site_without_an_address(server: RunningServer, cast: Cast) -> None:
-    customer = make_job(cast)["customerId"]
+    customer = make_site_job(cast)["customerId"]
     path = f"/sites/new?customerId={customer}"
-    page = visit_as(server, cast, Role.OFFICE).submit(path, "/sites/new", customerId=customer, name="The mill")
-    assert "Address is required" in said(page.text)
+    page = sign_in_cast(server, cast, Role.OFFICE).submit_form(path, "/sites/new", customerId=customer, name="The mill")
+    assert "Address is required" in read_refusal(page.text)
 
 
 def test_what_is_worth_a_look_stands_once_on_the_page_after_the_form(server: RunningServer, cast: Cast) -> None:
-    make_job(cast)
-    visiting = visit_as(server, cast, Role.OFFICE)
-    made = visiting.submit("/customers/new", name="Hill Farm", kind="company")
-    page = visiting.follow(made)
-    assert "Worth a look: Hill Farm has the same name. If they are one, merge the two." in words(page.text)
-    assert "Worth a look" not in visiting.follow(made).text
+    make_site_job(cast)
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    made = session.submit_form("/customers/new", name="Hill Farm", kind="company")
+    page = session.follow_redirect(made)
+    assert "Worth a look: Hill Farm has the same name. If they are one, merge the two." in visible_text(page.text)
+    assert "Worth a look" not in session.follow_redirect(made).text

@@ -2,17 +2,17 @@
 
 import pytest
 
-from billing import an_invoice
-from cast import Cast
-from mainstay.doors.pages.showing import Here
-from mainstay.doors.pages.written_here import refused_here, written_here
-from mainstay.terms.refusal import Conflict, Fault, Invalid
-from mainstay.terms.rights import Role
-from running import RunningServer
-from scheduling import DAY, make_job, plan
-from visiting import visit_as, words
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.localised_text import localise_refusal, localise_text
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
+from support.browser_session import sign_in_cast, visible_text
+from support.cast import Cast
+from support.invoices import make_invoice
+from support.servers import RunningServer
+from support.visits import DAY, make_site_job, plan_test_visit
 
-LONDON, BERLIN = Here("Europe/London", "GB"), Here("Europe/Berlin", "DE")
+LONDON, BERLIN = DisplaySettings("Europe/London", "GB"), DisplaySettings("Europe/Berlin", "DE")
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,12 @@ LONDON, BERLIN = Here("Europe/London", "GB"), Here("Europe/Berlin", "DE")
     ],
 )
 def test_dates_times_and_amounts_are_as_people_write_them(text: str, told: str) -> None:
-    assert written_here(text, LONDON) == told
+    assert localise_text(text, LONDON) == told
 
 
 def test_each_country_writes_its_own() -> None:
-    assert written_here("7186.14 EUR (Europe/Berlin) (Europe/London)", BERLIN) == "7.186,14 EUR (London time)"
-    assert written_here("7186.14 EUR", Here("UTC")) == "7186.14 EUR"
+    assert localise_text("7186.14 EUR (Europe/Berlin) (Europe/London)", BERLIN) == "7.186,14 EUR (London time)"
+    assert localise_text("7186.14 EUR", DisplaySettings("UTC")) == "7186.14 EUR"
 
 
 @pytest.mark.parametrize(
@@ -53,36 +53,36 @@ def test_each_country_writes_its_own() -> None:
     ],
 )
 def test_what_someone_typed_and_what_is_no_date_stays(text: str) -> None:
-    assert written_here(text, LONDON) == text
+    assert localise_text(text, LONDON) == text
 
 
 def test_what_was_typed_stays_where_it_is_said_again() -> None:
     typed = ["Service of 2026-11-15", "2026-11-30"]
-    told = written_here("Service of 2026-11-15 is due on 2026-11-30.", LONDON, typed)
-    assert told == "Service of 2026-11-15 is due on 30 Nov 2026."
+    text = localise_text("Service of 2026-11-15 is due on 2026-11-30.", LONDON, typed)
+    assert text == "Service of 2026-11-15 is due on 30 Nov 2026."
 
 
 def test_refusals_are_told_likewise() -> None:
-    assert refused_here(Conflict("Closed until 2026-11-15."), LONDON).text == "Closed until 15 Nov 2026."
-    refusal = refused_here(Invalid([Fault("amount", "is more than 1000.00 GBP")], "Amount is …"), LONDON)
+    assert localise_refusal(Conflict("Closed until 2026-11-15."), LONDON).text == "Closed until 15 Nov 2026."
+    refusal = localise_refusal(Invalid([Fault("amount", "is more than 1000.00 GBP")], "Amount is …"), LONDON)
     assert isinstance(refusal, Invalid)
     assert refusal.faults == (Fault("amount", "is more than 1,000.00 GBP"),)
 
 
 def test_a_form_with_a_picker_shows_no_example_of_how_a_time_is_written(server: RunningServer, cast: Cast) -> None:
-    form = words(visit_as(server, cast, Role.MEMBER).get("/time-off/request").text)
+    form = visible_text(sign_in_cast(server, cast, Role.MEMBER).get("/time-off/request").text)
     assert "For less than a day." in form
     assert "2026-11-15" not in form
 
 
 def test_a_preview_and_a_clash_are_told_so_on_pages(server: RunningServer, cast: Cast) -> None:
-    office = visit_as(server, cast, Role.OFFICE)
-    invoice = an_invoice(cast, dueOn="2038-11-30")
-    preview = words(office.submit(f"/invoices/{invoice['id']}/send", deliver="none").text)
+    office = sign_in_cast(server, cast, Role.OFFICE)
+    invoice = make_invoice(cast, dueOn="2038-11-30")
+    preview = visible_text(office.submit_form(f"/invoices/{invoice['id']}/send", deliver="none").text)
     assert "1,000.00 GBP, due on 30 Nov 2038." in preview
-    plan(cast)
-    who = {f"personIds {cast.people[Role.MEMBER]}": "on", "jobId": make_job(cast)["number"], "kind": "work"}
+    plan_test_visit(cast)
+    who = {f"personIds {cast.people[Role.MEMBER]}": "on", "jobId": make_site_job(cast)["number"], "kind": "work"}
     times = {"startsAt": f"{DAY}T10:30", "endsAt": f"{DAY}T11:30"}
-    clash = words(office.submit("/schedule/visits/plan", **who | times).text)
+    clash = visible_text(office.submit_form("/schedule/visits/plan", **who | times).text)
     assert "on 11 Jan 2038 from 10:00 to" in clash
     assert "Europe/London)" not in clash

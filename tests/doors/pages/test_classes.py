@@ -13,20 +13,20 @@ CODE = "\n".join(path.read_text() for path in PAGES.parent.rglob("*.py"))
 # and the day of the week.
 NUMBERED = re.compile(r"(?:at|day|for|hours|lane)-\d+")
 # What only tests look for.
-LOOKED_FOR = {"line-editor"}
+CLASSES_WITHOUT_STYLE = {"line-editor"}
 
 
-def styled() -> set[str]:
+def find_styled_classes() -> set[str]:
     sheets = "\n".join(path.read_text() for path in (PAGES / "static").glob("*.css"))
     selectors = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", sheets, flags=re.DOTALL))
     return {name for name in re.findall(r"\.([a-z][\w-]*)", selectors) if not NUMBERED.fullmatch(name)}
 
 
-def words(text: str) -> set[str]:
+def split_words(text: str) -> set[str]:
     return set(re.findall(r"[\w-]+", text))
 
 
-def on_pages() -> set[str]:
+def find_page_classes() -> set[str]:
     """The classes that stand in templates as they are; those that are worked out come from elsewhere."""
     plain = re.sub(r"\{%.*?%\}|\{\{.*?\}\}", " {} ", TEMPLATES)
     found = {name for names in re.findall(r'class="([^"]*)"', plain) for name in names.split()}
@@ -34,8 +34,8 @@ def on_pages() -> set[str]:
 
 
 def test_whatever_is_styled_is_somewhere() -> None:
-    assert styled() - words(TEMPLATES) - words(SCRIPTS) - words(CODE) == set()
+    assert find_styled_classes() - split_words(TEMPLATES) - split_words(SCRIPTS) - split_words(CODE) == set()
 
 
 def test_whatever_a_page_has_is_styled_or_looked_for() -> None:
-    assert on_pages() - styled() - words(SCRIPTS) == LOOKED_FOR
+    assert find_page_classes() - find_styled_classes() - split_words(SCRIPTS) == CLASSES_WITHOUT_STYLE

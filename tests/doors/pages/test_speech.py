@@ -5,12 +5,12 @@ import pytest
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.schedule.operations import plan_visit
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.pages.asking import asked_of
-from mainstay.doors.pages.speech import Speech
-from mainstay.terms.refusal import Conflict, Fault, Invalid
-from mainstay.terms.rights import Right
+from mainstay.doors.pages.form_fields import form_fields_of
+from mainstay.doors.pages.speech import TextRewriter
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
 
-SPEECH = Speech(CATALOGUE.operations)
+SPEECH = TextRewriter(CATALOGUE.operations)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ SPEECH = Speech(CATALOGUE.operations)
     ],
 )
 def test_a_text_is_told_without_names_of_ours(said: str, told: str) -> None:
-    refusal = SPEECH.refusal(Conflict(said), plan_visit)
+    refusal = SPEECH.rewrite_refusal(Conflict(said), plan_visit)
     assert refusal.text == told
 
 
@@ -42,7 +42,7 @@ def test_faults_stay_beside_their_fields_and_are_told_by_their_labels() -> None:
         Fault("kind", "is not one of 'work', 'site_assessment' or 'other'"),
         Fault("jobId", "is not the id of a job"),
     ]
-    refusal = SPEECH.refusal(Invalid(faults), plan_visit)
+    refusal = SPEECH.rewrite_refusal(Invalid(faults), plan_visit)
     assert isinstance(refusal, Invalid)
     assert [fault.field for fault in refusal.faults] == ["startsAt", "kind", "jobId"]
     assert refusal.text == (
@@ -52,7 +52,9 @@ def test_faults_stay_beside_their_fields_and_are_told_by_their_labels() -> None:
 
 
 def test_a_fault_deep_within_is_told_by_the_last_name_on_the_way() -> None:
-    refusal = SPEECH.refusal(Invalid([Fault("workingHours.monday.0.from", "is not a time of day")]), update_settings)
+    refusal = SPEECH.rewrite_refusal(
+        Invalid([Fault("workingHours.monday.0.from", "is not a time of day")]), update_settings
+    )
     assert refusal.text == "From is not a time of day."
 
 
@@ -60,9 +62,9 @@ def test_no_help_in_a_form_names_what_only_programs_know() -> None:
     helped = [
         (operation.name, field.name, field.help)
         for operation in CATALOGUE.operations
-        for one in asked_of(operation, frozenset(Right))
+        for one in form_fields_of(operation, frozenset(Permission))
         for field in (one, *one.parts)
         if field.help
     ]
     assert len(helped) > 200
-    assert [told for told in helped if re.search(r"\b[Nn]ull\b|`|\b[a-z]+_[a-z]+\b|\b[a-z]+[A-Z]\w*", told[2])] == []
+    assert [names for names in helped if re.search(r"\b[Nn]ull\b|`|\b[a-z]+_[a-z]+\b|\b[a-z]+[A-Z]\w*", names[2])] == []

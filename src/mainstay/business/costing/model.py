@@ -1,20 +1,20 @@
-"""What a job took and what of it is to be billed, as it is shown."""
+"""The outputs of job costing and of unbilled work."""
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.hours.model import Status
+from mainstay.business.hours.model import EntryStatus
 from mainstay.business.jobs.model import Billing
-from mainstay.terms.shapes import Shown
-from mainstay.terms.wire import PriceText
-from mainstay.values.models import TOLD
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.vocabulary.record_json import PriceText
+from mainstay.vocabulary.schemas import Output
 
 
 class CostedHours(BaseModel):
     """The hours of a job in one state."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
-    status: Status
+    status: EntryStatus
     entries: int = Field(description="How many.")
     minutes: int
     cost: PriceText = Field(description="By each person's cost per hour.")
@@ -27,7 +27,7 @@ class CostedHours(BaseModel):
 class CostedMaterials(BaseModel):
     """What was bought for a job."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     lines: int = Field(description="How many lines of orders and bills.")
     cost: PriceText = Field(description="Received or billed by the supplier, before tax.")
@@ -36,7 +36,7 @@ class CostedMaterials(BaseModel):
     )
 
 
-class UnbilledOut(Shown):
+class UnbilledOut(Output):
     """What of a job's hours and materials is billable and on no invoice."""
 
     noun = "unbilled"
@@ -62,7 +62,7 @@ class UnbilledOut(Shown):
     last_on: str = Field(title="Until", json_schema_extra={"format": "date"})
 
 
-class JobCostingOut(Shown):
+class JobCostingOut(Output):
     """What a job took, and what is left of it."""
 
     noun = "jobCosting"

@@ -1,19 +1,19 @@
-"""What is summed up of jobs: one statement for hours, one for materials, one for what is planned."""
+"""Sums over jobs: one SQL statement for hours, one for materials, and one for planned visits."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from mainstay.backing.among import THESE, among
-from mainstay.backing.database import Row
 from mainstay.business.hours import store as hours
-from mainstay.business.hours.store import AMOUNT, COST, TOLD_OF_JOB, Narrowed, minor_unit
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.hours.store import BILLED_AMOUNT, BILLED_JOB_COLUMNS, HOURS_COST, UnbilledFilter, minor_unit_of
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
+from mainstay.infrastructure.database import Row
 from mainstay.kernel.context import Context
 from mainstay.values.moments import Period, parse_moment
 
 
-class Sum(NamedTuple):
-    """The hours of a job in one state; value, and what of it is unbilled, as prices are told."""
+class HoursSum(NamedTuple):
+    """The hours of a job in one status; `value` and `unbilled` are in prices as the organisation states them."""
 
     status: str
     entries: int
@@ -22,46 +22,46 @@ class Sum(NamedTuple):
     value: int
     unbilled: int
     without_rate: int
-    # Of those without a cost per hour: how many are not billable, how many are to be billed, and at what.
+    # Of the entries without a cost per hour: how many are not billable, how many are unbilled, and their value.
     uncosted_unbillable: int
     uncosted_unbilled: int
     uncosted_value: int
 
     @property
     def tax_rate_id(self) -> None:
-        """Hours are taxed at the usual rate."""
+        """None, because hours are taxed at the default rate."""
 
 
-def hours_of(ctx: Context, house: House, jobs: Collection[str]) -> dict[str, list[Sum]]:
-    """The hours of each of these jobs by state, without timers that run."""
-    found: dict[str, list[Sum]] = {}
-    rows = among(ctx.rows, _HOURS, jobs, rounding=house.hours_rounding_minutes, unit=minor_unit(house))
+def sum_hours(ctx: Context, settings: OrganisationSettings, jobs: Collection[str]) -> dict[str, list[HoursSum]]:
+    """Sum up the hours of each of these jobs by status, without running timers."""
+    sums_by_job: dict[str, list[HoursSum]] = {}
+    rows = select_batched(ctx.db, _HOURS, jobs, rounding=settings.hours_rounding_minutes, unit=minor_unit_of(settings))
     for job, status, *numbers in sorted(rows, key=lambda row: (str(row[0]), str(row[1]))):
-        found.setdefault(str(job), []).append(Sum(str(status), *(int(number or 0) for number in numbers)))
-    return found
+        sums_by_job.setdefault(str(job), []).append(HoursSum(str(status), *(int(number or 0) for number in numbers)))
+    return sums_by_job
 
 
-_OPEN = "AND status = 'approved' AND billed = 0"
-_BILLABLE = f"CASE WHEN billable = 1 {{}} THEN {AMOUNT} END"
-_UNCOSTED = "sum(CASE WHEN cost_rate IS NULL AND {} THEN {} END)"
+_STILL_TO_BILL = "AND status = 'approved' AND billed = 0"
+_BILLABLE_AMOUNT = f"CASE WHEN billable = 1 {{}} THEN {BILLED_AMOUNT} END"
+_WITHOUT_COST = "sum(CASE WHEN cost_rate IS NULL AND {} THEN {} END)"
 _HOURS = (
     "SELECT job_id, status, count(*), CAST(sum(minutes) AS bigint),"
-    f" CAST(coalesce(sum({COST}), 0) AS bigint),"
-    f" CAST(coalesce(sum({_BILLABLE.format('')}), 0) AS bigint),"
-    f" CAST(coalesce(sum({_BILLABLE.format(_OPEN)}), 0) AS bigint),"
+    f" CAST(coalesce(sum({HOURS_COST}), 0) AS bigint),"
+    f" CAST(coalesce(sum({_BILLABLE_AMOUNT.format('')}), 0) AS bigint),"
+    f" CAST(coalesce(sum({_BILLABLE_AMOUNT.format(_STILL_TO_BILL)}), 0) AS bigint),"
     " count(*) - count(cost_rate),"
-    f" CAST({_UNCOSTED.format('billable = 0', '1')} AS bigint),"
-    f" CAST({_UNCOSTED.format('billable = 1 AND billed = 0', '1')} AS bigint),"
-    f" CAST({_UNCOSTED.format('billable = 1 AND billed = 0', AMOUNT)} AS bigint)"
+    f" CAST({_WITHOUT_COST.format('billable = 0', '1')} AS bigint),"
+    f" CAST({_WITHOUT_COST.format('billable = 1 AND billed = 0', '1')} AS bigint),"
+    f" CAST({_WITHOUT_COST.format('billable = 1 AND billed = 0', BILLED_AMOUNT)} AS bigint)"
     " FROM time_entry WHERE organisation_id = :organisation AND status <> 'running'"
-    f" AND job_id IN {THESE} GROUP BY job_id, status"
+    f" AND job_id IN {BATCH_VALUES} GROUP BY job_id, status"
 )
 
 
-class Materials(NamedTuple):
-    """What was bought for a job and is taxed at one rate; value, and what of it is unbilled, as prices are told."""
+class MaterialsSum(NamedTuple):
+    """The materials of a job at one tax rate; `value` and `unbilled` are in prices as the organisation states them."""
 
-    # None for the usual one.
+    # None for the default rate.
     tax_rate_id: str | None
     lines: int
     cost: int
@@ -69,17 +69,19 @@ class Materials(NamedTuple):
     unbilled: int
 
 
-# What of a job costs something, and may be billed.
-Taken = Sum | Materials
+# The parts of a job that have a cost and a value.
+CostedPart = HoursSum | MaterialsSum
 
 
-def materials_of(ctx: Context, jobs: Collection[str]) -> dict[str, list[Materials]]:
-    """What was bought for each of these jobs, and what of it is billable, by the rate of tax."""
-    found: dict[str, list[Materials]] = {}
-    for job, rate, *numbers in sorted(among(ctx.rows, _MATERIALS, jobs), key=lambda row: (str(row[0]), str(row[1]))):
-        materials = Materials(None if rate is None else str(rate), *(int(number or 0) for number in numbers))
-        found.setdefault(str(job), []).append(materials)
-    return found
+def sum_materials(ctx: Context, jobs: Collection[str]) -> dict[str, list[MaterialsSum]]:
+    """Sum up the materials of each of these jobs by tax rate."""
+    sums_by_job: dict[str, list[MaterialsSum]] = {}
+    for job, rate, *numbers in sorted(
+        select_batched(ctx.db, _MATERIALS, jobs), key=lambda row: (str(row[0]), str(row[1]))
+    ):
+        materials = MaterialsSum(None if rate is None else str(rate), *(int(number or 0) for number in numbers))
+        sums_by_job.setdefault(str(job), []).append(materials)
+    return sums_by_job
 
 
 _MATERIALS = (
@@ -88,31 +90,31 @@ _MATERIALS = (
     " count(*), CAST(coalesce(sum(cost), 0) AS bigint),"
     " CAST(coalesce(sum(CASE WHEN billable = 1 THEN value END), 0) AS bigint),"
     " CAST(coalesce(sum(CASE WHEN billable = 1 AND billed = 0 THEN value END), 0) AS bigint)"
-    f" FROM material WHERE organisation_id = :organisation AND job_id IN {THESE} GROUP BY job_id, taxed_at"
+    f" FROM material WHERE organisation_id = :organisation AND job_id IN {BATCH_VALUES} GROUP BY job_id, taxed_at"
 )
 
 
-class Documents(NamedTuple):
+class DocumentSums(NamedTuple):
     """The invoices and credit notes of a job before tax, in minor units."""
 
     invoiced: int = 0
     credited: int = 0
     drafted: int = 0
-    # Of those that are not credited in full: lines without a known cost, what they come to, and the known costs of
+    # Of invoices that are not credited in full: how many lines have no known cost, their net, and the known costs of
     # lines that bill neither recorded hours nor materials.
     uncosted_lines: int = 0
     uncosted_net: int = 0
     other_cost: int = 0
 
 
-def documents_of(ctx: Context, jobs: Collection[str]) -> dict[str, Documents]:
-    """The sums of the invoices and credit notes of each of these jobs, without invoices that are void."""
-    credited = {str(job): int(net or 0) for job, net in among(ctx.rows, _CREDITED, jobs)}
-    found: dict[str, Documents] = {}
-    for job, *numbers in among(ctx.rows, _INVOICED, jobs):
+def sum_documents(ctx: Context, jobs: Collection[str]) -> dict[str, DocumentSums]:
+    """Sum up the invoices and credit notes of each of these jobs, without void invoices."""
+    credited = {str(job): int(net or 0) for job, net in select_batched(ctx.db, _CREDITED, jobs)}
+    sums_by_job: dict[str, DocumentSums] = {}
+    for job, *numbers in select_batched(ctx.db, _INVOICED, jobs):
         invoiced, drafted, lines, net, cost = (int(number or 0) for number in numbers)
-        found[str(job)] = Documents(invoiced, credited.get(str(job), 0), drafted, lines, net, cost)
-    return found
+        sums_by_job[str(job)] = DocumentSums(invoiced, credited.get(str(job), 0), drafted, lines, net, cost)
+    return sums_by_job
 
 
 _INVOICED = (
@@ -123,64 +125,67 @@ _INVOICED = (
         for column in ("uncosted_lines", "uncosted_net", "other_cost")
     )
     + " FROM invoice WHERE organisation_id = :organisation AND status <> 'void'"
-    f" AND job_id IN {THESE} GROUP BY job_id"
+    f" AND job_id IN {BATCH_VALUES} GROUP BY job_id"
 )
 _CREDITED = (
     "SELECT job_id, CAST(sum(net) AS bigint) FROM credit_note WHERE organisation_id = :organisation"
-    f" AND job_id IN {THESE} GROUP BY job_id"
+    f" AND job_id IN {BATCH_VALUES} GROUP BY job_id"
 )
 
 
-def unbilled(ctx: Context, to: Narrowed, limit: int) -> list[Row]:
-    """What is to be billed of each job, the newest jobs first.
+def find_unbilled(ctx: Context, filters: UnbilledFilter, limit: int) -> list[Row]:
+    """Return what is to be billed of each job, the newest jobs first.
 
-    Hours and materials are each read as far as a page goes: no job of the page lies behind that in either.
+    Hours and materials are each read up to `limit` jobs. Together these contain every job of the page.
     """
-    worked = {row[0]: row for row in hours.unbilled(ctx, house_of(ctx), to, limit)}
-    bought = {row[0]: row for row in _unbilled_materials(ctx, to, limit)}
-    jobs = sorted({*worked, *bought}, key=str, reverse=True)[:limit]
-    return [_together(worked.get(job), bought.get(job)) for job in jobs]
+    hours_by_job = {row[0]: row for row in hours.sum_unbilled_hours(ctx, settings_of(ctx), filters, limit)}
+    materials_by_job = {row[0]: row for row in _sum_unbilled_materials(ctx, filters, limit)}
+    jobs = sorted({*hours_by_job, *materials_by_job}, key=str, reverse=True)[:limit]
+    return [_join_parts(hours_by_job.get(job), materials_by_job.get(job)) for job in jobs]
 
 
 _NO_HOURS: Row = (0, 0, 0, 0, 0)
-_OF_JOB = 5
+_JOB_COLUMN_COUNT = 5
 
 
-def _together(worked: Row | None, bought: Row | None) -> Row:
-    """The columns of what is shown: of the job, its hours, its materials, both, and when they were."""
-    *minutes, amount, without_rate = worked[_OF_JOB : _OF_JOB + len(_NO_HOURS)] if worked else _NO_HOURS
-    lines, value = bought[_OF_JOB : _OF_JOB + 2] if bought else (0, 0)
-    days = [str(day) for row in (worked, bought) if row for day in row[-2:]]
-    both = int(amount or 0) + int(value or 0)
-    of_job = (worked or bought or ())[:_OF_JOB]
-    return (*of_job, *minutes, amount, without_rate, lines, value, both, min(days), max(days))
+def _join_parts(hours_row: Row | None, materials_row: Row | None) -> Row:
+    """Join a job's hours and materials into one row: the job, both parts, their sum, and the first and last day."""
+    *minutes, amount, without_rate = (
+        hours_row[_JOB_COLUMN_COUNT : _JOB_COLUMN_COUNT + len(_NO_HOURS)] if hours_row else _NO_HOURS
+    )
+    lines, value = materials_row[_JOB_COLUMN_COUNT : _JOB_COLUMN_COUNT + 2] if materials_row else (0, 0)
+    days = [str(day) for row in (hours_row, materials_row) if row for day in row[-2:]]
+    total = int(amount or 0) + int(value or 0)
+    job_columns = (hours_row or materials_row or ())[:_JOB_COLUMN_COUNT]
+    return (*job_columns, *minutes, amount, without_rate, lines, value, total, min(days), max(days))
 
 
 _UNBILLED_MATERIALS = (
-    f"SELECT {TOLD_OF_JOB}, count(*), CAST(sum(material.value) AS bigint), min(material.on_date), max(material.on_date)"
+    f"SELECT {BILLED_JOB_COLUMNS}, count(*), CAST(sum(material.value) AS bigint), min(material.on_date),"
+    " max(material.on_date)"
     " FROM {source} WHERE material.organisation_id = :organisation AND material.billable = 1 AND material.billed = 0"
     " {narrowed} GROUP BY {by} ORDER BY {by} DESC LIMIT :limit"
 )
-# Of one customer, their few jobs say which materials are looked at: each engine keeps to this order.
+# A customer has few jobs, so start from the jobs and look up their materials. Both engines keep to this join order.
 _OF_CUSTOMER = "AND job.organisation_id = :organisation AND job.customer_id = :customer AND material.job_id = job.id"
 
 
-def _unbilled_materials(ctx: Context, to: Narrowed, limit: int) -> Sequence[Row]:
-    by = "job.id" if to.customer else "material.job_id"
-    narrowed = {_OF_CUSTOMER: to.customer, f"AND {by} = :job": to.job, f"AND {by} < :after": to.after}
+def _sum_unbilled_materials(ctx: Context, filters: UnbilledFilter, limit: int) -> Sequence[Row]:
+    by = "job.id" if filters.customer else "material.job_id"
+    conditions = {_OF_CUSTOMER: filters.customer, f"AND {by} = :job": filters.job, f"AND {by} < :after": filters.after}
     sql = _UNBILLED_MATERIALS.format(
-        source="job CROSS JOIN material" if to.customer else "material",
-        narrowed=" ".join(condition for condition, value in narrowed.items() if value),
+        source="job CROSS JOIN material" if filters.customer else "material",
+        narrowed=" ".join(condition for condition, value in conditions.items() if value),
         by=by,
     )
-    return ctx.rows.all(sql, limit=limit, **to._asdict())
+    return ctx.db.all(sql, limit=limit, **filters._asdict())
 
 
-def planned_minutes(ctx: Context, job: str) -> int:
-    """How long the visits of a job are that are not cancelled, all together."""
-    rows = ctx.rows.all(
+def sum_planned_minutes(ctx: Context, job_id: str) -> int:
+    """Return the total length in minutes of a job's visits, without cancelled ones."""
+    rows = ctx.db.all(
         "SELECT starts_at, ends_at FROM visit WHERE organisation_id = :organisation AND job_id = :job"
         " AND starts_at IS NOT NULL AND status <> 'cancelled'",
-        job=job,
+        job=job_id,
     )
     return sum(Period(parse_moment(str(starts)), parse_moment(str(ends))).minutes for starts, ends in rows)

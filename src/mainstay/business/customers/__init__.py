@@ -1,1 +1,1 @@
-"""Customers, with the people one speaks to and the places one works at."""
+"""Customers, with their contacts and sites."""

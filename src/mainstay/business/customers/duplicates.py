@@ -1,4 +1,4 @@
-"""Finding customers who may be there twice."""
+"""Finds customers who are probably duplicates."""
 
 from collections import defaultdict
 from typing import Annotated
@@ -6,39 +6,39 @@ from typing import Annotated
 import orjson
 from pydantic import BaseModel, Field
 
-from mainstay.backing.among import THESE, among
-from mainstay.business.customers.duplicate_keys import firsts_of, page_of_repeating
+from mainstay.business.customers.duplicate_keys import find_first_customers, find_repeating_customers
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import ListInput, Page, Shown
 from mainstay.values.address import Address
-from mainstay.values.alike import COMMON, Common, common_of
-from mainstay.values.fields import LAST_SEEN, id_of
-from mainstay.values.models import TOLD
+from mainstay.values.duplicate_keys import SHARED_DETAILS, SharedDetail, detail_of_key
+from mainstay.values.fields import STARTING_AFTER, make_id_validator
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import ListInput, Output, PageResult
 
 
 class ListDuplicateCustomers(ListInput):
     """Which of them to list."""
 
-    starting_after: Annotated[str | None, id_of("customer")] = LAST_SEEN
+    starting_after: Annotated[str | None, make_id_validator("customer")] = STARTING_AFTER
 
 
 class AlikeCustomer(BaseModel):
     """A customer who may be the same, and what is the same."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     id: str
     name: str
     email: str | None
     phone: str | None
-    same: list[Common] = Field(description="What both have in common, as it is compared: spelling is left aside.")
+    same: list[SharedDetail] = Field(description="What both have in common, as it is compared: spelling is left aside.")
 
 
-class DuplicateCustomerOut(Shown):
+class DuplicateCustomerOut(Output):
     """A customer who may be there already."""
 
     noun = "duplicateCustomer"
@@ -51,43 +51,43 @@ class DuplicateCustomerOut(Shown):
     same_as: list[AlikeCustomer] = Field(description="Who they may be; merge_customers makes one of the two.")
 
 
-@operation(right=Right.ALL_CUSTOMERS_READ, effect=Effect.READ, rest="GET /customers/duplicates")
-def list_duplicate_customers(ctx: Context, given: ListDuplicateCustomers) -> Page[DuplicateCustomerOut]:
+@operation(permission=Permission.ALL_CUSTOMERS_READ, effect=Effect.READ, api_path="GET /customers/duplicates")
+def list_duplicate_customers(ctx: Context, given: ListDuplicateCustomers) -> PageResult[DuplicateCustomerOut]:
     """List customers who are probably duplicates of another one.
 
     Active customers with the same email address, phone number, tax number, name or billing address as another, the
     newest first. Look at both, then merge_customers makes one of them.
     """
-    found = page_of_repeating(ctx.rows, given.starting_after, given.limit + 1)
-    shown = found[: given.limit]
-    same: dict[str, dict[str, set[Common]]] = defaultdict(lambda: defaultdict(set))
-    for customer, key, first in firsts_of(ctx.rows, shown):
-        same[str(customer)][str(first)].add(common_of(str(key)))
-    customers = _fetch_each(ctx, [*shown, *(first for firsts in same.values() for first in firsts)])
-    rows = [_row(customers[identity], same[identity], customers) for identity in shown]
-    return Page(DuplicateCustomerOut, rows, len(found) > given.limit)
+    found_ids = find_repeating_customers(ctx.db, given.starting_after, given.limit + 1)
+    page_ids = found_ids[: given.limit]
+    shared_keys: dict[str, dict[str, set[SharedDetail]]] = defaultdict(lambda: defaultdict(set))
+    for customer, key, first in find_first_customers(ctx.db, page_ids):
+        shared_keys[str(customer)][str(first)].add(detail_of_key(str(key)))
+    customers = _fetch_customers(ctx, [*page_ids, *(first for firsts in shared_keys.values() for first in firsts)])
+    rows = [_build_row(customers[record_id], shared_keys[record_id], customers) for record_id in page_ids]
+    return PageResult(DuplicateCustomerOut, rows, len(found_ids) > given.limit)
 
 
 OPERATIONS = (list_duplicate_customers,)
 
 
-def _fetch_each(ctx: Context, identities: list[str]) -> dict[str, Customer]:
-    rows = among(ctx.rows, f"{CUSTOMERS.everything} AND customer.id IN {THESE}", identities)
-    return {customer.id: customer for customer in map(CUSTOMERS.keep, rows)}
+def _fetch_customers(ctx: Context, record_ids: list[str]) -> dict[str, Customer]:
+    rows = select_batched(ctx.db, f"{CUSTOMERS.select_all} AND customer.id IN {BATCH_VALUES}", record_ids)
+    return {customer.id: customer for customer in map(CUSTOMERS.from_row, rows)}
 
 
-def _row(
-    customer: Customer, same: dict[str, set[Common]], known: dict[str, Customer]
+def _build_row(
+    customer: Customer, shared_keys: dict[str, set[SharedDetail]], customers: dict[str, Customer]
 ) -> tuple[str, str, str | None, str | None, str | None, str]:
     alike = [
         AlikeCustomer(
             id=first,
-            name=known[first].name,
-            email=known[first].email,
-            phone=known[first].phone,
-            same=[one for one in COMMON if one in common],
+            name=customers[first].name,
+            email=customers[first].email,
+            phone=customers[first].phone,
+            same=[one for one in SHARED_DETAILS if one in common],
         )
-        for first, common in sorted(same.items())
+        for first, common in sorted(shared_keys.items())
     ]
-    told = orjson.dumps([one.model_dump(by_alias=True) for one in alike]).decode()
-    return (customer.id, customer.name, customer.email, customer.phone, customer.billing_address, told)
+    same_as = orjson.dumps([one.model_dump(by_alias=True) for one in alike]).decode()
+    return (customer.id, customer.name, customer.email, customer.phone, customer.billing_address, same_as)

@@ -1,22 +1,22 @@
-"""One customer out of two."""
+"""Merges one customer into another."""
 
 from typing import Annotated
 
 from pydantic import Field
 
+from mainstay.business.customers.customer_changed import queue_moved_events
 from mainstay.business.customers.model import Customer
-from mainstay.business.customers.moved import have_told
-from mainstay.business.customers.store import CUSTOMERS, REWORD
+from mainstay.business.customers.store import CUSTOMERS, REFRESH_CUSTOMER_SEARCH
+from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox import Letter
-from mainstay.terms.refusal import Conflict, refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Irrevocable
-from mainstay.values.fields import id_of
+from mainstay.values.fields import make_id_validator
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, raise_if_blocked
+from mainstay.vocabulary.schemas import IrreversibleInput
 
-# What goes over to the other customer: whatever names one.
-_FOLLOWING = {
+# The tables whose records move to the other customer, with their names in the preview.
+_MOVED_TABLES = {
     "contact": "contacts",
     "site": "sites",
     "job": "jobs",
@@ -28,22 +28,22 @@ _FOLLOWING = {
 }
 
 
-class MergeCustomers(Irrevocable):
+class MergeCustomers(IrreversibleInput):
     """Which customer is merged into which."""
 
     customer_id: str = Field(description="The customer that ends.")
-    into_customer_id: Annotated[str, id_of("customer")] = Field(
+    into_customer_id: Annotated[str, make_id_validator("customer")] = Field(
         title="Into", description="The customer that takes over everything."
     )
 
 
 @operation(
-    right=Right.CUSTOMERS_MERGE,
+    permission=Permission.CUSTOMERS_MERGE,
     effect=Effect.IRREVERSIBLE,
-    rest="POST /customers/{customer_id}/merge",
+    api_path="POST /customers/{customer_id}/merge",
     on=CUSTOMERS,
-    unless=Customer.not_changeable,
-    done="The customers are merged.",
+    blocked_by=Customer.not_changeable,
+    done_message="The customers are merged.",
 )
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
     """Merge a customer into another.
@@ -51,44 +51,48 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
     Contacts, sites, jobs, quotes, invoices and payments go over to the other, which keeps its own details; the customer
     that ends is archived.
     """
-    stays = CUSTOMERS.fetch(ctx, given.into_customer_id)
-    if stays.id == customer.id:
+    survivor = CUSTOMERS.fetch(ctx, given.into_customer_id)
+    if survivor.id == customer.id:
         raise Conflict("A customer cannot be merged into itself. Name another one.")
-    refuse(stays.not_usable())
-    ctx.summary = f"{customer.name} is merged into {stays.name}."
-    # Before all that moves with them: an act is told by its first records.
-    ctx.pen.touch(customer.id, stays.id)
-    for table, what in _FOLLOWING.items():
-        moved = _move(ctx, table, customer.id, stays.id)
-        if moved:
-            named = what if len(moved) > 1 else what.removesuffix("s")
-            ctx.effects.append(f"{stays.name} takes over {len(moved)} {named}.")
-        have_told(ctx, table, moved, customer)
+    raise_if_blocked(survivor.not_usable())
+    ctx.summary = f"{customer.name} is merged into {survivor.name}."
+    # Touched before the moved records, because the audit trail names the first records of an operation.
+    ctx.writer.touch(customer.id, survivor.id)
+    for table, plural in _MOVED_TABLES.items():
+        moved_ids = _move_records(ctx, table, customer.id, survivor.id)
+        if moved_ids:
+            counted_noun = plural if len(moved_ids) > 1 else plural.removesuffix("s")
+            ctx.effects.append(f"{survivor.name} takes over {len(moved_ids)} {counted_noun}.")
+        queue_moved_events(ctx, table, moved_ids, customer)
     ctx.effects.append(f"{customer.name} is archived for good.")
-    ctx.rows.run(_WHO_SEES, before=customer.id, after=stays.id)
-    # Also those who were merged into this one: everyone who was names the one that has all now.
-    _move(ctx, "customer", customer.id, stays.id, "merged_into_id")
-    CUSTOMERS.save(ctx, customer, {"status": "archived", "merged_into_id": stays.id})
-    ctx.post(Letter(REWORD, {"customer": stays.id}))
-    return stays
+    ctx.db.run(_MOVE_OWN_JOBS_SQL, before=customer.id, after=survivor.id)
+    # Customers merged into this one earlier now refer to the remaining customer.
+    _move_records(ctx, "customer", customer.id, survivor.id, "merged_into_id")
+    CUSTOMERS.save(ctx, customer, {"status": "archived", "merged_into_id": survivor.id})
+    ctx.add_task(OutboxTask(REFRESH_CUSTOMER_SEARCH, {"customer": survivor.id}))
+    return survivor
 
 
 OPERATIONS = (merge_customers,)
 
-_WHO_SEES = "UPDATE own_job SET customer_id = :after WHERE organisation_id = :organisation AND customer_id = :before"
+_MOVE_OWN_JOBS_SQL = (
+    "UPDATE own_job SET customer_id = :after WHERE organisation_id = :organisation AND customer_id = :before"
+)
 
 
-def _move(ctx: Context, table: str, before: str, after: str, named: str = "customer_id") -> list[str]:
-    """Have records name another customer in this column; their ids, which the trail names too."""
-    moved = ctx.rows.all(
-        f"UPDATE {table} SET {named} = :after, updated_at = :at, updated_by = :by, version = version + 1"
-        f" WHERE organisation_id = :organisation AND {named} = :before RETURNING id",
-        before=before,
-        after=after,
-        at=ctx.at,
+def _move_records(
+    ctx: Context, table: str, old_customer: str, new_customer: str, column: str = "customer_id"
+) -> list[str]:
+    """Set another customer in a column of all records that have this one, and return the ids of those records."""
+    rows = ctx.db.all(
+        f"UPDATE {table} SET {column} = :after, updated_at = :at, updated_by = :by, version = version + 1"
+        f" WHERE organisation_id = :organisation AND {column} = :before RETURNING id",
+        before=old_customer,
+        after=new_customer,
+        at=ctx.now_text,
         by=ctx.stamp,
     )
-    identities = sorted(str(identity) for (identity,) in moved)
-    ctx.pen.touch(*identities)
-    ctx.pen.mark_written(table, *identities)
-    return identities
+    record_ids = sorted(str(record_id) for (record_id,) in rows)
+    ctx.writer.touch(*record_ids)
+    ctx.writer.mark_written(table, *record_ids)
+    return record_ids

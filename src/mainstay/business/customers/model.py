@@ -1,4 +1,4 @@
-"""Customers, contacts and sites, and the rules of what can be done with them."""
+"""Customers, contacts and sites: their output models, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -6,25 +6,30 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Field
 
-from mainstay.business.organisation.model import Language
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Kept, Record, states
+from mainstay.business.records.model import ArchivableStatus
+from mainstay.documents.snapshot import Language
 from mainstay.values.address import Address, EInvoiceAddress
-from mainstay.values.alike import keys_of
-from mainstay.values.parts import Part
+from mainstay.values.duplicate_keys import duplicate_keys_of
+from mainstay.values.part_changes import RecordPart
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
-Kind = Literal["company", "individual"]
-Status = Literal["active", "archived"]
+CustomerKind = Literal["company", "individual"]
 
-_OFFICE_ONLY = Needs(Right.ALL_CUSTOMERS_READ)
+_OFFICE_ONLY = RequiresPermission(Permission.ALL_CUSTOMERS_READ)
 # For examples.
-_CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
-_ADDRESS: dict[str, Any] = {"line1": "2 Weir Lane", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"}
+_EXAMPLE_CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
+_EXAMPLE_ADDRESS: dict[str, Any] = {
+    "line1": "2 Weir Lane",
+    "city": "Sowerby Bridge",
+    "postalCode": "HX6 2AG",
+    "country": "GB",
+}
 
 
-class Receives(Part):
+class Receives(RecordPart):
     """What a contact is sent."""
 
     quotes: bool = Field(default=False, description="Whether quotes are mailed to them.")
@@ -35,12 +40,12 @@ class CustomerOut(Record):
     """Someone the organisation works for."""
 
     noun = "customer"
-    place = "/customers/{id}"
-    states = states(active="good", archived="over")
+    office_path = "/customers/{id}"
+    states = make_states(active="good", archived="over")
 
     name: str = Field(examples=["Calder Property Services"])
-    kind: Kind
-    status: Status
+    kind: CustomerKind
+    status: ArchivableStatus
     email: str | None = Field(title="E-mail address")
     phone: str | None
     billing_address: Address | None
@@ -65,17 +70,17 @@ class ContactOut(Record):
     """Someone to speak to at a customer's."""
 
     noun = "contact"
-    place = "/contacts/{id}"
-    states = states(active="good", archived="over")
+    office_path = "/contacts/{id}"
+    states = make_states(active="good", archived="over")
 
-    customer_id: str = Field(examples=[_CUSTOMER])
+    customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER])
     customer_name: str = Field(title="Customer")
     name: str = Field(examples=["Ann Boyle"])
     role: str | None = Field(description="What they are there, such as caretaker.")
     email: str | None = Field(title="E-mail address")
     phone: str | None
     receives: Receives = Field(description="What is mailed to them.")
-    status: Status
+    status: ArchivableStatus
     external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
 
 
@@ -83,27 +88,27 @@ class SiteOut(Record):
     """A place where work is done."""
 
     noun = "site"
-    place = "/sites/{id}"
-    states = states(active="good", archived="over")
+    office_path = "/sites/{id}"
+    states = make_states(active="good", archived="over")
 
-    customer_id: str = Field(examples=[_CUSTOMER])
+    customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER])
     customer_name: str = Field(title="Customer")
     name: str
-    address: Address = Field(examples=[_ADDRESS])
+    address: Address = Field(examples=[_EXAMPLE_ADDRESS])
     time_zone: str | None = Field(description="IANA name; null for the organisation's own.")
     access_notes: str | None = Field(title="Access", description="How one gets in.")
     contact_id: str | None
     contact_name: str | None = Field(title="Contact")
     contact_phone: str | None = Field(title="Contact's phone")
-    status: Status
+    status: ArchivableStatus
     external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
 
 
 @dataclass(frozen=True, slots=True)
-class Customer(Kept):
-    """A customer as the rules see them."""
+class Customer(StoredRecord):
+    """A customer, as seen by the rules."""
 
-    shown = CustomerOut
+    output = CustomerOut
 
     name: str
     phone: str | None
@@ -113,21 +118,21 @@ class Customer(Kept):
     billing_address: str | None
     language: Language | None
     payment_terms_days: int | None
-    status: Status
+    status: ArchivableStatus
     merged_into_id: str | None
-    # Whether there is work for them that is not over.
+    # Whether they have jobs that are not done, closed or cancelled.
     busy: bool
-    # Name and id of the customer who has all that was theirs.
+    # Name and id of the customer they were merged into.
     survivor: str | None
 
     @property
-    def called(self) -> str:
-        """Their name."""
+    def display_name(self) -> str:
+        """The customer's name."""
         return self.name
 
     @property
     def detail(self) -> str | None:
-        """How to reach them."""
+        """Their phone number or email address."""
         return self.phone or self.email
 
     @property
@@ -137,102 +142,104 @@ class Customer(Kept):
 
     @property
     def duplicate_keys(self) -> frozenset[str]:
-        """What another customer who may be the same would have in common; of one who is archived, nothing."""
+        """The keys that a duplicate of this customer would share. Archived customers have none."""
         if self.status != "active":
             return frozenset()
         address = orjson.loads(self.billing_address) if self.billing_address else None
-        return keys_of(self.name, self.email, self.phone, self.tax_number, address)
+        return duplicate_keys_of(self.name, self.email, self.phone, self.tax_number, address)
 
     def not_archivable(self, _by: Actor) -> list[Reason]:
-        """Why they cannot be put away."""
+        """Return why they cannot be archived."""
         if self.status == "archived":
-            return self.if_merged() or [Reason(f"{self.name} is archived already.")]
+            return self.reasons_if_merged() or [Reason(f"{self.name} is archived already.")]
         if self.busy:
             text = f"{self.name} has jobs that are not over. Finish, close or cancel them first."
-            return [Reason(text, unblock="list_jobs")]
+            return [Reason(text, unblocked_by="list_jobs")]
         return []
 
     def not_restorable(self, _by: Actor) -> list[Reason]:
-        """Why they need not, or cannot, be brought back."""
-        return self.if_merged() if self.status == "archived" else [Reason(f"{self.name} is not archived.")]
+        """Return why they cannot be restored."""
+        return self.reasons_if_merged() if self.status == "archived" else [Reason(f"{self.name} is not archived.")]
 
     def not_changeable(self, _by: Actor) -> list[Reason]:
-        """Why nothing of them changes, and they are merged into no other customer."""
-        return self.if_merged()
+        """Return why they can be neither changed nor merged."""
+        return self.reasons_if_merged()
 
-    def not_added_to(self) -> list[Reason]:
-        """Why nothing is put beside them any more: nobody would look for it there."""
-        return self.if_merged()
+    def additions_blocked_by(self) -> list[Reason]:
+        """Return why notes and files cannot be added: nobody would look for them at a merged customer."""
+        return self.reasons_if_merged()
 
-    def if_merged(self) -> list[Reason]:
-        """Why one turns to another customer instead."""
+    def reasons_if_merged(self) -> list[Reason]:
+        """Return the reason that they were merged into another customer, if they were."""
         if self.merged_into_id:
             text = f"{self.name} was merged into {self.survivor}. Use that customer instead."
-            return [Reason(text, "get_customer", at=self.merged_into_id)]
+            return [Reason(text, "get_customer", unblock_on=self.merged_into_id)]
         return []
 
     def not_usable(self) -> list[Reason]:
-        """Why there is no new work for them."""
-        archived = Reason(f"{self.name} is archived. Restore the customer first.", "restore_customer", at=self.id)
-        return self.if_merged() or ([archived] if self.status == "archived" else [])
+        """Return why there can be no new work for them."""
+        archived = Reason(
+            f"{self.name} is archived. Restore the customer first.", "restore_customer", unblock_on=self.id
+        )
+        return self.reasons_if_merged() or ([archived] if self.status == "archived" else [])
 
 
 @dataclass(frozen=True, slots=True)
-class Contact(Kept):
-    """A contact as the rules see them."""
+class Contact(StoredRecord):
+    """A contact, as seen by the rules."""
 
-    shown = ContactOut
+    output = ContactOut
 
     name: str
     customer_id: str
     customer_name: str
-    status: Status
+    status: ArchivableStatus
 
     @property
-    def called(self) -> str:
-        """Their name."""
+    def display_name(self) -> str:
+        """The contact's name."""
         return self.name
 
     @property
     def detail(self) -> str:
-        """Whose contact they are."""
+        """The name of their customer."""
         return self.customer_name
 
 
 @dataclass(frozen=True, slots=True)
-class Site(Kept):
-    """A site as the rules see it."""
+class Site(StoredRecord):
+    """A site, as seen by the rules."""
 
-    shown = SiteOut
+    output = SiteOut
 
     name: str
     customer_id: str
     customer_name: str
     address: str
     time_zone: str | None
-    status: Status
+    status: ArchivableStatus
 
     @property
-    def called(self) -> str:
-        """Its name."""
+    def display_name(self) -> str:
+        """The site's name."""
         return self.name
 
     @property
-    def place(self) -> Address:
-        """Where it is."""
+    def parsed_address(self) -> Address:
+        """The site's address."""
         return Address.model_validate_json(self.address)
 
     @property
-    def is_called_by_its_address(self) -> bool:
-        """Whether nobody gave it a name."""
-        return self.name == site_name(None, self.place)
+    def is_named_after_address(self) -> bool:
+        """Whether its name is the beginning of its address."""
+        return self.name == choose_site_name(None, self.parsed_address)
 
     @property
     def detail(self) -> str:
-        """Whose site it is."""
+        """The name of its customer."""
         return self.customer_name
 
 
-def site_name(name: str | None, address: Address) -> str:
-    """What people call a site: its name or, where it has none, the beginning of its address."""
+def choose_site_name(name: str | None, address: Address) -> str:
+    """Return a site's name: the given one, or else the beginning of its address."""
     return name or address.line1 or address.city or address.postal_code or address.country or "Site"

@@ -1,33 +1,49 @@
-"""What can be done with customers."""
+"""Operations on customers."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.business.customers.model import Customer, CustomerOut, Kind, SiteOut, Status
-from mainstay.business.customers.store import CUSTOMERS, REWORD, check_reference, insert_site, twice
-from mainstay.business.organisation.model import Language
+from mainstay.business.customers.model import Customer, CustomerKind, CustomerOut, SiteOut
+from mainstay.business.customers.store import (
+    CUSTOMERS,
+    REFRESH_CUSTOMER_SEARCH,
+    check_external_ref,
+    insert_site,
+    warn_of_duplicates,
+)
+from mainstay.business.records.model import ArchivableStatus
+from mainstay.changes.outbox import OutboxTask
+from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox import Letter
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.address import Address, EInvoiceAddress
-from mainstay.values.fields import LAST_SEEN, Email, Line, Paragraph, Phone, WholeNumber, id_of, omittable
-from mainstay.values.search import SearchText
+from mainstay.values.fields import (
+    STARTING_AFTER,
+    Email,
+    Paragraph,
+    Phone,
+    TextLine,
+    WholeNumber,
+    make_id_validator,
+    omittable_field,
+)
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
-_Name = Annotated[Line, Field(description="What they are called, such as Calder Property Services.")]
-_Kind = Annotated[Kind, Field(description="`company` or `individual`.")]
+_Name = Annotated[TextLine, Field(description="What they are called, such as Calder Property Services.")]
+_Kind = Annotated[CustomerKind, Field(description="`company` or `individual`.")]
 _Email = Annotated[Email | None, Field(title="E-mail address", description="Where mail to them goes.")]
 _Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")]
-_Billing = Annotated[Address | None, Field(description="Where invoices go.")]
-_TaxNumber = Annotated[Line | None, Field(description="Their VAT or other tax number.")]
-_Registration = Annotated[Line | None, Field(description="Their number in a register of companies.")]
-_EInvoice = Annotated[
+_BillingAddress = Annotated[Address | None, Field(description="Where invoices go.")]
+_TaxNumber = Annotated[TextLine | None, Field(description="Their VAT or other tax number.")]
+_RegistrationNumber = Annotated[TextLine | None, Field(description="Their number in a register of companies.")]
+_EInvoiceAddress = Annotated[
     EInvoiceAddress | None, Field(title="E-invoice address", description="Where electronic invoices go, if they do.")
 ]
-_Reference = Annotated[Line | None, Field(description="What they want to read on every invoice.")]
-_Terms = Annotated[
+_Reference = Annotated[TextLine | None, Field(description="What they want to read on every invoice.")]
+_PaymentTerms = Annotated[
     WholeNumber | None,
     Field(title="Days to pay", ge=0, le=365, description="Days to pay an invoice, where not as usual."),
 ]
@@ -36,15 +52,15 @@ _Notes = Annotated[
     Paragraph | None, Field(description="What the office should know of them. The field does not see it.")
 ]
 _ExternalRef = Annotated[
-    Line | None, Field(title="Reference elsewhere", description="What another system calls them; no two share one.")
+    TextLine | None, Field(title="Reference elsewhere", description="What another system calls them; no two share one.")
 ]
 
 
 class ListCustomers(ListInput):
     """Which customers to list."""
 
-    starting_after: Annotated[str | None, id_of("customer")] = LAST_SEEN
-    status: Status | None = Field(None, description="Only these. Without it, those who are active.")
+    starting_after: Annotated[str | None, make_id_validator("customer")] = STARTING_AFTER
+    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those who are active.")
     text: SearchText | None = Field(
         None,
         title="Search",
@@ -61,18 +77,18 @@ class GetCustomer(Input):
 
 
 class _CustomerFields(Input):
-    """What can be said of a customer."""
+    """The fields of a customer that can be sent."""
 
     name: _Name
     kind: _Kind = "company"
     email: _Email = None
     phone: _Phone = None
-    billing_address: _Billing = None
+    billing_address: _BillingAddress = None
     tax_number: _TaxNumber = None
-    registration_number: _Registration = None
-    e_invoice_address: _EInvoice = None
+    registration_number: _RegistrationNumber = None
+    e_invoice_address: _EInvoiceAddress = None
     reference: _Reference = None
-    payment_terms_days: _Terms = None
+    payment_terms_days: _PaymentTerms = None
     language: _Language = None
     notes: _Notes = None
     external_ref: _ExternalRef = None
@@ -92,8 +108,8 @@ class UpdateCustomer(_CustomerFields):
     """Which customer, and what to change; null clears."""
 
     customer_id: str = Field(description="The customer's id.")
-    name: _Name = omittable()
-    kind: _Kind = omittable()
+    name: _Name = omittable_field()
+    kind: _Kind = omittable_field()
 
 
 class ArchiveCustomer(Input):
@@ -108,8 +124,8 @@ class RestoreCustomer(Input):
     customer_id: str = Field(description="The customer's id.")
 
 
-@operation(right=Right.CUSTOMERS_READ, effect=Effect.READ, rest="GET /customers")
-def list_customers(ctx: Context, given: ListCustomers) -> Page[CustomerOut]:
+@operation(permission=Permission.CUSTOMERS_READ, effect=Effect.READ, api_path="GET /customers")
+def list_customers(ctx: Context, given: ListCustomers) -> PageResult[CustomerOut]:
     """List customers.
 
     Members see the customers of their own jobs.
@@ -118,7 +134,11 @@ def list_customers(ctx: Context, given: ListCustomers) -> Page[CustomerOut]:
 
 
 @operation(
-    right=Right.CUSTOMERS_READ, effect=Effect.READ, rest="GET /customers/{customer_id}", glances=True, on=CUSTOMERS
+    permission=Permission.CUSTOMERS_READ,
+    effect=Effect.READ,
+    api_path="GET /customers/{customer_id}",
+    single_statement=True,
+    on=CUSTOMERS,
 )
 def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Customer:
     """Get a customer.
@@ -129,11 +149,11 @@ def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Cust
 
 
 @operation(
-    right=Right.CUSTOMERS_CHANGE,
+    permission=Permission.CUSTOMERS_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /customers",
-    attaches={"site": SiteOut},
-    done="The customer is created.",
+    api_path="POST /customers",
+    extra_records={"site": SiteOut},
+    done_message="The customer is created.",
 )
 def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     """Add a customer.
@@ -142,44 +162,45 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     site, which the answer shows, unless makeSite is false; other sites and contacts are added with save_site and
     save_contact.
     """
-    check_reference(ctx, CUSTOMERS, given.external_ref)
-    # Whoever brings over thousands has looked at them before.
-    ctx.warnings += [] if ctx.envelope.bare else twice(ctx, given.name, given.email, given.phone)
+    check_external_ref(ctx, CUSTOMERS, given.external_ref)
+    # Imports check for duplicates before they start.
+    ctx.warnings += [] if ctx.request.record_only else warn_of_duplicates(ctx, given.name, given.email, given.phone)
     values = {name: value for name, value in given if name != "make_site"}
     customer = CUSTOMERS.insert(ctx, values | {"status": "active"})
     if given.make_site and given.billing_address:
-        ctx.attached["site"] = insert_site(ctx, customer.id, given.billing_address)
+        ctx.extra_records["site"] = insert_site(ctx, customer.id, given.billing_address)
     return customer
 
 
 @operation(
-    right=Right.CUSTOMERS_CHANGE,
+    permission=Permission.CUSTOMERS_CHANGE,
     effect=Effect.CHANGE,
-    rest="PATCH /customers/{customer_id}",
+    api_path="PATCH /customers/{customer_id}",
     on=CUSTOMERS,
-    unless=Customer.not_changeable,
-    done="Your changes are saved.",
+    blocked_by=Customer.not_changeable,
+    done_message="Your changes are saved.",
 )
 def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> Customer:
     """Change a customer's details.
 
     Only what is sent changes; null clears. Documents that were sent stay as they were.
     """
-    check_reference(ctx, CUSTOMERS, given.external_ref, customer)
-    after = CUSTOMERS.save(ctx, customer, given.sent("customer_id"))
-    if after.name != customer.name:
-        # What bears their name is found by the new one: much of it, maybe, so not here.
-        ctx.post(Letter(REWORD, {"customer": customer.id}))
-    return after
+    check_external_ref(ctx, CUSTOMERS, given.external_ref, customer)
+    updated = CUSTOMERS.save(ctx, customer, given.sent_fields("customer_id"))
+    if updated.name != customer.name:
+        # Contacts, sites and jobs are found by the customer's name. There may be many, so a task updates their search
+        # words.
+        ctx.add_task(OutboxTask(REFRESH_CUSTOMER_SEARCH, {"customer": customer.id}))
+    return updated
 
 
 @operation(
-    right=Right.CUSTOMERS_CHANGE,
+    permission=Permission.CUSTOMERS_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /customers/{customer_id}/archive",
+    api_path="POST /customers/{customer_id}/archive",
     on=CUSTOMERS,
-    unless=Customer.not_archivable,
-    done="The customer is archived.",
+    blocked_by=Customer.not_archivable,
+    done_message="The customer is archived.",
 )
 def archive_customer(ctx: Context, _given: ArchiveCustomer, customer: Customer) -> Customer:
     """Archive a customer.
@@ -190,12 +211,12 @@ def archive_customer(ctx: Context, _given: ArchiveCustomer, customer: Customer) 
 
 
 @operation(
-    right=Right.CUSTOMERS_CHANGE,
+    permission=Permission.CUSTOMERS_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /customers/{customer_id}/restore",
+    api_path="POST /customers/{customer_id}/restore",
     on=CUSTOMERS,
-    unless=Customer.not_restorable,
-    done="The customer is active again.",
+    blocked_by=Customer.not_restorable,
+    done_message="The customer is active again.",
 )
 def restore_customer(ctx: Context, _given: RestoreCustomer, customer: Customer) -> Customer:
     """Bring an archived customer back.

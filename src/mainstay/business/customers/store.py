@@ -1,4 +1,4 @@
-"""Where customers, contacts and sites are kept."""
+"""Storage of customers, contacts and sites."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -6,215 +6,246 @@ from typing import Any
 import orjson
 
 from mainstay.business.customers import duplicate_keys
-from mainstay.business.customers.model import Contact, Customer, Site, site_name
+from mainstay.business.customers.model import Contact, Customer, Site, choose_site_name
+from mainstay.changes.search import find_with_words
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.ledger.search import with_any
-from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
-from mainstay.terms.refusal import Conflict, Fault, Invalid
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Kept
+from mainstay.kernel.record_store import RecordStore
 from mainstay.values.address import Address
-from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_postal_address, words_of_text
-from mainstay.values.words import folded
-
-# The chore that lets everything of a customer be found by its words again.
-REWORD = "reword_records_of_customer"
-
-# Whoever does not see every customer sees those of the jobs they see, with their contacts and sites; a subcontractor
-# sees only the sites of their jobs, and whom one meets there.
-_MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
-_FROM_MINE = f"FROM own_job AS mine WHERE {_MINE}"
-_MY_CUSTOMERS = f"SELECT mine.id FROM own_customer AS mine WHERE {_MINE}"
-_MY_SITES = f"SELECT mine.site_id {_FROM_MINE} AND mine.site_id IS NOT NULL"
-_IS_MY_SITE = f"EXISTS (SELECT 1 {_FROM_MINE} AND mine.site_id = site.id)"
-_MET_THERE = (
-    "SELECT met.contact_id FROM own_job AS mine JOIN site AS met ON met.organisation_id = mine.organisation_id"
-    f" AND met.id = mine.site_id WHERE {_MINE} AND met.contact_id IS NOT NULL"
+from mainstay.values.choices import fold_text
+from mainstay.values.search_words import (
+    combine_words,
+    words_of_address,
+    words_of_phone,
+    words_of_postal_address,
+    words_of_text,
 )
-_IS_MET_THERE = (
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
+from mainstay.vocabulary.schemas import StoredRecord
+
+# The kind of the task that refreshes the search words of a customer and their records.
+REFRESH_CUSTOMER_SEARCH = "reword_records_of_customer"
+
+# People who do not see every customer see those of the jobs they see, with their contacts and sites. A subcontractor
+# sees only the sites of their jobs, and the contacts of those sites.
+_IS_MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
+_FROM_MY_JOBS = f"FROM own_job AS mine WHERE {_IS_MINE}"
+_MY_CUSTOMERS = f"SELECT mine.id FROM own_customer AS mine WHERE {_IS_MINE}"
+_MY_SITES = f"SELECT mine.site_id {_FROM_MY_JOBS} AND mine.site_id IS NOT NULL"
+_IS_MY_SITE = f"EXISTS (SELECT 1 {_FROM_MY_JOBS} AND mine.site_id = site.id)"
+_MY_SITE_CONTACTS = (
+    "SELECT met.contact_id FROM own_job AS mine JOIN site AS met ON met.organisation_id = mine.organisation_id"
+    f" AND met.id = mine.site_id WHERE {_IS_MINE} AND met.contact_id IS NOT NULL"
+)
+_IS_MY_SITE_CONTACT = (
     "EXISTS (SELECT 1 FROM site AS met JOIN own_job AS mine ON mine.organisation_id = met.organisation_id"
     " AND mine.site_id = met.id WHERE met.organisation_id = :organisation AND met.contact_id = contact.id"
-    f" AND {_MINE})"
+    f" AND {_IS_MINE})"
 )
 
 
-def _known_by_customer(table: str) -> str:
+def _my_records_sql(table: str) -> str:
     return (
         f"SELECT known.id FROM own_customer AS mine JOIN {table} AS known"
-        f" ON known.organisation_id = mine.organisation_id AND known.customer_id = mine.id WHERE {_MINE}"
+        f" ON known.organisation_id = mine.organisation_id AND known.customer_id = mine.id WHERE {_IS_MINE}"
     )
 
 
-def _is_of_my_customer(table: str) -> str:
-    return f"EXISTS (SELECT 1 FROM own_customer AS mine WHERE {_MINE} AND mine.id = {table}.customer_id)"
+def _is_mine_sql(table: str) -> str:
+    return f"EXISTS (SELECT 1 FROM own_customer AS mine WHERE {_IS_MINE} AND mine.id = {table}.customer_id)"
 
 
-def _named(values: dict[str, Any]) -> dict[str, Any]:
-    return values | ({"name_folded": folded(values["name"])} if "name" in values else {})
+def _add_folded_name(values: dict[str, Any]) -> dict[str, Any]:
+    return values | ({"name_folded": fold_text(values["name"])} if "name" in values else {})
 
 
 def _words_of_customer(
     name: str, email: str | None, phone: str | None, billing_address: str | None, reference: str | None
 ) -> frozenset[str]:
-    plain = words_of_text(f"{name} {reference or ''}")
-    return kept_words(plain, words_of_address(email), words_of_phone(phone), _words_of_place(billing_address))
+    text_words = words_of_text(f"{name} {reference or ''}")
+    return combine_words(
+        text_words, words_of_address(email), words_of_phone(phone), _words_of_stored_address(billing_address)
+    )
 
 
 def _words_of_contact(name: str, customer_name: str, email: str | None, phone: str | None) -> frozenset[str]:
-    return kept_words(words_of_text(f"{name} {customer_name}"), words_of_address(email), words_of_phone(phone))
+    return combine_words(words_of_text(f"{name} {customer_name}"), words_of_address(email), words_of_phone(phone))
 
 
 def _words_of_site(name: str, customer_name: str, address: str) -> frozenset[str]:
-    return kept_words(words_of_text(f"{name} {customer_name}"), _words_of_place(address))
+    return combine_words(words_of_text(f"{name} {customer_name}"), _words_of_stored_address(address))
 
 
-def _words_of_place(address: str | None) -> set[str]:
+def _words_of_stored_address(address: str | None) -> set[str]:
     return words_of_postal_address(orjson.loads(address) if address else {})
 
 
-class CustomerListing(Listing[Customer]):
-    """Customers, each written with the keys by which those who may be there twice are found."""
+class CustomerStore(RecordStore[Customer]):
+    """The store of customers, which also stores their duplicate keys."""
 
-    def insert(self, ctx: Context, values: Mapping[str, Any], identity: str | None = None) -> Customer:
-        """Add a customer with their keys."""
-        customer = super().insert(ctx, values, identity)
-        duplicate_keys.add(ctx.rows, customer.id, customer.duplicate_keys)
+    def insert(self, ctx: Context, values: Mapping[str, Any], record_id: str | None = None) -> Customer:
+        """Add a customer with their duplicate keys."""
+        customer = super().insert(ctx, values, record_id)
+        duplicate_keys.add_keys(ctx.db, customer.id, customer.duplicate_keys)
         return customer
 
     def save(self, ctx: Context, record: Customer, changes: Mapping[str, Any]) -> Customer:
-        """Write the changed fields, and the keys that follow from them."""
-        after = super().save(ctx, record, changes)
-        if after.duplicate_keys != record.duplicate_keys:
-            duplicate_keys.remove(ctx.rows, after.id, record.duplicate_keys - after.duplicate_keys)
-            duplicate_keys.add(ctx.rows, after.id, after.duplicate_keys - record.duplicate_keys)
-        return after
+        """Write the changed fields, and update the duplicate keys."""
+        updated = super().save(ctx, record, changes)
+        if updated.duplicate_keys != record.duplicate_keys:
+            duplicate_keys.remove_keys(ctx.db, updated.id, record.duplicate_keys - updated.duplicate_keys)
+            duplicate_keys.add_keys(ctx.db, updated.id, updated.duplicate_keys - record.duplicate_keys)
+        return updated
 
     def remove(self, ctx: Context, record: Customer) -> Customer:
-        """Remove a customer with their keys."""
-        duplicate_keys.remove(ctx.rows, record.id, record.duplicate_keys)
+        """Remove a customer with their duplicate keys."""
+        duplicate_keys.remove_keys(ctx.db, record.id, record.duplicate_keys)
         return super().remove(ctx, record)
 
 
-CUSTOMERS = CustomerListing(
+CUSTOMERS = CustomerStore(
     Customer,
     source="customer",
-    what="customer",
+    label="customer",
     prefix="customer",
     id_field="customer_id",
-    facts={
+    rule_columns={
         "busy": "CASE WHEN EXISTS (SELECT 1 FROM job WHERE job.organisation_id = :organisation"
         " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END",
         "survivor": "(SELECT one.name || ' (' || one.id || ')' FROM customer AS one"
         " WHERE one.organisation_id = :organisation AND one.id = customer.merged_into_id)",
     },
-    own=Own(granted="own_customer", copies=("status", "name_folded"), unless=Right.ALL_CUSTOMERS_READ),
+    visibility=Visibility(
+        grant_table="own_customer",
+        copied_columns=("status", "name_folded"),
+        unrestricted_with=Permission.ALL_CUSTOMERS_READ,
+    ),
     filters={"status": "customer.status = :status"},
-    otherwise={"status": "customer.status = 'active'"},
+    default_conditions={"status": "customer.status = 'active'"},
     orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
-    found_by=(FoundBy(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),),
-    derived=_named,
+    search_fields=(SearchFields(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),),
+    derive_columns=_add_folded_name,
 )
 
-_CUSTOMER_S_NAME = (
+_CUSTOMER_NAME_SQL = (
     "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
     " AND customer.id = {}.customer_id)"
 )
-_CONTACT_S = (
+_CONTACT_FIELD_SQL = (
     "(SELECT contact.{} FROM contact WHERE contact.organisation_id = :organisation AND contact.id = site.contact_id)"
 )
 
-CONTACTS = Listing(
+CONTACTS = RecordStore(
     Contact,
     source="contact",
-    what="contact",
+    label="contact",
     prefix="contact",
     id_field="contact_id",
-    columns={"customer_name": _CUSTOMER_S_NAME.format("contact")},
-    own=Own(
-        within=_known_by_customer("contact"),
-        through=_MY_CUSTOMERS,
-        each=_is_of_my_customer("contact"),
-        unless=Right.ALL_CUSTOMERS_READ,
-        narrower=Own(within=_MET_THERE, each=_IS_MET_THERE, through=_MY_SITES, unless=Right.CUSTOMERS_READ),
+    columns={"customer_name": _CUSTOMER_NAME_SQL.format("contact")},
+    visibility=Visibility(
+        ids_query=_my_records_sql("contact"),
+        count_query=_MY_CUSTOMERS,
+        row_condition=_is_mine_sql("contact"),
+        unrestricted_with=Permission.ALL_CUSTOMERS_READ,
+        narrower=Visibility(
+            ids_query=_MY_SITE_CONTACTS,
+            row_condition=_IS_MY_SITE_CONTACT,
+            count_query=_MY_SITES,
+            unrestricted_with=Permission.CUSTOMERS_READ,
+        ),
     ),
     filters={"customer_id": "contact.customer_id = :customer_id", "status": "contact.status = :status"},
-    otherwise={"status": "contact.status = 'active'"},
-    found_by=(FoundBy(("name", "customer_name", "email", "phone"), _words_of_contact),),
+    default_conditions={"status": "contact.status = 'active'"},
+    search_fields=(SearchFields(("name", "customer_name", "email", "phone"), _words_of_contact),),
 )
 
-SITES = Listing(
+SITES = RecordStore(
     Site,
     source="site",
-    what="site",
+    label="site",
     prefix="site",
     id_field="site_id",
     columns={
-        "customer_name": _CUSTOMER_S_NAME.format("site"),
-        "contact_name": _CONTACT_S.format("name"),
-        "contact_phone": _CONTACT_S.format("phone"),
+        "customer_name": _CUSTOMER_NAME_SQL.format("site"),
+        "contact_name": _CONTACT_FIELD_SQL.format("name"),
+        "contact_phone": _CONTACT_FIELD_SQL.format("phone"),
     },
-    own=Own(
-        within=_known_by_customer("site"),
-        through=_MY_CUSTOMERS,
-        each=_is_of_my_customer("site"),
-        unless=Right.ALL_CUSTOMERS_READ,
-        narrower=Own(within=_MY_SITES, each=_IS_MY_SITE, unless=Right.CUSTOMERS_READ),
+    visibility=Visibility(
+        ids_query=_my_records_sql("site"),
+        count_query=_MY_CUSTOMERS,
+        row_condition=_is_mine_sql("site"),
+        unrestricted_with=Permission.ALL_CUSTOMERS_READ,
+        narrower=Visibility(
+            ids_query=_MY_SITES, row_condition=_IS_MY_SITE, unrestricted_with=Permission.CUSTOMERS_READ
+        ),
     ),
     filters={"customer_id": "site.customer_id = :customer_id", "status": "site.status = :status"},
-    otherwise={"status": "site.status = 'active'"},
-    found_by=(FoundBy(("name", "customer_name", "address"), _words_of_site),),
+    default_conditions={"status": "site.status = 'active'"},
+    search_fields=(SearchFields(("name", "customer_name", "address"), _words_of_site),),
 )
 
 
-def insert_site(ctx: Context, customer: str, address: Address) -> Site:
-    """Add a site that is called by its address."""
-    values = {"customer_id": customer, "name": site_name(None, address), "address": address, "status": "active"}
+def insert_site(ctx: Context, customer_id: str, address: Address) -> Site:
+    """Add a site that is named after its address."""
+    values = {
+        "customer_id": customer_id,
+        "name": choose_site_name(None, address),
+        "address": address,
+        "status": "active",
+    }
     return SITES.insert(ctx, values)
 
 
-def find_sites(ctx: Context, customer: str) -> list[Site]:
-    """Return the newest sites in use of a customer: one or two of them tell whether it is the only one."""
-    return SITES.find_newest(ctx, _ENOUGH_SITES, customer_id=customer, status="active")
+def find_active_sites(ctx: Context, customer_id: str) -> list[Site]:
+    """Return the newest active sites of a customer: two of them, if there are several."""
+    return SITES.find_newest(ctx, _MAX_SITES, customer_id=customer_id, status="active")
 
 
-# So many show whether there are several.
-_ENOUGH_SITES = 2
+# Two are enough to tell whether there are several.
+_MAX_SITES = 2
 
 
-def check_site(ctx: Context, site: str | None, customer: str) -> None:
-    """Refuse a site that is another customer's."""
-    if site and SITES.fetch(ctx, site).customer_id != customer:
+def check_site(ctx: Context, site_id: str | None, customer_id: str) -> None:
+    """Refuse a site of another customer."""
+    if site_id and SITES.fetch(ctx, site_id).customer_id != customer_id:
         raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])
 
 
-def check_reference(ctx: Context, listing: Listing[Any], reference: str | None, but: Kept | None = None) -> None:
-    """Refuse what another system calls a record, where it calls another one so."""
-    called_so = f"{listing.table}.external_ref = :reference"
-    known: Kept | None = listing.find(ctx, called_so, reference=reference) if reference else None
-    if known and (but is None or known.id != but.id):
-        merged = known.if_merged() if isinstance(known, Customer) else []
-        what = merged[0].text if merged else f"Change that {listing.what}, or use another."
-        raise Conflict(f"{known.called} has the reference {reference} already. {what}")
+def check_external_ref(
+    ctx: Context, store: RecordStore[Any], reference: str | None, except_record: StoredRecord | None = None
+) -> None:
+    """Refuse an external reference that another record of this kind already has."""
+    condition = f"{store.table}.external_ref = :reference"
+    other: StoredRecord | None = store.find(ctx, condition, reference=reference) if reference else None
+    if other and (except_record is None or other.id != except_record.id):
+        merged_reasons = other.reasons_if_merged() if isinstance(other, Customer) else []
+        advice = merged_reasons[0].text if merged_reasons else f"Change that {store.label}, or use another."
+        raise Conflict(f"{other.display_name} has the reference {reference} already. {advice}")
 
 
-def twice(ctx: Context, name: str, email: str | None, phone: str | None) -> list[str]:
-    """Who may be the customer that is about to be added, in words: nothing forbids two that are alike."""
-    named = CUSTOMERS.find(ctx, "customer.name_folded = :name AND customer.merged_into_id IS NULL", name=folded(name))
-    address = {word for word in words_of_address(email) if word[0] == "@" != word[1]}
-    number = {word for word in words_of_phone(phone) if word[0] == "+"}
-    same: dict[str, tuple[Customer, str]] = {}
-    found = {"name": [named] if named else [], "e-mail address": _with(ctx, address)}
-    for what, customers in (found | {"phone number": _with(ctx, number)}).items():
-        same |= {one.id: (one, what) for one in customers if one.id not in same and not one.merged_into_id}
+def warn_of_duplicates(ctx: Context, name: str, email: str | None, phone: str | None) -> list[str]:
+    """Return warnings about existing customers who may be the one about to be added.
+
+    These are only warnings, because two customers may well share a name or a number.
+    """
+    same_name = CUSTOMERS.find(
+        ctx, "customer.name_folded = :name AND customer.merged_into_id IS NULL", name=fold_text(name)
+    )
+    email_words = {word for word in words_of_address(email) if word[0] == "@" != word[1]}
+    phone_words = {word for word in words_of_phone(phone) if word[0] == "+"}
+    duplicates: dict[str, tuple[Customer, str]] = {}
+    candidates = {"name": [same_name] if same_name else [], "e-mail address": _find_by_words(ctx, email_words)}
+    for what, customers in (candidates | {"phone number": _find_by_words(ctx, phone_words)}).items():
+        duplicates |= {one.id: (one, what) for one in customers if one.id not in duplicates and not one.merged_into_id}
     return [
-        f"{one.called} has the same {what}. If they are one, merge the two (merge_customers with {one.id})."
-        for one, what in same.values()
+        f"{one.display_name} has the same {what}. If they are one, merge the two (merge_customers with {one.id})."
+        for one, what in duplicates.values()
     ]
 
 
-def _with(ctx: Context, words: Collection[str]) -> list[Customer]:
-    """One or two customers that are found by one of these words, just so."""
-    found = with_any(ctx.rows, CUSTOMERS.prefix, words) if words else []
-    customers = (CUSTOMERS.find(ctx, "customer.id = :id", id=identity) for identity in found)
+def _find_by_words(ctx: Context, words: Collection[str]) -> list[Customer]:
+    """Return one or two customers that have one of these search words exactly."""
+    ids = find_with_words(ctx.db, CUSTOMERS.prefix, words) if words else []
+    customers = (CUSTOMERS.find(ctx, "customer.id = :id", id=record_id) for record_id in ids)
     return [customer for customer in customers if customer]

@@ -1,4 +1,4 @@
-"""Hours: the states of an entry, how its time is reckoned, and the rules of who may change it."""
+"""Hours: the states of an entry, how its time is calculated, and the rules of who may change it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,48 +7,52 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.organisation.books import if_closed
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Fault, Invalid, Reason
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Kept, Record, Shown, states
-from mainstay.terms.wire import PriceText
+from mainstay.business.organisation.closed_books import reasons_if_closed
 from mainstay.values.durations import hours_text
-from mainstay.values.models import TOLD
+from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import Period, local_date, moment_text
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.record_json import PriceText
+from mainstay.vocabulary.refusal import Fault, Invalid, Reason
+from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
-Status = Literal["running", "draft", "submitted", "approved", "rejected"]
-# What waits to be approved or rejected.
-TO_REVIEW: Status = "submitted"
-Decision = Literal["approve", "reject", "unapprove"]
-# What hours become by each.
-BECOMES: Mapping[str, Status] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
-# In which state each is decided, the likeliest first.
-DECIDED_IN: Mapping[Decision, Status] = {"approve": TO_REVIEW, "reject": TO_REVIEW, "unapprove": "approved"}
+EntryStatus = Literal["running", "draft", "submitted", "approved", "rejected"]
+# The state of entries that wait to be approved or rejected.
+TO_REVIEW: EntryStatus = "submitted"
+ReviewDecision = Literal["approve", "reject", "unapprove"]
+# The state after each decision.
+STATUS_AFTER: Mapping[str, EntryStatus] = {"approve": "approved", "reject": "rejected", "unapprove": "submitted"}
+# The state before each decision, the most likely decision first.
+STATUS_BEFORE: Mapping[ReviewDecision, EntryStatus] = {
+    "approve": TO_REVIEW,
+    "reject": TO_REVIEW,
+    "unapprove": "approved",
+}
 
-# How far ahead hours may end, and how long an entry may be.
-AHEAD = timedelta(minutes=15)
-LONGEST = timedelta(hours=24)
-MOST_MINUTES = 1440
-# What is longer is often mistyped, or a timer that nobody stopped.
+# How far in the future hours may end, and how long an entry may be.
+MAX_AHEAD = timedelta(minutes=15)
+MAX_ENTRY_LENGTH = timedelta(hours=24)
+MAX_ENTRY_MINUTES = 1440
+# A longer entry is often a typing error, or a timer that nobody stopped.
 _LONG_MINUTES = 12 * 60
-# Nobody logs hours of another century; it was mistyped.
+# An earlier date is a typing error.
 _EARLIEST = date(2000, 1, 1)
 
-_OFFICE_ONLY = Needs(Right.ALL_HOURS_READ)
-_COSTS = Needs(Right.COSTS_READ)
+_OFFICE_ONLY = RequiresPermission(Permission.ALL_HOURS_READ)
+_COSTS = RequiresPermission(Permission.COSTS_READ)
 
 
 class TimeEntryOut(Record):
     """Hours of one person."""
 
     noun = "timeEntry"
-    place = "/hours/{id}"
-    states = states(running="good", draft="waiting", submitted="waiting", approved="good", rejected="bad")
+    office_path = "/hours/{id}"
+    states = make_states(running="good", draft="waiting", submitted="waiting", approved="good", rejected="bad")
 
     person_id: str
     person_name: str = Field(title="Person", examples=["Tom Ashworth"])
-    status: Status
+    status: EntryStatus
     on: str = Field(
         title="Date", description="The local date on which the work began.", json_schema_extra={"format": "date"}
     )
@@ -78,7 +82,7 @@ class TimeEntryOut(Record):
 class BriefEntry(BaseModel):
     """One of several entries that were changed at once."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     id: str
     person_name: str
@@ -87,24 +91,24 @@ class BriefEntry(BaseModel):
     job_number: str | None
 
 
-class HoursBatchOut(Shown):
+class HoursBatchOut(Output):
     """Several entries that were changed at once."""
 
     noun = "hoursBatch"
 
-    status: Status = Field(description="What they are now.")
+    status: EntryStatus = Field(description="What they are now.")
     minutes: int = Field(description="Of all of them.")
     entries: list[BriefEntry]
     warnings: list[str] = Field(description="What is worth a look, such as an entry of more than 12 hours.")
 
 
-def is_long(minutes: int | None) -> bool:
-    """Whether an entry is longer than most people work in a day, so that someone should look at it."""
+def is_unusually_long(minutes: int | None) -> bool:
+    """Return whether an entry is longer than most people work in a day, so that someone should check it."""
     return minutes is not None and minutes > _LONG_MINUTES
 
 
-class Worked(NamedTuple):
-    """When someone worked and how long: from a beginning to an end, or so many minutes of a date."""
+class WorkTime(NamedTuple):
+    """When someone worked: from a start to an end, or a number of minutes on a date."""
 
     on: str
     minutes: int
@@ -114,53 +118,53 @@ class Worked(NamedTuple):
 
     @property
     def columns(self) -> dict[str, object]:
-        """The same as it is kept."""
+        """Its values, by column."""
         return {"on_date": self.on} | {name: getattr(self, name) for name in self._fields if name != "on"}
 
 
-def worked_between(started: datetime, ended: datetime, break_minutes: int, zone: str, now: datetime) -> Worked:
-    """From a beginning to an end; the minutes that really passed, without the break."""
-    check_start(started, now)
+def work_time_between(started: datetime, ended: datetime, break_minutes: int, zone: str, now: datetime) -> WorkTime:
+    """Return hours from a start to an end. The minutes are those that really passed, without the break."""
+    check_start_time(started, now)
     if ended <= started:
         raise Invalid([Fault("endedAt", "is not after the start; a shift over midnight ends on the next date")])
-    if ended > now + AHEAD:
+    if ended > now + MAX_AHEAD:
         raise Invalid([Fault("endedAt", "lies ahead; hours are logged when they are worked")])
-    if ended - started > LONGEST:
+    if ended - started > MAX_ENTRY_LENGTH:
         raise Invalid([Fault("endedAt", "is more than 24 hours after the start; log one entry for each day")])
     minutes = Period(started, ended).minutes - break_minutes
     if minutes < 1:
         problem = "leaves no time worked" if break_minutes else "is less than a minute after the start"
         raise Invalid([Fault("breakMinutes" if break_minutes else "endedAt", problem)])
     on = local_date(started, zone).isoformat()
-    return Worked(on, minutes, moment_text(started), moment_text(ended), break_minutes)
+    return WorkTime(on, minutes, moment_text(started), moment_text(ended), break_minutes)
 
 
-def worked_on(on: str, minutes: int, zone: str, now: datetime) -> Worked:
-    """So many minutes of a date."""
-    if date.fromisoformat(on) > local_date(now + AHEAD, zone):
+def work_time_on(on: str, minutes: int, zone: str, now: datetime) -> WorkTime:
+    """Return hours as a number of minutes on a date."""
+    if date.fromisoformat(on) > local_date(now + MAX_AHEAD, zone):
         raise Invalid([Fault("on", "lies ahead; hours are logged when they are worked")])
     if date.fromisoformat(on) < _EARLIEST:
         raise Invalid([Fault("on", "lies too far back")])
-    return Worked(on, minutes)
+    return WorkTime(on, minutes)
 
 
-def check_start(started: datetime, now: datetime) -> None:
-    """Refuse a beginning that cannot be meant."""
-    if started > now + AHEAD:
+def check_start_time(started: datetime, now: datetime) -> None:
+    """Refuse a start in the future or too far in the past."""
+    if started > now + MAX_AHEAD:
         raise Invalid([Fault("startedAt", "lies ahead; hours are logged when they are worked")])
     if started.date() < _EARLIEST:
         raise Invalid([Fault("startedAt", "lies too far back")])
 
 
 @dataclass(frozen=True, slots=True)
-class TimeEntry(Kept):
-    """Hours as their rules see them."""
+class TimeEntry(StoredRecord):
+    """A time entry, as seen by the rules."""
 
-    shown = TimeEntryOut
+    output = TimeEntryOut
 
     person_id: str
     person_name: str
-    status: Status
+    status: EntryStatus
     on: str
     minutes: int | None
     started_at: str | None
@@ -172,92 +176,101 @@ class TimeEntry(Kept):
     visit_id: str | None
     billable: bool
     billed: bool
-    # Until which date the organisation's books are closed.
+    # The date until which the organisation's books are closed.
     closed_until: str | None
 
     @property
-    def called(self) -> str:
-        """How long, when and on what."""
+    def display_name(self) -> str:
+        """How long, whose, when and on what job."""
         time = "A running timer" if self.minutes is None else f"{hours_text(self.minutes)} hours"
-        return f"{time} of {self.person_name} on {self.on}" + (f" ({self.work})" if self.job_id else "")
+        return f"{time} of {self.person_name} on {self.on}" + (f" ({self.job_name})" if self.job_id else "")
 
     @property
     def warnings(self) -> list[str]:
-        """What is worth a look before it is approved."""
-        return [f"{self.called} is an entry of more than 12 hours. Check its times."] if is_long(self.minutes) else []
+        """What should be checked before it is approved."""
+        return (
+            [f"{self.display_name} is an entry of more than 12 hours. Check its times."]
+            if is_unusually_long(self.minutes)
+            else []
+        )
 
     @property
-    def work(self) -> str:
-        """What was worked on."""
+    def job_name(self) -> str:
+        """The job that was worked on."""
         return f"{self.job_number} {self.job_title}" if self.job_id else "no job"
 
     def not_changeable(self, by: Actor) -> list[Reason]:
-        """Why it cannot be changed."""
+        """Return why it cannot be changed."""
         if self.status == "running":
-            return [*self._if_another_s(by), Reason("The timer still runs. Stop it first.", unblock="stop_timer")]
+            return [
+                *self._reasons_if_not_own(by),
+                Reason("The timer still runs. Stop it first.", unblocked_by="stop_timer"),
+            ]
         return self.not_deletable(by)
 
     def not_deletable(self, by: Actor) -> list[Reason]:
-        """Why it cannot be deleted; a running timer can be."""
-        return [*self._if_another_s(by), *self._if_frozen(by), *self.if_closed()]
+        """Return why it cannot be deleted. A running timer can be."""
+        return [*self._reasons_if_not_own(by), *self._reasons_if_locked(by), *self.reasons_if_closed()]
 
     def not_submittable(self, by: Actor) -> list[Reason]:
-        """Why it cannot be handed in."""
-        reasons = self._if_another_s(by)
+        """Return why it cannot be submitted."""
+        reasons = self._reasons_if_not_own(by)
         if self.status == "running":
-            reasons.append(Reason(f"{self.called}: the timer still runs. Stop it first.", unblock="stop_timer"))
+            reasons.append(
+                Reason(f"{self.display_name}: the timer still runs. Stop it first.", unblocked_by="stop_timer")
+            )
         elif self.status not in {"draft", "rejected"}:
-            reasons.append(Reason(f"{self.called} is {self.status} already."))
-        return [*reasons, *self.if_closed()]
+            reasons.append(Reason(f"{self.display_name} is {self.status} already."))
+        return [*reasons, *self.reasons_if_closed()]
 
     def not_stoppable(self, by: Actor) -> list[Reason]:
-        """Why its timer cannot be stopped."""
-        stopped = [] if self.status == "running" else [Reason(f"{self.called}: its timer is stopped already.")]
-        return [*self._if_another_s(by), *stopped, *self.if_closed()]
+        """Return why its timer cannot be stopped."""
+        reasons = [] if self.status == "running" else [Reason(f"{self.display_name}: its timer is stopped already.")]
+        return [*self._reasons_if_not_own(by), *reasons, *self.reasons_if_closed()]
 
-    def not_reviewable(self, decision: Decision) -> list[Reason]:
-        """Why it cannot be approved, rejected, or un-approved."""
-        billed = self._if_billed() if decision == "unapprove" else []
-        return [*self._if_not(DECIDED_IN[decision], decision), *billed, *self.if_closed()]
+    def not_reviewable(self, decision: ReviewDecision) -> list[Reason]:
+        """Return why it cannot be approved, rejected or un-approved."""
+        billed_reasons = self._reasons_if_billed() if decision == "unapprove" else []
+        return [*self._reasons_if_not(STATUS_BEFORE[decision], decision), *billed_reasons, *self.reasons_if_closed()]
 
-    def not_decided_on(self, _by: Actor) -> list[Reason]:
-        """Why nothing can be decided on it: what stands against the decision that is nearest."""
-        return min(map(self.not_reviewable, DECIDED_IN), key=len)
+    def not_decidable(self, _by: Actor) -> list[Reason]:
+        """Return why no decision is possible: the reasons against the decision with the fewest."""
+        return min(map(self.not_reviewable, STATUS_BEFORE), key=len)
 
-    def if_closed(self) -> list[Reason]:
-        """The reason that the books are closed for its date."""
-        return if_closed(self.on, self.closed_until)
+    def reasons_if_closed(self) -> list[Reason]:
+        """Return the reason that the books are closed for its date, or nothing if they are open."""
+        return reasons_if_closed(self.on, self.closed_until)
 
-    def _if_not(self, status: Status, decision: Decision) -> list[Reason]:
+    def _reasons_if_not(self, status: EntryStatus, decision: ReviewDecision) -> list[Reason]:
         if self.status == status:
             return []
-        way = _WAYS.get((self.status, decision), ("", None))
-        return [Reason(f"{self.called} is {self.status}, not {status}.{way[0]}", unblock=way[1])]
+        next_step = _NEXT_STEPS.get((self.status, decision), ("", None))
+        return [Reason(f"{self.display_name} is {self.status}, not {status}.{next_step[0]}", unblocked_by=next_step[1])]
 
-    def _if_another_s(self, by: Actor) -> list[Reason]:
-        if self.person_id != by.id and not by.may(Right.HOURS_REVIEW):
+    def _reasons_if_not_own(self, by: Actor) -> list[Reason]:
+        if self.person_id != by.id and not by.can(Permission.HOURS_REVIEW):
             return [Reason(f"The role {by.role} changes only its own hours. Ask the office.", forbids=True)]
         return []
 
-    def _if_frozen(self, by: Actor) -> list[Reason]:
+    def _reasons_if_locked(self, by: Actor) -> list[Reason]:
         if self.billed:
-            return self._if_billed()
+            return self._reasons_if_billed()
         if self.status == "approved":
-            text = f"{self.called} is approved and so stays as it is, until someone in the office un-approves it."
-            return [Reason(text, unblock="review_hours")]
-        if self.status == "submitted" and not by.may(Right.HOURS_REVIEW):
-            text = f"{self.called} is submitted. Ask the office to reject it, then change it."
-            return [Reason(text, unblock="review_hours")]
+            text = f"{self.display_name} is approved and so stays as it is, until someone in the office un-approves it."
+            return [Reason(text, unblocked_by="review_hours")]
+        if self.status == "submitted" and not by.can(Permission.HOURS_REVIEW):
+            text = f"{self.display_name} is submitted. Ask the office to reject it, then change it."
+            return [Reason(text, unblocked_by="review_hours")]
         return []
 
-    def _if_billed(self) -> list[Reason]:
+    def _reasons_if_billed(self) -> list[Reason]:
         if self.billed:
-            told = f"{self.called} is on an invoice. Void or credit that, or take it out of the draft, first."
-            return [Reason(told, "void_invoice", otherwise="credit_invoice")]
+            text = f"{self.display_name} is on an invoice. Void or credit that, or take it out of the draft, first."
+            return [Reason(text, "void_invoice", also_unblocked_by="credit_invoice")]
         return []
 
 
-_WAYS: dict[tuple[Status, Decision], tuple[str, str | None]] = {
+_NEXT_STEPS: dict[tuple[EntryStatus, ReviewDecision], tuple[str, str | None]] = {
     ("running", "approve"): (" Stop the timer, then submit it.", "stop_timer"),
     ("draft", "approve"): (" Submit it first.", "submit_hours"),
     ("rejected", "approve"): (" Submit it again first.", "submit_hours"),

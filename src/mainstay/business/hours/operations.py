@@ -1,38 +1,45 @@
-"""What can be done with hours."""
+"""Operations on hours."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from mainstay.business.hours import store
-from mainstay.business.hours.asked import (
+from mainstay.business.hours.inputs import (
     Billable,
     BillableMinutes,
     BreakMinutes,
     EndedAt,
-    JobId,
-    Minutes,
-    Note,
-    On,
-    PersonId,
     StartedAt,
     VisitId,
-    reworked,
-    whose,
-    work,
-    worked,
+    WorkDate,
+    WorkDuration,
+    WorkerId,
+    WorkJobId,
+    WorkNote,
+    read_changed_time,
+    read_work_time,
+    resolve_person,
+    start_work,
 )
-from mainstay.business.hours.model import Status, TimeEntry, TimeEntryOut
-from mainstay.business.hours.store import ENTRIES
+from mainstay.business.hours.model import EntryStatus, TimeEntry, TimeEntryOut
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import NO_TOOL
-from mainstay.terms.refusal import Fault, Invalid, refuse
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, NOT_ASKED, Day, Reference, id_of, omittable
+from mainstay.values.fields import (
+    NOT_IN_FORMS,
+    STARTING_AFTER,
+    Day,
+    RecordReference,
+    make_id_validator,
+    omittable_field,
+)
+from mainstay.vocabulary.actor import API_AND_OFFICE
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 
 _EntryId = Annotated[str, Field(description="The time entry's id.")]
 
@@ -40,14 +47,14 @@ _EntryId = Annotated[str, Field(description="The time entry's id.")]
 class ListHours(ListInput):
     """Which hours to list."""
 
-    starting_after: Annotated[str | None, id_of("entry", "a time entry")] = LAST_SEEN
-    person_id: Annotated[str | None, id_of("person")] = Field(
+    starting_after: Annotated[str | None, make_id_validator("entry", "a time entry")] = STARTING_AFTER
+    person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Only hours of this person."
     )
-    job_id: Annotated[str | None, Reference(to="job")] = Field(
+    job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None, title="Job", description="Only hours on this job: its id or number."
     )
-    status: Status | None = Field(None, description="Only these.")
+    status: EntryStatus | None = Field(None, description="Only these.")
     from_: Day | None = Field(None, alias="from", title="From", description="Only hours of this date or later.")
     until: LastDay | None = Field(None, description="Only hours of this date or earlier.")
     order: Literal["newest", "oldest"] = Field("newest", description="By date: `newest` or `oldest` first.")
@@ -62,16 +69,16 @@ class GetTimeEntry(Input):
 class LogHours(Input):
     """When, how long and on what: on and minutes, or startedAt and endedAt."""
 
-    job_id: JobId = None
-    on: On = None
-    minutes: Minutes = None
+    job_id: WorkJobId = None
+    on: WorkDate = None
+    minutes: WorkDuration = None
     started_at: StartedAt = None
     ended_at: EndedAt = None
     break_minutes: BreakMinutes = 0
-    note: Note = None
+    note: WorkNote = None
     visit_id: VisitId = None
-    person_id: PersonId = None
-    billable: Annotated[Billable, NOT_ASKED] = None
+    person_id: WorkerId = None
+    billable: Annotated[Billable, NOT_IN_FORMS] = None
     billable_minutes: BillableMinutes = None
 
 
@@ -79,44 +86,44 @@ class UpdateHours(Input):
     """Which entry, and what to change; null clears."""
 
     time_entry_id: _EntryId
-    job_id: JobId = None
-    on: On = None
-    minutes: Minutes = None
+    job_id: WorkJobId = None
+    on: WorkDate = None
+    minutes: WorkDuration = None
     started_at: StartedAt = None
     ended_at: EndedAt = None
-    break_minutes: BreakMinutes = omittable()
-    note: Note = None
+    break_minutes: BreakMinutes = omittable_field()
+    note: WorkNote = None
     visit_id: VisitId = None
-    billable: Annotated[bool, Needs(Right.ALL_HOURS_READ)] = omittable(
+    billable: Annotated[bool, RequiresPermission(Permission.ALL_HOURS_READ)] = omittable_field(
         description="Whether the customer is billed for it."
     )
     billable_minutes: BillableMinutes = None
 
 
-class DeleteHours(Irrevocable):
+class DeleteHours(IrreversibleInput):
     """Which entry."""
 
     time_entry_id: _EntryId
 
 
-@operation(right=Right.HOURS_READ, effect=Effect.READ, rest="GET /hours")
-def list_hours(ctx: Context, given: ListHours) -> Page[TimeEntryOut]:
+@operation(permission=Permission.HOURS_READ, effect=Effect.READ, api_path="GET /hours")
+def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
     """List hours.
 
     One's own; the office sees everyone's. A timer that runs has the status `running`.
     """
     if given.job_id is None:
-        return ENTRIES.page(ctx, given)
-    return ENTRIES.page(ctx, given, "time_entry.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)
+        return TIME_ENTRIES.page(ctx, given)
+    return TIME_ENTRIES.page(ctx, given, "time_entry.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)
 
 
 @operation(
-    right=Right.HOURS_READ,
+    permission=Permission.HOURS_READ,
     effect=Effect.READ,
-    rest="GET /hours/{time_entry_id}",
-    glances=True,
-    on=ENTRIES,
-    offered=NO_TOOL,
+    api_path="GET /hours/{time_entry_id}",
+    single_statement=True,
+    on=TIME_ENTRIES,
+    doors=API_AND_OFFICE,
 )
 def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> TimeEntry:
     """Get a time entry.
@@ -127,12 +134,12 @@ def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> Tim
 
 
 @operation(
-    right=Right.HOURS_LOG,
+    permission=Permission.HOURS_LOG,
     effect=Effect.CHANGE,
-    rest="POST /hours",
-    # A job that waited begins.
+    api_path="POST /hours",
+    # A job that was waiting is now in progress.
     only_adds=False,
-    done="The hours are logged.",
+    done_message="The hours are logged.",
 )
 def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     """Log hours that were worked.
@@ -140,87 +147,90 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     As on and minutes, or as startedAt and endedAt; for work that begins now there is start_timer. They are a draft
     until submit_hours, and a job that waited begins.
     """
-    person, house = whose(ctx, given.person_id), house_of(ctx)
-    time = worked(ctx, house, given)
-    refuse(house.if_closed(time.on))
-    done = work(ctx, person, given.job_id, given.visit_id).columns
-    values = done | {"person_id": person, "note": given.note, "status": "draft", **time.columns}
-    return store.insert(ctx, values | _billed(given, done) | store.rates_of(ctx, person)._asdict())
+    person, settings = resolve_person(ctx, given.person_id), settings_of(ctx)
+    time = read_work_time(ctx, settings, given)
+    raise_if_blocked(settings.reasons_if_closed(time.on))
+    job_values = start_work(ctx, person, given.job_id, given.visit_id).columns
+    values = job_values | {"person_id": person, "note": given.note, "status": "draft", **time.columns}
+    return store.insert(ctx, values | _read_billing(given, job_values) | store.hourly_rates_of(ctx, person)._asdict())
 
 
 @operation(
-    right=Right.HOURS_LOG,
+    permission=Permission.HOURS_LOG,
     effect=Effect.CHANGE,
-    rest="PATCH /hours/{time_entry_id}",
-    on=ENTRIES,
-    unless=TimeEntry.not_changeable,
-    done="The hours are changed.",
+    api_path="PATCH /hours/{time_entry_id}",
+    on=TIME_ENTRIES,
+    blocked_by=TimeEntry.not_changeable,
+    done_message="The hours are changed.",
 )
 def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntry:
     """Change hours that are not approved.
 
     Only what is sent changes. What was rejected becomes a draft again; what is submitted only the office changes.
     """
-    house, sent = house_of(ctx), given.sent("time_entry_id")
-    times = {name: sent.pop(name) for name in _TIMES if name in sent}
-    changes = sent | _moved(ctx, entry, sent)
-    if time := reworked(ctx, house, entry, times):
-        refuse(house.if_closed(time.on))
+    settings, sent = settings_of(ctx), given.sent_fields("time_entry_id")
+    times = {name: sent.pop(name) for name in _TIME_FIELDS if name in sent}
+    changes = sent | _read_job_change(ctx, entry, sent)
+    if time := read_changed_time(ctx, settings, entry, times):
+        raise_if_blocked(settings.reasons_if_closed(time.on))
         changes |= time.columns
     if "billable" in sent or "job_id" in changes:
-        done = {"job_id": changes.get("job_id", entry.job_id), "billable": changes.get("billable", entry.billable)}
-        changes |= _billed(given, done)
+        job_values = {
+            "job_id": changes.get("job_id", entry.job_id),
+            "billable": changes.get("billable", entry.billable),
+        }
+        changes |= _read_billing(given, job_values)
     if entry.status == "rejected":
         changes["status"] = "draft"
     return store.save(ctx, entry, changes)
 
 
-_TIMES = ("on", "minutes", "started_at", "ended_at", "break_minutes")
+_TIME_FIELDS = ("on", "minutes", "started_at", "ended_at", "break_minutes")
 
 
 @operation(
-    right=Right.HOURS_LOG,
+    permission=Permission.HOURS_LOG,
     effect=Effect.IRREVERSIBLE,
-    rest="POST /hours/{time_entry_id}/delete",
-    on=ENTRIES,
-    unless=TimeEntry.not_deletable,
-    done="The hours are deleted.",
-    ends=True,
+    api_path="POST /hours/{time_entry_id}/delete",
+    on=TIME_ENTRIES,
+    blocked_by=TimeEntry.not_deletable,
+    done_message="The hours are deleted.",
+    deletes=True,
 )
 def delete_hours(ctx: Context, _given: DeleteHours, entry: TimeEntry) -> TimeEntry:
     """Delete hours that are not approved.
 
     Also discards a timer that runs.
     """
-    ctx.summary = f"{entry.called}: deleted."
+    ctx.summary = f"{entry.display_name}: deleted."
     ctx.effects.append("They are gone, and can only be logged anew.")
-    ENTRIES.remove(ctx, entry)
+    TIME_ENTRIES.remove(ctx, entry)
     if entry.status == "running":
-        store.count_timers(ctx, store.job_of(ctx, entry), -1)
+        store.change_timer_count(ctx, store.job_of_entry(ctx, entry), -1)
     return entry
 
 
 OPERATIONS = (list_hours, get_time_entry, log_hours, update_hours, delete_hours)
 
 
-def _moved(ctx: Context, entry: TimeEntry, sent: dict[str, Any]) -> dict[str, Any]:
-    """What is different where the hours were worked on something else than they say."""
+def _read_job_change(ctx: Context, entry: TimeEntry, sent: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that change if the hours were worked on another job or visit."""
     if not {"job_id", "visit_id"} & sent.keys():
         return {}
     job = sent.get("job_id", entry.job_id)
-    # A visit belongs to one job; where only the job is named, the visit it was goes.
+    # A visit belongs to one job. If only the job is sent and it is another one, the visit is cleared.
     visit = sent.get("visit_id", entry.visit_id if job in {entry.job_id, entry.job_number} else None)
     if (job, visit) in {(entry.job_id, entry.visit_id), (entry.job_number, entry.visit_id)}:
         return {"job_id": entry.job_id, "visit_id": entry.visit_id}
-    return work(ctx, entry.person_id, job, visit).columns | (
+    return start_work(ctx, entry.person_id, job, visit).columns | (
         {"billable": sent["billable"]} if "billable" in sent else {}
     )
 
 
-def _billed(given: Any, done: dict[str, Any]) -> dict[str, Any]:
-    """Whether and how much of it is billed: of what was worked on no job, nothing."""
-    if done["job_id"] is None and (given.billable or given.billable_minutes):
+def _read_billing(given: Any, job_values: dict[str, Any]) -> dict[str, Any]:
+    """Return whether and how much of the entry is billed. Without a job, nothing is."""
+    if job_values["job_id"] is None and (given.billable or given.billable_minutes):
         raise Invalid([Fault("billable", "needs a job whose customer is billed; send jobId as well")])
     sent = {name: getattr(given, name) for name in ("billable", "billable_minutes") if name in given.model_fields_set}
-    billable = done["billable"] if sent.get("billable") is None else sent["billable"]
-    return sent | {"billable": billable and done["job_id"] is not None}
+    billable = job_values["billable"] if sent.get("billable") is None else sent["billable"]
+    return sent | {"billable": billable and job_values["job_id"] is not None}

@@ -1,45 +1,45 @@
-"""Where hours are kept, and who sees which."""
+"""Storage of hours, and who may see which."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from mainstay.backing.among import THESE, among
-from mainstay.backing.database import Row, Taken
-from mainstay.business.hours.full_days import check_days
-from mainstay.business.hours.model import LONGEST, TimeEntry
+from mainstay.business.hours.daily_limit import check_daily_limit
+from mainstay.business.hours.model import MAX_ENTRY_LENGTH, TimeEntry
 from mainstay.business.jobs import store as jobs
-from mainstay.business.jobs.events import tell_of_change
+from mainstay.business.jobs.events import emit_job_updated
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.organisation.books import CLOSED_UNTIL
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.organisation.closed_books import CLOSED_UNTIL_SQL
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
+from mainstay.infrastructure.database import OverlapViolation, Row
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, ListOrder, Own
-from mainstay.terms.refusal import Conflict, NotFound, Reason, refuse
-from mainstay.terms.rights import Right
+from mainstay.kernel.record_store import RecordStore
 from mainstay.values.moments import moment_text, parse_moment
-from mainstay.values.money import in_parts
-from mainstay.values.totals import rounded
-from mainstay.values.wall_times import wall_text
+from mainstay.values.money import minor_to_price
+from mainstay.values.totals import round_fraction
+from mainstay.values.wall_times import wall_time_text
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, Visibility
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, NotFound, Reason, raise_if_blocked
 
-_OF_JOB = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
+_JOB_COLUMN = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
 
-ENTRIES = Listing(
+TIME_ENTRIES = RecordStore(
     TimeEntry,
     source="time_entry",
-    what="time entry",
+    label="time entry",
     prefix="entry",
     id_field="time_entry_id",
     columns={
         "on": "time_entry.on_date",
         "person_name": "(SELECT person.name FROM person WHERE person.organisation_id = :organisation"
         " AND person.id = time_entry.person_id)",
-        "job_number": _OF_JOB.format("number"),
-        "job_title": _OF_JOB.format("title"),
+        "job_number": _JOB_COLUMN.format("number"),
+        "job_title": _JOB_COLUMN.format("title"),
     },
-    facts={"closed_until": CLOSED_UNTIL},
-    own=Own("time_entry.person_id", unless=Right.ALL_HOURS_READ),
+    rule_columns={"closed_until": CLOSED_UNTIL_SQL},
+    visibility=Visibility("time_entry.person_id", unrestricted_with=Permission.ALL_HOURS_READ),
     filters={
         "person_id": "time_entry.person_id = :person_id",
         "status": "time_entry.status = :status",
@@ -50,193 +50,210 @@ ENTRIES = Listing(
 )
 
 
-class Rates(NamedTuple):
-    """What an hour of someone costs and is billed at."""
+class HourlyRates(NamedTuple):
+    """What an hour of a person costs, and what it is billed at."""
 
     cost_rate: int | None
     bill_rate: int | None
 
 
-def rates_of(ctx: Context, person: str) -> Rates:
-    """Someone's rates as they are now."""
-    row = ctx.rows.one(
-        "SELECT cost_rate, bill_rate FROM person WHERE organisation_id = :organisation AND id = :person", person=person
+def hourly_rates_of(ctx: Context, person_id: str) -> HourlyRates:
+    """Return a person's current rates."""
+    row = ctx.db.one(
+        "SELECT cost_rate, bill_rate FROM person WHERE organisation_id = :organisation AND id = :person",
+        person=person_id,
     )
     if row is None:
         raise NotFound("person")
     cost, bill = (None if rate is None else int(rate) for rate in row)
-    return Rates(cost, bill)
+    return HourlyRates(cost, bill)
 
 
 def insert(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
-    """A new entry, unless it overlaps another of the same person."""
-    check_free(ctx, values["person_id"], values.get("started_at"), values.get("ended_at"))
-    check_days(ctx, values["person_id"], values)
-    return insert_free(ctx, values)
+    """Insert an entry, and refuse it if it overlaps another one of the same person."""
+    check_no_overlap(ctx, values["person_id"], values.get("started_at"), values.get("ended_at"))
+    check_daily_limit(ctx, values["person_id"], values)
+    return insert_unchecked(ctx, values)
 
 
-def insert_free(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
-    """A new entry of someone who is known to be free then."""
+def insert_unchecked(ctx: Context, values: Mapping[str, Any]) -> TimeEntry:
+    """Insert an entry of a person who is known to be free then."""
     try:
-        return ENTRIES.insert(ctx, values)
-    except Taken:
-        raise Conflict(_OVERLAPS) from None
+        return TIME_ENTRIES.insert(ctx, values)
+    except OverlapViolation:
+        raise Conflict(_OVERLAP_ERROR) from None
 
 
 def save(ctx: Context, entry: TimeEntry, changes: Mapping[str, Any]) -> TimeEntry:
-    """Write what changes, unless it overlaps another of the same person then."""
+    """Write changes of an entry, and refuse them if it would overlap another one of the same person."""
     if changes.get("started_at") and changes.get("ended_at"):
-        check_free(ctx, entry.person_id, changes["started_at"], changes["ended_at"], but=entry)
-    check_days(ctx, entry.person_id, changes, but=entry.id)
+        check_no_overlap(ctx, entry.person_id, changes["started_at"], changes["ended_at"], except_entry=entry)
+    check_daily_limit(ctx, entry.person_id, changes, except_id=entry.id)
     try:
-        return ENTRIES.save(ctx, entry, changes)
-    except Taken:
-        raise Conflict(_OVERLAPS) from None
+        return TIME_ENTRIES.save(ctx, entry, changes)
+    except OverlapViolation:
+        raise Conflict(_OVERLAP_ERROR) from None
 
 
-_OVERLAPS = "These hours overlap others of the same person. Change the times (list_hours shows those there are)."
+_OVERLAP_ERROR = "These hours overlap others of the same person. Change the times (list_hours shows those there are)."
 
 
-def find_running(ctx: Context, person: str) -> TimeEntry | None:
-    """The timer that runs for someone."""
-    return ENTRIES.find(ctx, "time_entry.person_id = :person AND time_entry.status = 'running'", person=person)
+def find_running(ctx: Context, person_id: str) -> TimeEntry | None:
+    """Return a person's running timer."""
+    return TIME_ENTRIES.find(ctx, "time_entry.person_id = :person AND time_entry.status = 'running'", person=person_id)
 
 
-def check_free(
-    ctx: Context, person: str, started_at: str | None, ended_at: str | None, but: TimeEntry | None = None
+def check_no_overlap(
+    ctx: Context, person_id: str, started_at: str | None, ended_at: str | None, except_entry: TimeEntry | None = None
 ) -> None:
-    """Refuse time in which someone worked on something else; a timer that runs takes all time from its beginning."""
+    """Refuse time that overlaps other hours of the person. A running timer takes all time from its start."""
     if started_at is None:
         return
-    clash = find_within(ctx, person, started_at, ended_at, but.id if but else None)
-    # One timer runs at a time: where it is the entry itself, there is no other.
-    if clash is None and ended_at is not None and not (but and but.status == "running"):
-        running = find_running(ctx, person)
+    clash = find_overlapping(ctx, person_id, started_at, ended_at, except_entry.id if except_entry else None)
+    # A person has at most one running timer. If it is the entry itself, there is no other.
+    if clash is None and ended_at is not None and not (except_entry and except_entry.status == "running"):
+        running = find_running(ctx, person_id)
         clash = running if running and (running.started_at or "") < ended_at else None
     if clash:
         refuse_clash(ctx, clash)
 
 
 def refuse_clash(ctx: Context, clash: TimeEntry) -> None:
-    """Refuse time in which someone worked on this."""
-    text = f"{_told(clash, house_of(ctx).time_zone)}: one person's hours cannot overlap. Change the times."
-    # Whoever plans around another's hours asks that person, or takes other times.
+    """Refuse time that overlaps this entry."""
+    text = f"{_describe_entry(clash, settings_of(ctx).time_zone)}: one person's hours cannot overlap. Change the times."
+    # Only the person whose hours they are is told to change or stop the other entry.
     if clash.person_id != ctx.actor.id:
-        refuse([Reason(text, "list_hours")])
-    refuse([Reason(text, "update_hours", at=clash.id) if clash.ended_at else Reason(text, "stop_timer")])
+        raise_if_blocked([Reason(text, "list_hours")])
+    raise_if_blocked(
+        [Reason(text, "update_hours", unblock_on=clash.id) if clash.ended_at else Reason(text, "stop_timer")]
+    )
 
 
-def _told(entry: TimeEntry, zone: str) -> str:
-    began = wall_text(entry.started_at or "", zone)
-    until = f"until {wall_text(entry.ended_at, zone)}" if entry.ended_at else "on, and the timer still runs"
-    return f"{entry.person_name} worked on {entry.work} from {began} {until}"
+def _describe_entry(entry: TimeEntry, zone: str) -> str:
+    began = wall_time_text(entry.started_at or "", zone)
+    until = f"until {wall_time_text(entry.ended_at, zone)}" if entry.ended_at else "on, and the timer still runs"
+    return f"{entry.person_name} worked on {entry.job_name} from {began} {until}"
 
 
-def find_within(
-    ctx: Context, person: str, started_at: str, ended_at: str | None, but: str | None = None
+def find_overlapping(
+    ctx: Context, person_id: str, started_at: str, ended_at: str | None, except_id: str | None = None
 ) -> TimeEntry | None:
-    """An entry that has time in common with this; without an end, with the moment it begins."""
-    # No entry is longer, so none that began earlier reaches it: the index is searched in a day, not in all time.
-    floor = moment_text(parse_moment(started_at) - LONGEST)
-    before = "< :ended_at" if ended_at else "<= :started_at"
-    return ENTRIES.find(
+    """Return an entry that overlaps this time. Without an end, only the moment of the start is checked."""
+    # No entry is longer than this, so one that began earlier cannot overlap. It limits the index scan to a day.
+    earliest = moment_text(parse_moment(started_at) - MAX_ENTRY_LENGTH)
+    end_condition = "< :ended_at" if ended_at else "<= :started_at"
+    return TIME_ENTRIES.find(
         ctx,
-        f"time_entry.person_id = :person AND time_entry.started_at IS NOT NULL AND time_entry.started_at {before}"
+        "time_entry.person_id = :person AND time_entry.started_at IS NOT NULL AND time_entry.started_at"
+        f" {end_condition}"
         " AND time_entry.started_at > :floor AND time_entry.ended_at > :started_at AND time_entry.id <> :but",
-        person=person,
+        person=person_id,
         started_at=started_at,
-        floor=floor,
-        but=but or "",
+        floor=earliest,
+        but=except_id or "",
         **({"ended_at": ended_at} if ended_at else {}),
     )
 
 
-def fetch_all(ctx: Context, identities: Sequence[str]) -> list[TimeEntry]:
-    """The entries of these ids, in their order, if the one who asks may see every one."""
-    own = ENTRIES.own.for_those_who(ctx.actor.may) if ENTRIES.own else None
-    mine = f" AND {own.holds(ENTRIES.table)}" if own else ""
-    rows = among(ctx.rows, f"{ENTRIES.everything}{mine} AND time_entry.id IN {THESE}", identities)
-    found = {entry.id: entry for entry in map(ENTRIES.keep, rows)}
-    wanted = list(dict.fromkeys(identities))
-    if len(found) < len(wanted):
-        raise NotFound(ENTRIES.what)
-    return [found[identity] for identity in wanted]
+def fetch_all(ctx: Context, ids: Sequence[str]) -> list[TimeEntry]:
+    """Return the entries with these ids in their order, if the actor may see all of them, each as they saw it."""
+    visibility = TIME_ENTRIES.visibility.restrict_for(ctx.actor.can) if TIME_ENTRIES.visibility else None
+    visibility_condition = f" AND {visibility.condition_for(TIME_ENTRIES.table)}" if visibility else ""
+    rows = select_batched(
+        ctx.db, f"{TIME_ENTRIES.select_all}{visibility_condition} AND time_entry.id IN {BATCH_VALUES}", ids
+    )
+    entries = {entry.id: entry for entry in map(TIME_ENTRIES.from_row, rows)}
+    ctx.check_versions({entry.id: entry.version for entry in entries.values()})
+    unique_ids = list(dict.fromkeys(ids))
+    if len(entries) < len(unique_ids):
+        raise NotFound(TIME_ENTRIES.label)
+    return [entries[record_id] for record_id in unique_ids]
 
 
-def count_timers(ctx: Context, job: Job | None, change: int) -> None:
-    """Let a job know of one timer more or less that runs on it."""
+def change_timer_count(ctx: Context, job: Job | None, change: int) -> None:
+    """Change a job's number of running timers."""
     if job:
         jobs.save(ctx, job, {"running_timers": job.running_timers + change})
 
 
-def job_of(ctx: Context, entry: TimeEntry) -> Job | None:
-    """The job that was worked on, whoever asks."""
+def job_of_entry(ctx: Context, entry: TimeEntry) -> Job | None:
+    """Return the job of an entry, regardless of the actor."""
     return JOBS.find(ctx, "job.id = :id", id=entry.job_id) if entry.job_id else None
 
 
-def drafts(ctx: Context, person: str, first: str, last: str, most: int) -> list[TimeEntry]:
-    """The drafts of someone between two dates, the earliest first."""
-    rows = ctx.rows.all(
-        f"{ENTRIES.everything} AND time_entry.person_id = :person AND time_entry.status = 'draft'"
+def find_drafts(ctx: Context, person_id: str, first: str, last: str, limit: int) -> list[TimeEntry]:
+    """Return a person's drafts between two dates, earliest first."""
+    rows = ctx.db.all(
+        f"{TIME_ENTRIES.select_all} AND time_entry.person_id = :person AND time_entry.status = 'draft'"
         " AND time_entry.on_date >= :first AND time_entry.on_date <= :last"
         " ORDER BY time_entry.on_date, time_entry.id LIMIT :most",
-        person=person,
+        person=person_id,
         first=first,
         last=last,
-        most=most,
+        most=limit,
     )
-    return [ENTRIES.keep(row) for row in rows]
+    return [TIME_ENTRIES.from_row(row) for row in rows]
 
 
-# What is billed of an entry, in minutes: each begun unit of what the organisation rounds to.
-_TO_BILL = "coalesce(billable_minutes, minutes)"
-ROUNDED = f"CASE WHEN :rounding = 0 THEN {_TO_BILL} ELSE ({_TO_BILL} + :rounding - 1) / :rounding * :rounding END"
-# In ten-thousandths of an hour, as it stands on an invoice; and what its minutes come to in ten-thousandths, but
-# rounded to the minor unit of the currency, as there.
-_HOURS = f"(({ROUNDED}) * 10000 + 30) / 60"
-AMOUNT = f"(bill_rate * ({ROUNDED}) + 30 * :unit) / (60 * :unit) * :unit"
-# What an entry costs whoever employs the person, likewise.
-COST = "(cost_rate * minutes + 30 * :unit) / (60 * :unit) * :unit"
-_JOB_S = "(SELECT worked.{} FROM job AS worked WHERE worked.organisation_id = :organisation AND worked.id = {{by}})"
-_CUSTOMER_S_NAME = (
+# The billed minutes of an entry, rounded up to the organisation's rounding unit.
+_MINUTES_TO_BILL = "coalesce(billable_minutes, minutes)"
+BILLED_MINUTES = (
+    f"CASE WHEN :rounding = 0 THEN {_MINUTES_TO_BILL} ELSE ({_MINUTES_TO_BILL} + :rounding -"
+    " 1) / :rounding * :rounding END"
+)
+# The billed time in ten-thousandths of an hour, as on an invoice; and the billed amount in ten-thousandths, rounded to
+# the minor unit of the currency, as on an invoice.
+_BILLED_HOURS = f"(({BILLED_MINUTES}) * 10000 + 30) / 60"
+BILLED_AMOUNT = f"(bill_rate * ({BILLED_MINUTES}) + 30 * :unit) / (60 * :unit) * :unit"
+# What an entry costs the organisation, rounded in the same way.
+HOURS_COST = "(cost_rate * minutes + 30 * :unit) / (60 * :unit) * :unit"
+_BILLED_JOB_COLUMN = (
+    "(SELECT worked.{} FROM job AS worked WHERE worked.organisation_id = :organisation AND worked.id = {{by}})"
+)
+_BILLED_CUSTOMER_NAME = (
     "(SELECT customer.name FROM job AS worked JOIN customer ON customer.organisation_id = :organisation"
     " AND customer.id = worked.customer_id WHERE worked.organisation_id = :organisation AND worked.id = {by})"
 )
-# What is told of the job that something is billed on, whose id is `by`.
-TOLD_OF_JOB = (
-    f"{{by}}, {_JOB_S.format('number')}, {_JOB_S.format('title')}, {_JOB_S.format('customer_id')}, {_CUSTOMER_S_NAME}"
+# The columns of the job that is billed. `by` is an expression for its id.
+BILLED_JOB_COLUMNS = (
+    f"{{by}}, {_BILLED_JOB_COLUMN.format('number')},"
+    f" {_BILLED_JOB_COLUMN.format('title')}, {_BILLED_JOB_COLUMN.format('customer_id')}, {_BILLED_CUSTOMER_NAME}"
 )
 _UNBILLED = (
-    f"SELECT {TOLD_OF_JOB}, count(*), CAST(sum(minutes) AS bigint), CAST(sum({ROUNDED}) AS bigint),"
-    f" CAST(coalesce(sum({AMOUNT}), 0) AS bigint), count(*) - count(bill_rate), min(on_date), max(on_date)"
+    f"SELECT {BILLED_JOB_COLUMNS}, count(*), CAST(sum(minutes) AS bigint), CAST(sum({BILLED_MINUTES}) AS bigint),"
+    f" CAST(coalesce(sum({BILLED_AMOUNT}), 0) AS bigint), count(*) - count(bill_rate), min(on_date), max(on_date)"
     " FROM {source} WHERE time_entry.organisation_id = :organisation AND time_entry.status = 'approved'"
     " AND billable = 1 AND billed = 0 {narrowed} GROUP BY {by} ORDER BY {by} DESC LIMIT :limit"
 )
-# Of one customer, their few jobs say which entries are looked at: each engine keeps to this order.
+# For one customer, the query starts from their few jobs. CROSS JOIN keeps both databases to this order.
 _OF_CUSTOMER = "AND job.organisation_id = :organisation AND job.customer_id = :customer AND time_entry.job_id = job.id"
 
 
-class Narrowed(NamedTuple):
-    """Of what it is told what is to be billed: of one job, of one customer's jobs, of those behind a job."""
+class UnbilledFilter(NamedTuple):
+    """A filter for unbilled hours: one job, one customer's jobs, or the jobs after one in the list."""
 
     job: str | None
     customer: str | None
     after: str | None
 
 
-def unbilled(ctx: Context, house: House, to: Narrowed, limit: int) -> Sequence[Row]:
-    """What is to be billed of each job, the newest jobs first."""
-    by = "job.id" if to.customer else "time_entry.job_id"
-    narrowed = {_OF_CUSTOMER: to.customer, f"AND {by} = :job": to.job, f"AND {by} < :after": to.after}
+def sum_unbilled_hours(
+    ctx: Context, settings: OrganisationSettings, filters: UnbilledFilter, limit: int
+) -> Sequence[Row]:
+    """Return the totals of unbilled hours by job, newest jobs first."""
+    by = "job.id" if filters.customer else "time_entry.job_id"
+    conditions = {_OF_CUSTOMER: filters.customer, f"AND {by} = :job": filters.job, f"AND {by} < :after": filters.after}
     sql = _UNBILLED.format(
-        source="job CROSS JOIN time_entry" if to.customer else "time_entry",
-        narrowed=" ".join(condition for condition, value in narrowed.items() if value),
+        source="job CROSS JOIN time_entry" if filters.customer else "time_entry",
+        narrowed=" ".join(condition for condition, value in conditions.items() if value),
         by=by,
     )
-    return ctx.rows.all(sql, rounding=house.hours_rounding_minutes, unit=minor_unit(house), limit=limit, **to._asdict())
+    return ctx.db.all(
+        sql, rounding=settings.hours_rounding_minutes, unit=minor_unit_of(settings), limit=limit, **filters._asdict()
+    )
 
 
-class ToBill(NamedTuple):
+class BillableEntry(NamedTuple):
     """An entry that is to be billed."""
 
     id: str
@@ -247,52 +264,58 @@ class ToBill(NamedTuple):
     quantity: int
     bill_rate: int | None
     cost_rate: int | None
-    # In minutes: as they were worked, and as they are billed.
-    worked: int
-    billed: int
+    # The worked minutes and the billed minutes.
+    worked_minutes: int
+    billed_minutes: int
 
     @property
-    def cost(self) -> int | None:
-        """What one hour that is billed costs: all that was worked, spread over what is billed of it."""
-        if self.cost_rate is None or not self.billed:
+    def cost_per_billed_hour(self) -> int | None:
+        """The cost of one billed hour: the cost of all worked time, spread over the billed time."""
+        if self.cost_rate is None or not self.billed_minutes:
             return None
-        return rounded(self.cost_rate * self.worked, self.billed)
+        return round_fraction(self.cost_rate * self.worked_minutes, self.billed_minutes)
 
 
-def to_bill(ctx: Context, house: House, job: str, until: str | None) -> list[ToBill]:
-    """The hours of a job that are approved, billable and on no invoice, oldest first."""
-    rows = ctx.rows.all(
-        f"SELECT time_entry.id, on_date, person.name, note, {_HOURS}, time_entry.bill_rate, time_entry.cost_rate,"
-        f" minutes, {ROUNDED}"
+def find_billable_entries(
+    ctx: Context, settings: OrganisationSettings, job_id: str, until: str | None
+) -> list[BillableEntry]:
+    """Return the hours of a job that are approved, billable and on no invoice, oldest first."""
+    rows = ctx.db.all(
+        f"SELECT time_entry.id, on_date, person.name, note, {_BILLED_HOURS}, time_entry.bill_rate,"
+        " time_entry.cost_rate,"
+        f" minutes, {BILLED_MINUTES}"
         " FROM time_entry JOIN person ON person.organisation_id = :organisation AND person.id = time_entry.person_id"
         " WHERE time_entry.organisation_id = :organisation AND job_id = :job AND time_entry.status = 'approved'"
         " AND billable = 1 AND billed = 0 AND on_date <= :until ORDER BY on_date, time_entry.id",
-        job=job,
+        job=job_id,
         until=until or "9999-12-31",
-        rounding=house.hours_rounding_minutes,
+        rounding=settings.hours_rounding_minutes,
     )
-    return [ToBill(*cast("tuple[Any, ...]", row)) for row in rows]
+    return [BillableEntry(*cast("tuple[Any, ...]", row)) for row in rows]
 
 
 def reopen_billing(ctx: Context, entries: Iterable[TimeEntry]) -> None:
-    """Let jobs know that there is something more to bill, by hours that are approved now."""
+    """Mark jobs as not fully invoiced if hours approved now are to be billed on them."""
     for job in sorted({entry.job_id for entry in entries if entry.job_id and entry.billable}):
-        known = JOBS.find(ctx, "job.id = :id", id=job)
-        if known and known.invoiced:
-            tell_of_change(ctx, jobs.save(ctx, known, {"invoiced": False}), known)
+        current = JOBS.find(ctx, "job.id = :id", id=job)
+        if current and current.invoiced:
+            emit_job_updated(ctx, jobs.save(ctx, current, {"invoiced": False}), current)
 
 
-def mark_billed(ctx: Context, identities: Collection[str], *, billed: bool) -> None:
-    """Let hours be on an invoice, or on none again."""
-    among(
-        ctx.rows,
-        f"UPDATE time_entry SET billed = :billed WHERE organisation_id = :organisation AND id IN {THESE} RETURNING id",
-        identities,
+def mark_billed(ctx: Context, ids: Collection[str], *, billed: bool) -> None:
+    """Mark hours as being on an invoice, or on none again."""
+    select_batched(
+        ctx.db,
+        (
+            "UPDATE time_entry SET billed = :billed WHERE organisation_id = :organisation AND id IN"
+            f" {BATCH_VALUES} RETURNING id"
+        ),
+        ids,
         billed=int(billed),
     )
-    ctx.pen.touch(*identities)
+    ctx.writer.touch(*ids)
 
 
-def minor_unit(house: House) -> int:
-    """The smallest coin of the organisation's currency, in the ten-thousandths in which prices are kept."""
-    return in_parts(1, house.currency)
+def minor_unit_of(settings: OrganisationSettings) -> int:
+    """Return the smallest unit of the organisation's currency in ten-thousandths, in which prices are stored."""
+    return minor_to_price(1, settings.currency)

@@ -1,4 +1,4 @@
-"""Timers: hours that are being worked."""
+"""Operations on timers: hours that are being worked now."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -6,39 +6,39 @@ from typing import Any
 from pydantic import Field
 
 from mainstay.business.hours import store
-from mainstay.business.hours.asked import (
+from mainstay.business.hours.inputs import (
     BreakMinutes,
     EndedAt,
-    JobId,
-    Note,
-    PersonId,
     VisitId,
-    moment_of,
-    whose,
-    work,
+    WorkerId,
+    WorkJobId,
+    WorkNote,
+    read_work_moment,
+    resolve_person,
+    start_work,
 )
-from mainstay.business.hours.model import AHEAD, LONGEST, TimeEntry, worked_between
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.hours.model import MAX_AHEAD, MAX_ENTRY_LENGTH, TimeEntry, work_time_between
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Blocked, Fault, Invalid, Reason, refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input
-from mainstay.values.fields import omittable
+from mainstay.values.fields import omittable_field
 from mainstay.values.moments import local_date, moment_text, parse_moment
-from mainstay.values.wall_times import wall_text
+from mainstay.values.wall_times import wall_time_text
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Blocked, Fault, Invalid, Reason, raise_if_blocked
+from mainstay.vocabulary.schemas import Input
 
-# No entry is shorter.
-_SHORTEST = timedelta(minutes=1)
+# The length of the shortest entry.
+_MIN_LENGTH = timedelta(minutes=1)
 
 
 class StartTimer(Input):
     """What is being worked on."""
 
-    job_id: JobId = None
-    note: Note = Field(None, description="What the work is.")
+    job_id: WorkJobId = None
+    note: WorkNote = Field(None, description="What the work is.")
     visit_id: VisitId = None
-    person_id: PersonId = None
+    person_id: WorkerId = None
     switch: bool = Field(default=False, description="Stop the timer that runs, if one does, and start this one.")
 
 
@@ -47,13 +47,17 @@ class StopTimer(Input):
 
     time_entry_id: str | None = Field(None, description="The entry whose timer it is, where it is not one's own.")
     break_minutes: BreakMinutes = 0
-    note: Note = omittable()
+    note: WorkNote = omittable_field()
     ended_at: EndedAt = None
-    person_id: PersonId = None
+    person_id: WorkerId = None
 
 
 @operation(
-    right=Right.HOURS_LOG, effect=Effect.CHANGE, rest="POST /hours/start", only_adds=False, done="The timer runs."
+    permission=Permission.HOURS_LOG,
+    effect=Effect.CHANGE,
+    api_path="POST /hours/start",
+    only_adds=False,
+    done_message="The timer runs.",
 )
 def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     """Start a timer.
@@ -61,87 +65,91 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     For work that begins now; stop_timer ends it, and a job that waited begins. One runs at a time for each person:
     `switch` stops another.
     """
-    person, house = whose(ctx, given.person_id), house_of(ctx)
+    person, settings = resolve_person(ctx, given.person_id), settings_of(ctx)
     running = store.find_running(ctx, person)
     if running and not given.switch:
-        since = wall_text(running.started_at or "", house.time_zone)
-        text = f"A timer runs already: {running.work}, since {since}. Stop it first, or switch over (`switch`: true)."
-        refuse([Reason(text, unblock="stop_timer")])
+        since = wall_time_text(running.started_at or "", settings.time_zone)
+        text = (
+            f"A timer runs already: {running.job_name}, since {since}. Stop it first, or switch over (`switch`: true)."
+        )
+        raise_if_blocked([Reason(text, unblocked_by="stop_timer")])
     if running:
-        _stop(ctx, house, running, {}, ctx.now)
-    started = _free_from(ctx, person)
-    on = local_date(started, house.time_zone).isoformat()
-    refuse(house.if_closed(on))
-    done = work(ctx, person, given.job_id, given.visit_id)
-    entry = store.insert_free(
+        _stop_running(ctx, settings, running, {}, ctx.now)
+    started = _find_free_moment(ctx, person)
+    on = local_date(started, settings.time_zone).isoformat()
+    raise_if_blocked(settings.reasons_if_closed(on))
+    target = start_work(ctx, person, given.job_id, given.visit_id)
+    entry = store.insert_unchecked(
         ctx,
-        done.columns
+        target.columns
         | {"person_id": person, "note": given.note, "status": "running", "on_date": on, "break_minutes": 0}
         | {"started_at": moment_text(started)}
-        | store.rates_of(ctx, person)._asdict(),
+        | store.hourly_rates_of(ctx, person)._asdict(),
     )
-    store.count_timers(ctx, done.job, 1)
+    store.change_timer_count(ctx, target.job, 1)
     return entry
 
 
 @operation(
-    right=Right.HOURS_LOG,
+    permission=Permission.HOURS_LOG,
     effect=Effect.CHANGE,
-    rest="POST /hours/stop",
+    api_path="POST /hours/stop",
     only_adds=False,
-    offered_on=store.ENTRIES,
-    unless=TimeEntry.not_stoppable,
-    done="The timer is stopped.",
+    offered_on=store.TIME_ENTRIES,
+    blocked_by=TimeEntry.not_stoppable,
+    done_message="The timer is stopped.",
 )
 def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
     """Stop the timer that runs.
 
     Its hours are a draft then. Where it was forgotten, endedAt says when the work ended.
     """
-    running, house = _meant(ctx, given), house_of(ctx)
+    running, settings = _find_timer(ctx, given), settings_of(ctx)
     if running is None:
-        told = "No timer runs, so there is none to stop. Log the time instead (log_hours)."
-        if ctx.actor.may(Right.ALL_HOURS_READ):
-            told += " list_hours with the status `running` tells whose timers run."
-        raise Blocked([Reason(told)])
-    ctx.expect(running.version)
-    ended = moment_of("endedAt", given.ended_at, house) if given.ended_at else ctx.now
-    return _stop(ctx, house, running, given.sent("time_entry_id", "ended_at", "person_id"), ended)
+        text = "No timer runs, so there is none to stop. Log the time instead (log_hours)."
+        if ctx.actor.can(Permission.ALL_HOURS_READ):
+            text += " list_hours with the status `running` tells whose timers run."
+        raise Blocked([Reason(text)])
+    ctx.check_version(running.version)
+    ended = read_work_moment("endedAt", given.ended_at, settings) if given.ended_at else ctx.now
+    return _stop_running(ctx, settings, running, given.sent_fields("time_entry_id", "ended_at", "person_id"), ended)
 
 
 OPERATIONS = (start_timer, stop_timer)
 
 
-def _meant(ctx: Context, given: StopTimer) -> TimeEntry | None:
-    """The timer that is to be stopped: of this entry, or the one that runs for someone."""
+def _find_timer(ctx: Context, given: StopTimer) -> TimeEntry | None:
+    """Return the timer to stop: that of the named entry, or the person's running one."""
     if given.time_entry_id is None:
-        return store.find_running(ctx, whose(ctx, given.person_id, or_left=True))
+        return store.find_running(ctx, resolve_person(ctx, given.person_id, allow_left=True))
     if given.person_id is not None:
         raise Invalid([Fault("personId", "follows from timeEntryId; send only one of them")])
-    return store.ENTRIES.fetch(ctx, given.time_entry_id)
+    return store.TIME_ENTRIES.fetch(ctx, given.time_entry_id)
 
 
-def _stop(ctx: Context, house: House, running: TimeEntry, said: dict[str, Any], ended: datetime) -> TimeEntry:
-    refuse(running.not_stoppable(ctx.actor))
+def _stop_running(
+    ctx: Context, settings: OrganisationSettings, running: TimeEntry, values: dict[str, Any], ended: datetime
+) -> TimeEntry:
+    raise_if_blocked(running.not_stoppable(ctx.actor))
     started = parse_moment(running.started_at or "")
     if ended is ctx.now:
-        # A timer that was started by a slip of the hand counts as a minute.
-        ended = max(ended, started + _SHORTEST)
-        if ended - started > LONGEST:
-            text = f"The timer on {running.work} has run for more than 24 hours. Say when the work ended (endedAt)."
-            refuse([Reason(text, unblock="stop_timer")])
-    time = worked_between(started, ended, said.get("break_minutes", 0), house.time_zone, max(ctx.now, started))
-    stopped = store.save(ctx, running, said | time.columns | {"status": "draft"})
-    store.count_timers(ctx, store.job_of(ctx, running), -1)
+        # A timer that was started by mistake counts as a minute.
+        ended = max(ended, started + _MIN_LENGTH)
+        if ended - started > MAX_ENTRY_LENGTH:
+            text = f"The timer on {running.job_name} has run for more than 24 hours. Say when the work ended (endedAt)."
+            raise_if_blocked([Reason(text, unblocked_by="stop_timer")])
+    time = work_time_between(started, ended, values.get("break_minutes", 0), settings.time_zone, max(ctx.now, started))
+    stopped = store.save(ctx, running, values | time.columns | {"status": "draft"})
+    store.change_timer_count(ctx, store.job_of_entry(ctx, running), -1)
     return stopped
 
 
-def _free_from(ctx: Context, person: str) -> datetime:
-    """From when someone is free: now, or a moment later, behind the entries that were rounded up to a minute each."""
+def _find_free_moment(ctx: Context, person_id: str) -> datetime:
+    """Return from when a person is free: now, or soon after, because short entries are rounded up to a minute."""
     free = ctx.now
-    while (clash := store.find_within(ctx, person, moment_text(free), None)) and clash.ended_at:
+    while (clash := store.find_overlapping(ctx, person_id, moment_text(free), None)) and clash.ended_at:
         until = parse_moment(clash.ended_at)
-        if until - free > _SHORTEST or until - ctx.now > AHEAD:
+        if until - free > _MIN_LENGTH or until - ctx.now > MAX_AHEAD:
             store.refuse_clash(ctx, clash)
         free = until
     return free

@@ -1,1 +1,1 @@
-"""Bringing records over from files of other systems: checked row by row, then all of them or none."""
+"""Imports records from files of other systems: all rows are checked, then all are imported or none."""

@@ -1,19 +1,25 @@
-"""How the amounts in a file are written: in which currency, and with which decimal sign in which column."""
+"""Detects how the amounts in a file are written: their currency, and the decimal sign of each column."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.values.written import column_signs, foreign_currency, plain_amount, plain_number, without_currency
+from mainstay.values.typed_prices import (
+    detect_column_format,
+    find_foreign_currency,
+    normalise_amount,
+    normalise_number,
+    remove_currency,
+)
+from mainstay.vocabulary.refusal import Fault, Invalid
 
-# The fields of all kinds that hold an amount.
-AMOUNTS = ("budget", "sellPrice", "costPrice")
+# The fields that hold an amount, of all kinds of records.
+AMOUNT_FIELDS = ("budget", "sellPrice", "costPrice")
 DECIMAL_SIGNS = (".", ",")
 
 
-class Unclear(NamedTuple):
-    """A column whose decimal sign nothing tells: in which row an example stands, and the example."""
+class AmbiguousColumn(NamedTuple):
+    """A column whose decimal sign cannot be detected, with an example and its row."""
 
     row: int
     example: str
@@ -21,51 +27,56 @@ class Unclear(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AmountFormat:
-    """How one organisation reads the amounts of one file."""
+    """The format of the amounts in one file of one organisation."""
 
-    # Those of the organisation.
+    # The country and the currency of the organisation.
     country: str | None = None
     currency: str | None = None
-    # The decimal sign by field; None for a column in which it is not the same everywhere.
+    # The decimal sign by field; None for a column that uses both signs.
     signs: Mapping[str, str | None] = field(default_factory=dict)
-    # The columns that may mean two things, by field, until someone says which.
-    unclear: Mapping[str, Unclear] = field(default_factory=dict)
+    # The columns that can be read in two ways, by field, until someone chooses the decimal sign.
+    ambiguous: Mapping[str, AmbiguousColumn] = field(default_factory=dict)
 
-    def read(self, name: str, text: str) -> str:
-        """Return an amount as a plain decimal; what is none goes on as it is, to be refused in words."""
-        if self.currency and (mark := foreign_currency(text, self.currency)):
-            problem = f"is in {mark}, but your amounts are in {self.currency}: convert it, or correct the sign"
+    def parse(self, name: str, text: str) -> str:
+        """Return an amount as a plain decimal.
+
+        A text that is no amount is returned unchanged. The operation refuses it later.
+        """
+        if self.currency and (foreign := find_foreign_currency(text, self.currency)):
+            problem = f"is in {foreign}, but your amounts are in {self.currency}: convert it, or correct the sign"
             raise Invalid([Fault(name, f"{problem}: {text}")])
-        number = without_currency(text)
-        if name in self.unclear and self.country:
-            # Nothing is imported like this: the whole column is a fault.
-            return plain_amount(number, self.country)
+        number = remove_currency(text)
+        if name in self.ambiguous and self.country:
+            # Nothing is imported like this, because the whole column is a fault.
+            return normalise_amount(number, self.country)
         try:
-            return plain_number(number, self.signs.get(name))
-        except ValueError as unclear:
-            raise Invalid([Fault(name, f"{unclear}: write it as one of these")]) from None
+            return normalise_number(number, self.signs.get(name))
+        except ValueError as error:
+            raise Invalid([Fault(name, f"{error}: write it as one of these")]) from None
 
 
-def read_format(
+def detect_format(
     rows: Sequence[tuple[int, Sequence[str]]],
     mapping: Mapping[str, int],
     chosen: Mapping[str, str],
     country: str | None,
     currency: str | None,
 ) -> AmountFormat:
-    """Find out how the amounts of a file are written, with the decimal signs that someone has chosen."""
+    """Detect how the amounts of a file are written, unless someone has chosen the decimal signs."""
     signs: dict[str, str | None] = {}
-    unclear: dict[str, Unclear] = {}
-    for name in AMOUNTS:
+    ambiguous: dict[str, AmbiguousColumn] = {}
+    for name in AMOUNT_FIELDS:
         if name not in mapping:
             continue
-        column = [(row, without_currency(cells[mapping[name]])) for row, cells in rows]
-        found = column_signs(text for _, text in column)
-        signs[name] = found.decimal
-        if found.unclear is None:
+        column = [(row, remove_currency(cells[mapping[name]])) for row, cells in rows]
+        detected = detect_column_format(text for _, text in column)
+        signs[name] = detected.decimal_sign
+        if detected.ambiguous is None:
             continue
         if name in chosen:
             signs[name] = chosen[name]
         else:
-            unclear[name] = Unclear(next(row for row, text in column if text == found.unclear), found.unclear)
-    return AmountFormat(country, currency, signs, unclear)
+            ambiguous[name] = AmbiguousColumn(
+                next(row for row, text in column if text == detected.ambiguous), detected.ambiguous
+            )
+    return AmountFormat(country, currency, signs, ambiguous)

@@ -2,16 +2,16 @@
 
 import orjson
 
-from mainstay.backing.database import Handle
-from mainstay.backing.rehashing import HASH_ROWS
-from mainstay.business.importing.run import RecordChange
+from mainstay.business.importing.import_model import RecordChange
+from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.infrastructure.rehashing import HASH_ROWS
 
 _OF_RUN = "WHERE organisation_id = :organisation AND run_id = :run"
 
 
-def insert(rows: Handle, run: str, change: RecordChange) -> None:
+def insert(db: DatabaseHandle, run: str, change: RecordChange) -> None:
     """Store what one row of the file did."""
-    rows.run(
+    db.run(
         "INSERT INTO import_change (organisation_id, run_id, row_number, record_id, version, previous)"
         " VALUES (:organisation, :run, :row, :record, :version, :previous)",
         run=run,
@@ -22,66 +22,66 @@ def insert(rows: Handle, run: str, change: RecordChange) -> None:
     )
 
 
-def find_newest(rows: Handle, run: str, most: int) -> list[RecordChange]:
+def find_newest(db: DatabaseHandle, run: str, limit: int) -> list[RecordChange]:
     """Return the last changes of an import that are not undone, newest first."""
     sql = f"SELECT row_number, record_id, version, previous FROM import_change {_OF_RUN}"
-    found = rows.all(f"{sql} ORDER BY row_number DESC LIMIT :most", run=run, most=most)
+    rows_found = db.all(f"{sql} ORDER BY row_number DESC LIMIT :most", run=run, most=limit)
     return [
         RecordChange(int(row or 0), str(record), int(version or 0), orjson.loads(str(previous)) if previous else None)
-        for row, record, version, previous in found
+        for row, record, version, previous in rows_found
     ]
 
 
-def delete(rows: Handle, run: str, change: RecordChange) -> None:
-    """Forget a change, because it is undone or cannot be."""
-    rows.run(f"DELETE FROM import_change {_OF_RUN} AND row_number = :row", run=run, row=change.row)
+def delete(db: DatabaseHandle, run: str, change: RecordChange) -> None:
+    """Delete a change, because it is undone or cannot be undone."""
+    db.run(f"DELETE FROM import_change {_OF_RUN} AND row_number = :row", run=run, row=change.row)
 
 
-def is_changed_by_others(rows: Handle, run: str, table: str, change: RecordChange) -> bool:
-    """Return whether anybody but the import has changed a record since."""
+def is_changed_by_others(db: DatabaseHandle, run: str, table: str, change: RecordChange) -> bool:
+    """Return whether anyone has changed a record after the import did."""
     sql = f"SELECT version FROM {table} WHERE organisation_id = :organisation AND id = :record"
-    row = rows.one(sql, record=change.record)
+    row = db.one(sql, record=change.record)
     if row is None or row[0] == change.version:
         return False
-    # Another row of the import may have changed it as well: the name of a price item stands in the kits it is part of.
-    return rows.one(_BY_OTHERS, record=change.record, run=run) is not None
+    # Another row of the import may have changed it too: kits contain the names of their price items.
+    return db.one(_CHANGED_BY_OTHERS, record=change.record, run=run) is not None
 
 
-_ACTS = (
+_AUDIT_ENTRIES = (
     "FROM audit_record JOIN audit ON audit.organisation_id = audit_record.organisation_id"
     " AND audit.sequence = audit_record.sequence"
     " WHERE audit_record.organisation_id = :organisation AND audit_record.record_id = :record"
     f" AND audit.operation <> '{HASH_ROWS}'"
 )
-_BY_OTHERS = (
-    f"SELECT 1 {_ACTS} AND audit.request_id <> :run"
-    f" AND audit.sequence > (SELECT min(audit.sequence) {_ACTS} AND audit.request_id = :run) LIMIT 1"
+_CHANGED_BY_OTHERS = (
+    f"SELECT 1 {_AUDIT_ENTRIES} AND audit.request_id <> :run"
+    f" AND audit.sequence > (SELECT min(audit.sequence) {_AUDIT_ENTRIES} AND audit.request_id = :run) LIMIT 1"
 )
 
 
-def find_records_of_others(rows: Handle, run: str, after: int, until: int) -> set[str]:
+def find_records_of_others(db: DatabaseHandle, run: str, after: int, until: int) -> set[str]:
     """Return the ids of the records that others wrote between these entries of the audit trail."""
-    found = rows.all(
+    audit_rows = db.all(
         "SELECT records FROM audit WHERE organisation_id = :organisation AND sequence > :after AND sequence <= :until"
         " AND request_id <> :run",
         after=after,
         until=until,
         run=run,
     )
-    return {record for (records,) in found for record in orjson.loads(str(records or "[]"))}
+    return {record for (records,) in audit_rows for record in orjson.loads(str(records or "[]"))}
 
 
-def find_first_act(rows: Handle, run: str) -> int:
-    """Return the number of the audit entry with which the import made or changed its first record."""
+def find_first_audit_entry(db: DatabaseHandle, run: str) -> int:
+    """Return the number of the audit entry for the first record that the import created or changed."""
     first = f"SELECT record_id FROM import_change {_OF_RUN} ORDER BY row_number LIMIT 1"
-    record = rows.one(first, run=run)
-    row = record and rows.one(
-        f"SELECT min(audit.sequence) {_ACTS} AND audit.request_id = :run", record=record[0], run=run
+    record = db.one(first, run=run)
+    row = record and db.one(
+        f"SELECT min(audit.sequence) {_AUDIT_ENTRIES} AND audit.request_id = :run", record=record[0], run=run
     )
     return int(row[0] or 0) if row else 0
 
 
-def find_last_act(rows: Handle) -> int:
+def find_last_audit_entry(db: DatabaseHandle) -> int:
     """Return the number of the last entry of the audit trail."""
-    row = rows.one("SELECT max(sequence) FROM audit WHERE organisation_id = :organisation")
+    row = db.one("SELECT max(sequence) FROM audit WHERE organisation_id = :organisation")
     return int(row[0] or 0) if row else 0

@@ -1,29 +1,29 @@
-"""Finds what refers to a record that an import made: a record in use cannot be removed."""
+"""Finds the records that refer to an imported record. A record in use cannot be removed."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mainstay.backing.among import THESE, among
-from mainstay.backing.database import Handle
 from mainstay.business.importing import changes
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
+from mainstay.infrastructure.database import DatabaseHandle
 
 
 class ReferenceColumn(NamedTuple):
-    """A column that names records, and what people call the records that have it."""
+    """A column that refers to records, and the noun for the records that have it."""
 
     table: str
     column: str
-    called: str
+    label: str
 
 
-_BESIDE_ANY = (
+_ANY_RECORD_REFERENCES = (
     ReferenceColumn("note", "record_id", "notes"),
     ReferenceColumn("document", "record_id", "files"),
     ReferenceColumn("message", "record_id", "emails"),
 )
-# By the table that the records are in. Documents name price items in their lines, which are no columns.
+# By the table of the imported records. Documents name price items in their lines, which are not columns.
 REFERENCES: Mapping[str, Sequence[ReferenceColumn]] = {
     "customer": (
         ReferenceColumn("job", "customer_id", "jobs"),
@@ -60,52 +60,52 @@ REFERENCES: Mapping[str, Sequence[ReferenceColumn]] = {
     ),
     "price_item": (ReferenceColumn("kit_part", "item_id", "kits"),),
 }
-# Where the lines of documents are, by the prefix of their ids, and what people call the documents.
-_DOCUMENTS = {
+# The tables with document lines and the nouns for the documents, by the prefix of their ids.
+_DOCUMENT_TABLES = {
     "quote": ("quote", "quotes"),
     "invoice": ("invoice", "invoices"),
     "credit": ("credit_note", "credit notes"),
     "po": ("purchase_order", "purchase orders"),
     "bill": ("bill", "bills"),
 }
-_ITEM = re.compile(r"\bitem_\w+")
+_ITEM_ID = re.compile(r"\bitem_\w+")
 
 
-def find_uses(rows: Handle, table: str, identity: str) -> str | None:
-    """Return what people call the records that refer to this one; None if it is not in use."""
-    for reference in (*REFERENCES[table], *_BESIDE_ANY):
-        refers = f"organisation_id = :organisation AND {reference.column} = :id"
-        if rows.one(f"SELECT 1 FROM {reference.table} WHERE {refers} LIMIT 1", id=identity):
-            return reference.called
+def find_use(db: DatabaseHandle, table: str, record_id: str) -> str | None:
+    """Return the noun for records that refer to this one, or None if it is not in use."""
+    for reference in (*REFERENCES[table], *_ANY_RECORD_REFERENCES):
+        condition = f"organisation_id = :organisation AND {reference.column} = :id"
+        if db.one(f"SELECT 1 FROM {reference.table} WHERE {condition} LIMIT 1", id=record_id):
+            return reference.label
     return None
 
 
 @dataclass
-class UsedItems:
-    """The price items that documents name in their lines.
+class ItemUses:
+    """Finds the price items that documents name in their lines.
 
-    No index finds them there. But only a document that was written since the import can name what it made, and the
-    audit trail knows which were.
+    No index covers them. But only documents that were written after the import can name items that it created, and the
+    audit trail lists those documents.
     """
 
     run: str
-    # The last entry of the audit trail that was read.
-    _read: int = 0
+    # The number of the last audit entry that was read.
+    _last_read: int = 0
     _uses: dict[str, str] = field(default_factory=dict)
 
-    def read_on(self, rows: Handle) -> None:
-        """Read what was written since this was last called."""
-        last = changes.find_last_act(rows)
+    def read_new(self, db: DatabaseHandle) -> None:
+        """Read the documents that were written since the last call."""
+        last = changes.find_last_audit_entry(db)
         written = changes.find_records_of_others(
-            rows, self.run, self._read or changes.find_first_act(rows, self.run), last
+            db, self.run, self._last_read or changes.find_first_audit_entry(db, self.run), last
         )
-        for prefix, (table, called) in _DOCUMENTS.items():
-            named = [record for record in written if record.startswith(f"{prefix}_")]
-            sql = f"SELECT lines FROM {table} WHERE organisation_id = :organisation AND id IN {THESE}"
-            for (lines,) in among(rows, sql, named):
-                self._uses.update(dict.fromkeys(_ITEM.findall(str(lines)), called))
-        self._read = last
+        for prefix, (table, label) in _DOCUMENT_TABLES.items():
+            document_ids = [record for record in written if record.startswith(f"{prefix}_")]
+            sql = f"SELECT lines FROM {table} WHERE organisation_id = :organisation AND id IN {BATCH_VALUES}"
+            for (lines,) in select_batched(db, sql, document_ids):
+                self._uses.update(dict.fromkeys(_ITEM_ID.findall(str(lines)), label))
+        self._last_read = last
 
-    def find(self, item: str) -> str | None:
-        """Return what people call the documents that name this item; None if none does."""
-        return self._uses.get(item)
+    def find(self, item_id: str) -> str | None:
+        """Return the noun for documents that name this item, or None if none does."""
+        return self._uses.get(item_id)

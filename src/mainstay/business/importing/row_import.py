@@ -1,4 +1,4 @@
-"""Imports the rows of a file by the same operations as everyone uses, or finds out what would happen."""
+"""Imports the rows of a file with the normal operations, or checks what would happen."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,36 +7,36 @@ from typing import Any
 
 import orjson
 
-from mainstay.backing.database import Handle
 from mainstay.business.importing import store
 from mainstay.business.importing.amounts import AmountFormat
-from mainstay.business.importing.lines import reference_of, shortly, texts_of, told_with, values_of
-from mainstay.business.importing.model import (
-    CODE,
-    CUSTOMER,
-    NAMES_ANOTHER,
-    REFERENCE,
-    SITE,
-    SUPPLIER,
-    TAX_RATE,
-    Kind,
+from mainstay.business.importing.import_model import ImportOutcome, RecordChange, RowFault
+from mainstay.business.importing.record_kinds import (
+    CODE_FIELD,
+    CUSTOMER_FIELD,
+    LINK_FIELDS,
+    REFERENCE_FIELD,
+    SITE_FIELD,
+    SUPPLIER_FIELD,
+    TAX_RATE_FIELD,
+    ImportKind,
 )
-from mainstay.business.importing.run import Outcome, RecordChange, RowFault
+from mainstay.business.importing.row_inputs import add_cell_text, reference_of, shorten, texts_of, to_values
 from mainstay.business.importing.steps import Pace
-from mainstay.kernel.context import Envelope
+from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.perform import Stage, StandingNow
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Fault, Invalid, Refusal
-from mainstay.values.words import folded, words_of
+from mainstay.kernel.perform import Performer, RereadActor
+from mainstay.values.choices import fold_text, to_label
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.refusal import Fault, Invalid, Refusal
 
-Rows = Sequence[tuple[int, Sequence[str]]]
+FileRows = Sequence[tuple[int, Sequence[str]]]
 
-_ANYTHING = "-"
+_PLACEHOLDER = "-"
 
 
 class RowRefused(Exception):
-    """A row cannot be imported, though nothing was wrong with it when it was checked."""
+    """A row cannot be imported, although the check found no fault."""
 
     def __init__(self, fault: RowFault) -> None:
         super().__init__(fault.problem)
@@ -48,30 +48,33 @@ class RowImporter:
     """Imports the rows of one file for one person."""
 
     actor: Actor
-    kind: Kind
+    kind: ImportKind
     mapping: Mapping[str, int]
-    # By which the audit trail knows what this import did.
-    request: str
+    # The request id under which the audit trail records this import.
+    request_id: str
     amounts: AmountFormat = field(default_factory=AmountFormat)
-    outcome: Outcome = field(default_factory=Outcome)
-    # In which row a reference or a record was seen.
-    _seen: dict[str, int] = field(default_factory=dict)
-    # The ids of other records by what rows call them. Kept for one step only: others may change them between two.
-    _others: dict[tuple[str, str], str] = field(default_factory=dict)
-    # The ids of a customer's sites or contacts by their folded names, and those that were read in this step.
-    _names: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
-    _read: set[tuple[str, str]] = field(default_factory=set)
+    outcome: ImportOutcome = field(default_factory=ImportOutcome)
+    # The first row with each reference, `code` and code, and record id.
+    _first_rows: dict[str, int] = field(default_factory=dict)
+    # The ids of linked records by field and text. Kept for one step only, because others may change them in between.
+    _linked_ids: dict[tuple[str, str], str] = field(default_factory=dict)
+    # For a table and a customer: the ids of the customer's sites or contacts by folded name.
+    _ids_by_name: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
+    # For which tables and customers these were read in this step.
+    _read_this_step: set[tuple[str, str]] = field(default_factory=set)
 
-    def check(self, stage: Stage, rows: Rows, pace: Pace, report: Callable[[int], None]) -> Outcome:
-        """Find out what would become of the rows: they are imported, and every step is rolled back."""
+    def check_rows(
+        self, performer: Performer, rows: FileRows, pace: Pace, report: Callable[[int], None]
+    ) -> ImportOutcome:
+        """Check the rows by importing them and rolling every step back."""
         done = 0
-        self._ask_for_signs()
+        self._report_ambiguous_columns()
         while done < len(rows):
-            with stage.together(self.actor.organisation, keep=False) as step:
+            with performer.open_batch(self.actor.organisation, commit=False) as step_performer:
                 self._begin_step()
                 for number, cells in pace.limit(islice(rows, done, None)):
-                    faults, change = self._try(step, number, texts_of(cells, self.mapping))
-                    self.outcome.faults += [self._row_fault(number, fault) for fault in faults]
+                    faults, change = self._try_row(step_performer, number, texts_of(cells, self.mapping))
+                    self.outcome.faults += [self._to_row_fault(number, fault) for fault in faults]
                     if not faults:
                         self.outcome.count(change)
                     done += 1
@@ -80,246 +83,277 @@ class RowImporter:
                 pace.pause()
         return self.outcome
 
-    def _ask_for_signs(self) -> None:
-        """Let a column whose amounts may mean two things be a fault, once."""
-        for name, (row, example) in self.amounts.unclear.items():
-            self.outcome.unclear.append(name)
+    def _report_ambiguous_columns(self) -> None:
+        """Add one fault for each column whose amounts can be read in two ways."""
+        for name, (row, example) in self.amounts.ambiguous.items():
+            self.outcome.ambiguous.append(name)
             problem = f"may have a dot or a comma as its decimal sign ({example}): choose it below"
-            self.outcome.faults.append(self._row_fault(row, Fault(name, problem)))
+            self.outcome.faults.append(self._to_row_fault(row, Fault(name, problem)))
 
-    def import_some(self, step: Stage, rows: Iterator[tuple[int, Sequence[str]]]) -> Iterator[RecordChange | None]:
-        """Import rows within a step; what each did. The first that is refused ends the step."""
+    def import_rows(
+        self, step_performer: Performer, rows: Iterator[tuple[int, Sequence[str]]]
+    ) -> Iterator[RecordChange | None]:
+        """Import rows within a step, and yield the change of each. The first refused row ends the step."""
         self._begin_step()
-        # Nobody else changes anything during a step: what the person may do is read once.
-        step = replace(step, standing=_read_once(step.standing))
+        # Nobody else changes anything during a step, so the person's permissions are read once.
+        cached_performer = replace(step_performer, reread_actor=_cache_actors(step_performer.reread_actor))
         for number, cells in rows:
-            faults, change = self._try(step, number, texts_of(cells, self.mapping))
+            faults, change = self._try_row(cached_performer, number, texts_of(cells, self.mapping))
             if faults:
-                raise RowRefused(self._row_fault(number, faults[0]))
+                raise RowRefused(self._to_row_fault(number, faults[0]))
             self.outcome.count(change)
             yield change
 
-    def skip(self, rows: Handle, done: Rows) -> None:
-        """Know the rows that were imported before an interruption, as if they had just been."""
-        for number, cells in done:
+    def remember_imported(self, db: DatabaseHandle, rows: FileRows) -> None:
+        """Remember the rows that were imported before an interruption, so that duplicates of them are found."""
+        for number, cells in rows:
             texts = texts_of(cells, self.mapping)
             reference = reference_of(self.kind, texts)
-            known = _by_reference(rows, self.kind.table, reference)
-            self._if_twice(number, reference, texts, known)
+            referenced_ids = _find_by_reference(db, self.kind.table, reference)
+            self._remember_row(number, reference, texts, referenced_ids)
 
     def _begin_step(self) -> None:
-        self._others.clear()
-        self._read.clear()
-        # A customer may have thousands of sites. They are not read again for each step in which jobs name them.
-        self._names = {of: names for of, names in self._names.items() if of[0] != self.kind.table}
+        self._linked_ids.clear()
+        self._read_this_step.clear()
+        # The names of other kinds are kept: a customer may have thousands of sites that jobs name in each step.
+        self._ids_by_name = {key: ids for key, ids in self._ids_by_name.items() if key[0] != self.kind.table}
 
-    def _try(self, stage: Stage, number: int, texts: Mapping[str, str]) -> tuple[list[Fault], RecordChange | None]:
-        """Import one row; or else return all that is wrong with it.
+    def _try_row(
+        self, performer: Performer, number: int, texts: Mapping[str, str]
+    ) -> tuple[list[Fault], RecordChange | None]:
+        """Import one row, or return all its faults.
 
-        It is tried once more without what is wrong, until that tells nothing new: whoever corrects the file is told
-        everything at once. Nothing of such a row is ever kept.
+        A row with faults is tried again without the faulty cells, until no new fault appears. So the person who
+        corrects the file sees all faults at once. Nothing of such a row is kept.
         """
         reference = reference_of(self.kind, texts)
-        with stage.database.reading(self.actor.organisation) as rows:
-            known = _by_reference(rows, self.kind.table, reference)
-        told = self._if_twice(number, reference, texts, known)
-        if _is_about(CODE, told):
-            texts = self._mended(texts, told)
+        with performer.database.read_transaction(self.actor.organisation) as db:
+            referenced_ids = _find_by_reference(db, self.kind.table, reference)
+        faults = self._remember_row(number, reference, texts, referenced_ids)
+        if _has_fault(CODE_FIELD, faults):
+            texts = self._without_faulty_cells(texts, faults)
         while True:
             try:
-                return told, self._import(stage, number, reference, known, texts)
+                return faults, self._import_row(performer, number, reference, referenced_ids, texts)
             except Invalid as invalid:
-                told += [told_with(texts, fault) for fault in invalid.faults if not _is_about(fault.field, told)]
+                faults += [
+                    add_cell_text(texts, fault) for fault in invalid.faults if not _has_fault(fault.field, faults)
+                ]
             except Refusal as refusal:
-                return [*told, Fault("", refusal.text)], None
-            right = self._mended(texts, told)
-            if right == texts:
-                return told, None
-            texts = right
+                return [*faults, Fault("", refusal.text)], None
+            remaining = self._without_faulty_cells(texts, faults)
+            if remaining == texts:
+                return faults, None
+            texts = remaining
 
-    def _mended(self, texts: Mapping[str, str], told: Sequence[Fault]) -> dict[str, str]:
-        """A row without what is wrong with it; what must be called something is called anything."""
-        needed = [one.field for one in self.kind.columns if one.required and one.field not in NAMES_ANOTHER]
-        right = {name: text for name, text in texts.items() if not _is_about(name, told)}
-        return right | {name: _ANYTHING for name in needed if _is_about(name, told)}
+    def _without_faulty_cells(self, texts: Mapping[str, str], faults: Sequence[Fault]) -> dict[str, str]:
+        """Return a row without its faulty cells. Required fields get a placeholder."""
+        required = [one.field for one in self.kind.columns if one.required and one.field not in LINK_FIELDS]
+        remaining = {name: text for name, text in texts.items() if not _has_fault(name, faults)}
+        return remaining | {name: _PLACEHOLDER for name in required if _has_fault(name, faults)}
 
-    def _if_twice(self, number: int, reference: str, texts: Mapping[str, str], known: Sequence[str]) -> list[Fault]:
-        """Return what is wrong with a row that is about the same record as another one before it."""
-        before = self._seen.setdefault(reference, number)
-        if before != number:
-            return [Fault(REFERENCE, _the_same(before, given=REFERENCE in texts))]
-        if code := texts.get(CODE):
-            before = self._seen.setdefault(f"code {code.upper()}", number)
-            if before != number:
-                return [Fault(CODE, f"is the same as in row {before}")]
-        same = [self._seen.setdefault(identity, number) for identity in known]
-        return [Fault(REFERENCE, _merged(self.kind.what, before)) for before in same if before != number]
+    def _remember_row(
+        self, number: int, reference: str, texts: Mapping[str, str], referenced_ids: Sequence[str]
+    ) -> list[Fault]:
+        """Remember which record a row is about, and return its faults if an earlier row is about the same record."""
+        first_row = self._first_rows.setdefault(reference, number)
+        if first_row != number:
+            return [Fault(REFERENCE_FIELD, _describe_duplicate(first_row, has_reference=REFERENCE_FIELD in texts))]
+        if code := texts.get(CODE_FIELD):
+            first_row = self._first_rows.setdefault(f"code {code.upper()}", number)
+            if first_row != number:
+                return [Fault(CODE_FIELD, f"is the same as in row {first_row}")]
+        earlier_rows = [self._first_rows.setdefault(record_id, number) for record_id in referenced_ids]
+        return [
+            Fault(REFERENCE_FIELD, _describe_merged(self.kind.what, first_row))
+            for first_row in earlier_rows
+            if first_row != number
+        ]
 
-    def _import(
-        self, stage: Stage, number: int, reference: str, referred: Sequence[str], texts: Mapping[str, str]
+    def _import_row(
+        self, performer: Performer, number: int, reference: str, referenced_ids: Sequence[str], texts: Mapping[str, str]
     ) -> RecordChange | None:
-        """Make a new record, or change what is different of a known one: known by its reference, or else its name."""
-        values = values_of(texts, self.amounts)
-        with stage.database.reading(self.actor.organisation) as rows:
-            values |= self._named(rows, texts)
-            known = referred[0] if referred else self._known(rows, texts, values.get(CUSTOMER))
-        if known is None:
-            made = self._perform(stage, self.kind.makes, {**values, **self.kind.of_new, REFERENCE: reference})
-            self._note_name(made)
-            return RecordChange(number, made["id"], made["version"], None)
-        if referred:
-            # It may be that of a customer who was merged into this one, which has its own.
-            values.pop(REFERENCE, None)
-        current = self._perform(stage, self.kind.gets, {self.kind.id_field: known})
-        if CUSTOMER in values and self.kind.name != "customers" and current[CUSTOMER] != values[CUSTOMER]:
-            raise Invalid([Fault(CUSTOMER, f"is another one than that of the {self.kind.what} here")])
-        changes = _different(current, {name: values[name] for name in values.keys() - self.kind.only_new})
+        """Create a record, or update the existing one with this reference or else this name."""
+        values = to_values(texts, self.amounts)
+        with performer.database.read_transaction(self.actor.organisation) as db:
+            values |= self._find_linked_ids(db, texts)
+            record_id = (
+                referenced_ids[0] if referenced_ids else self._find_existing(db, texts, values.get(CUSTOMER_FIELD))
+            )
+        if record_id is None:
+            created = self._perform(
+                performer, self.kind.create_operation, {**values, **self.kind.create_values, REFERENCE_FIELD: reference}
+            )
+            self._remember_name(created)
+            return RecordChange(number, created["id"], created["version"], None)
+        if referenced_ids:
+            # It may be the reference of a customer who was merged into this one. This one keeps its own reference.
+            values.pop(REFERENCE_FIELD, None)
+        current = self._perform(performer, self.kind.get_operation, {self.kind.id_field: record_id})
+        if (
+            CUSTOMER_FIELD in values
+            and self.kind.name != "customers"
+            and current[CUSTOMER_FIELD] != values[CUSTOMER_FIELD]
+        ):
+            raise Invalid([Fault(CUSTOMER_FIELD, f"is another one than that of the {self.kind.what} here")])
+        changes = _find_differences(
+            current, {name: values[name] for name in values.keys() - self.kind.create_only_fields}
+        )
         if not changes:
             return None
-        after = self._perform(stage, self.kind.changes, {self.kind.id_field: known, **changes})
+        after = self._perform(performer, self.kind.update_operation, {self.kind.id_field: record_id, **changes})
         if after.get("name") != current.get("name"):
-            self._names.clear()
-            self._read.clear()
+            self._ids_by_name.clear()
+            self._read_this_step.clear()
         if after["version"] == current["version"]:
             return None
-        return RecordChange(number, known, after["version"], _previous(current, changes))
+        return RecordChange(number, record_id, after["version"], _to_previous_values(current, changes))
 
-    def _perform(self, stage: Stage, operation: Operation, given: Mapping[str, object]) -> dict[str, Any]:
-        answer = stage.perform(operation, self.actor, orjson.dumps(dict(given)), Envelope(self.request, bare=True))
+    def _perform(self, performer: Performer, operation: Operation, values: Mapping[str, object]) -> dict[str, Any]:
+        answer = performer.perform(
+            operation, self.actor, orjson.dumps(dict(values)), RequestDetails(self.request_id, record_only=True)
+        )
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
 
-    def _named(self, rows: Handle, texts: Mapping[str, str]) -> dict[str, str]:
-        """The ids of the records that a row names."""
-        named: dict[str, str] = {}
-        for name, find in _FINDING.items():
-            if called := texts.get(name):
-                named[name] = self._other(rows, name, called, find)
-        if called := texts.get(SITE):
-            named[SITE] = _only(
-                SITE,
-                called,
-                _by_reference(rows, "site", called) or self._of_customer(rows, "site", named.get(CUSTOMER, ""), called),
+    def _find_linked_ids(self, db: DatabaseHandle, texts: Mapping[str, str]) -> dict[str, str]:
+        """Return the ids of the other records that a row names, by field."""
+        linked_ids: dict[str, str] = {}
+        for name, find in _FINDERS.items():
+            if text := texts.get(name):
+                linked_ids[name] = self._find_linked_id(db, name, text, find)
+        if text := texts.get(SITE_FIELD):
+            linked_ids[SITE_FIELD] = _require_one(
+                SITE_FIELD,
+                text,
+                _find_by_reference(db, "site", text)
+                or self._find_ids_of_customer(db, "site", linked_ids.get(CUSTOMER_FIELD, ""), text),
             )
-        return named
+        return linked_ids
 
-    def _other(self, rows: Handle, name: str, called: str, find: Callable[[Handle, str], Sequence[str]]) -> str:
-        known = self._others.get((name, called))
-        if known is None:
-            known = self._others[name, called] = _only(name, called, find(rows, called))
-        return known
+    def _find_linked_id(
+        self, db: DatabaseHandle, name: str, text: str, find: Callable[[DatabaseHandle, str], Sequence[str]]
+    ) -> str:
+        linked_id = self._linked_ids.get((name, text))
+        if linked_id is None:
+            linked_id = self._linked_ids[name, text] = _require_one(name, text, find(db, text))
+        return linked_id
 
-    def _known(self, rows: Handle, texts: Mapping[str, str], customer: str | None) -> str | None:
-        """The record that a row is about, if one is known by what it is called."""
-        found: Sequence[str] = ()
-        name, code = texts.get("name"), texts.get(CODE)
-        # What was added by hand has no reference yet: what the file calls it from now on becomes it.
-        without_reference = REFERENCE in texts
+    def _find_existing(self, db: DatabaseHandle, texts: Mapping[str, str], customer_id: str | None) -> str | None:
+        """Return the id of the existing record with the code or the name in a row, or None."""
+        ids: Sequence[str] = ()
+        name, code = texts.get("name"), texts.get(CODE_FIELD)
+        # If the row has a reference, it can mean a record that has none yet because it was added by hand.
+        only_without_reference = REFERENCE_FIELD in texts
         if code:
-            found = store.find_coded(rows, code, without_reference=without_reference)
-        elif name and self.kind.by_name:
-            found = store.find_called(rows, self.kind.table, name, without_reference=without_reference)
-        elif name and customer and not without_reference:
-            found = self._of_customer(rows, self.kind.table, customer, name)
-        return _only("name", name or "", found) if found else None
+            ids = store.find_by_code(db, code, only_without_reference=only_without_reference)
+        elif name and self.kind.is_unique_by_name:
+            ids = store.find_ids_with_name(db, self.kind.table, name, only_without_reference=only_without_reference)
+        elif name and customer_id and not only_without_reference:
+            ids = self._find_ids_of_customer(db, self.kind.table, customer_id, name)
+        return _require_one("name", name or "", ids) if ids else None
 
-    def _of_customer(self, rows: Handle, table: str, customer: str, name: str) -> Sequence[str]:
-        """Return a customer's sites or contacts that are called exactly so, but for case and accents."""
-        of = (table, customer)
-        found = self._names.get(of, {}).get(folded(name), ())
-        if not found and of not in self._read:
-            self._names[of] = store.find_names_of_customer(rows, table, customer)
-            self._read.add(of)
-            found = self._names[of].get(folded(name), ())
-        return found
+    def _find_ids_of_customer(self, db: DatabaseHandle, table: str, customer_id: str, name: str) -> Sequence[str]:
+        """Return the ids of a customer's sites or contacts with this name, regardless of case and accents."""
+        key = (table, customer_id)
+        ids = self._ids_by_name.get(key, {}).get(fold_text(name), ())
+        if not ids and key not in self._read_this_step:
+            self._ids_by_name[key] = store.map_names_to_ids(db, table, customer_id)
+            self._read_this_step.add(key)
+            ids = self._ids_by_name[key].get(fold_text(name), ())
+        return ids
 
-    def _note_name(self, made: Mapping[str, Any]) -> None:
-        names = self._names.get((self.kind.table, made.get(CUSTOMER, "")))
-        if names is not None:
-            names.setdefault(folded(made["name"]), []).append(made["id"])
+    def _remember_name(self, created: Mapping[str, Any]) -> None:
+        ids_by_name = self._ids_by_name.get((self.kind.table, created.get(CUSTOMER_FIELD, "")))
+        if ids_by_name is not None:
+            ids_by_name.setdefault(fold_text(created["name"]), []).append(created["id"])
 
-    def _row_fault(self, row: int, fault: Fault) -> RowFault:
-        return RowFault(row, self._label(fault.field), fault.problem)
+    def _to_row_fault(self, row: int, fault: Fault) -> RowFault:
+        return RowFault(row, self._label_of(fault.field), fault.problem)
 
-    def _label(self, name: str) -> str:
-        """What people call a field: the heading of its column, as the page offers it."""
+    def _label_of(self, name: str) -> str:
+        """Return the label of the column for a field, also for one within a list, such as `tags.0`."""
         labels = {column.field: column.label for column in self.kind.columns}
-        plain = name.rstrip(".0123456789") if name not in labels else name
-        return labels.get(plain) or words_of(plain.rpartition(".")[2].removesuffix("Id"))
+        base_name = name.rstrip(".0123456789") if name not in labels else name
+        return labels.get(base_name) or to_label(base_name.rpartition(".")[2].removesuffix("Id"))
 
 
-def _read_once(standing: StandingNow) -> StandingNow:
-    known: dict[Actor, Actor] = {}
+def _cache_actors(reread_actor: RereadActor) -> RereadActor:
+    cache: dict[Actor, Actor] = {}
 
-    def stands(rows: Handle, actor: Actor) -> Actor:
-        if actor not in known:
-            known[actor] = standing(rows, actor)
-        return known[actor]
+    def reread_cached(db: DatabaseHandle, actor: Actor) -> Actor:
+        if actor not in cache:
+            cache[actor] = reread_actor(db, actor)
+        return cache[actor]
 
-    return stands
-
-
-def _named_in(table: str) -> Callable[[Handle, str], Sequence[str]]:
-    """What finds a record by its reference or, if none has that, by its name."""
-    return lambda rows, called: _by_reference(rows, table, called) or store.find_called(rows, table, called)
+    return reread_cached
 
 
-def _by_reference(rows: Handle, table: str, reference: str) -> list[str]:
-    found = store.find_by_reference(rows, table, reference)
-    return [found] if found else []
+def _make_finder(table: str) -> Callable[[DatabaseHandle, str], Sequence[str]]:
+    """Return a function that finds records by reference or, if none has it, by name."""
+    return lambda db, text: _find_by_reference(db, table, text) or store.find_ids_with_name(db, table, text)
 
 
-def _only(name: str, called: str, found: Sequence[str]) -> str:
-    if not found:
+def _find_by_reference(db: DatabaseHandle, table: str, reference: str) -> list[str]:
+    """Return a list with the id of the record that has this reference, or an empty one."""
+    record_id = store.find_by_reference(db, table, reference)
+    return [record_id] if record_id else []
+
+
+def _require_one(name: str, text: str, ids: Sequence[str]) -> str:
+    """Return the only id that was found for the text of a field. Raise Invalid if there is none or several."""
+    if not ids:
         raise Invalid(
-            [Fault(name, f"is not known here: {shortly(called)}. Bring it over first, or look how it is written")]
+            [Fault(name, f"is not known here: {shorten(text)}. Bring it over first, or look how it is written")]
         )
-    if len(found) > 1:
-        raise Invalid([Fault(name, f"is that of several: {shortly(called)}. Use references to tell them apart")])
-    return found[0]
+    if len(ids) > 1:
+        raise Invalid([Fault(name, f"is that of several: {shorten(text)}. Use references to tell them apart")])
+    return ids[0]
 
 
-def _the_same(before: int, *, given: bool) -> str:
-    if given:
-        return f"is the same as in row {before}"
-    return f"is missing, and the row is about the same as row {before}. Add a column of references if both are meant"
+def _describe_duplicate(row: int, *, has_reference: bool) -> str:
+    if has_reference:
+        return f"is the same as in row {row}"
+    return f"is missing, and the row is about the same as row {row}. Add a column of references if both are meant"
 
 
-def _merged(what: str, before: int) -> str:
-    return f"leads to the same {what} as that of row {before}: the two were merged here. Leave one of the rows out"
+def _describe_merged(what: str, row: int) -> str:
+    return f"leads to the same {what} as that of row {row}: the two were merged here. Leave one of the rows out"
 
 
-def _is_about(name: str, faults: Sequence[Fault]) -> bool:
-    """Whether it was told that a field, a part of it, or the whole that it is a part of is wrong.
+def _has_fault(name: str, faults: Sequence[Fault]) -> bool:
+    """Return whether a field, a part of it, or the field that it is a part of has a fault.
 
-    A site is one of its customer's: without that, nobody knows which is meant.
+    A faulty customer makes the site faulty too, because a site is looked up among the sites of its customer.
     """
-    wrong = {f"{fault.field}." for fault in faults}
-    if f"{CUSTOMER}." in wrong:
-        wrong.add(f"{SITE}.")
-    return any(field.startswith(f"{name}.") or f"{name}.".startswith(field) for field in wrong)
+    prefixes = {f"{fault.field}." for fault in faults}
+    if f"{CUSTOMER_FIELD}." in prefixes:
+        prefixes.add(f"{SITE_FIELD}.")
+    return any(prefix.startswith(f"{name}.") or f"{name}.".startswith(prefix) for prefix in prefixes)
 
 
-def _different(current: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row would change; parts of an address that it does not tell stay."""
+def _find_differences(current: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a row would change. Parts of an address that are not in the row stay."""
     different = {}
     for name, value in values.items():
-        whole = {**(current.get(name) or {}), **value} if isinstance(value, dict) else value
-        if whole != current.get(name):
-            told = (
-                {part: text for part, text in whole.items() if text is not None} if isinstance(whole, dict) else whole
+        new_value = {**(current.get(name) or {}), **value} if isinstance(value, dict) else value
+        if new_value != current.get(name):
+            change = (
+                {part: text for part, text in new_value.items() if text is not None}
+                if isinstance(new_value, dict)
+                else new_value
             )
-            different[name] = told
+            different[name] = change
     return different
 
 
-def _previous(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what an operation takes to change a record back."""
+def _to_previous_values(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values before the changes, as input that restores the record."""
     previous = {}
     for name in changes:
         value = current.get(name)
         if name in current.get("fromParts", ()):
-            # The price of a kit that follows its parts: it does so again without one of its own.
+            # The price of this kit follows from its parts. It does so again when its own price is cleared.
             value = None
         if isinstance(value, dict):
             value = {part: text for part, text in value.items() if text is not None}
@@ -327,9 +361,9 @@ def _previous(current: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
     return previous
 
 
-# How a record is found that a row names, whatever else the row says.
-_FINDING: Mapping[str, Callable[[Handle, str], Sequence[str]]] = {
-    CUSTOMER: _named_in("customer"),
-    SUPPLIER: _named_in("supplier"),
-    TAX_RATE: store.find_rates,
+# How linked records are found that do not depend on other cells of the row.
+_FINDERS: Mapping[str, Callable[[DatabaseHandle, str], Sequence[str]]] = {
+    CUSTOMER_FIELD: _make_finder("customer"),
+    SUPPLIER_FIELD: _make_finder("supplier"),
+    TAX_RATE_FIELD: store.find_tax_rates,
 }

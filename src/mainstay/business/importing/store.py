@@ -1,4 +1,4 @@
-"""Where files that are brought over wait and are worked on, and how the records are found that their rows mean."""
+"""Storage of imports and their files, and look-ups of the records that rows refer to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,26 +7,26 @@ from typing import Any, cast
 
 import orjson
 
-from mainstay.backing.database import Handle, Row
-from mainstay.business.importing.model import KINDS, OWN_REFERENCE, Kind
-from mainstay.business.importing.run import Run, RunStatus
-from mainstay.terms.refusal import NotFound
+from mainstay.business.importing.import_model import ImportRun, RunStatus
+from mainstay.business.importing.record_kinds import IMPORT_KINDS, OWN_REFERENCE_PREFIX, ImportKind
+from mainstay.infrastructure.database import DatabaseHandle, Row
+from mainstay.values.choices import fold_text
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
-from mainstay.values.words import folded
+from mainstay.vocabulary.refusal import NotFound
 
-# A file is there so long for the one who brought it; what became of its rows stays.
-KEPT = timedelta(days=2)
-KEPT_INTERRUPTED = timedelta(days=30)
-# Of the ids of runs.
-PREFIX = "import"
+# Files and their changes are deleted after this time. The imported records stay.
+RETENTION = timedelta(days=2)
+INTERRUPTED_RETENTION = timedelta(days=30)
+# The prefix of the ids of imports.
+RUN_ID_PREFIX = "import"
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
-    """A file as it arrives."""
+class NewImport:
+    """An uploaded file to be imported."""
 
-    kind: Kind
+    kind: ImportKind
     file_name: str
     remarks: Sequence[str]
     headings: Sequence[str]
@@ -34,48 +34,48 @@ class Fresh:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
-    """What someone says about the columns of a file: which one is which field, and which decimal sign they have."""
+class ColumnChoice:
+    """What someone chose for the columns of a file: the column of each field, and the decimal signs."""
 
     mapping: dict[str, int]
     signs: dict[str, str]
 
 
-def insert(rows: Handle, fresh: Fresh, now: datetime) -> str:
-    """Keep a file, with the columns that its headings tell; the id of the run."""
-    identity = new_id(PREFIX)
-    rows.run(
+def insert(db: DatabaseHandle, new_import: NewImport, now: datetime) -> str:
+    """Store a file with its guessed columns, and return the id of the import."""
+    record_id = new_id(RUN_ID_PREFIX)
+    db.run(
         "INSERT INTO import_run (organisation_id, id, person_id, made_at, kind, file_name, remarks, headings, mapping,"
         " status, row_count) VALUES (:organisation, :id, :me, :at, :kind, :name, :remarks, :headings, :mapping,"
         " 'mapping', :row_count)",
-        id=identity,
+        id=record_id,
         at=moment_text(now),
-        kind=fresh.kind.name,
-        name=fresh.file_name,
-        remarks=_text(list(fresh.remarks)),
-        headings=_text(list(fresh.headings)),
-        mapping=_text(fresh.kind.guess(fresh.headings)),
-        row_count=len(fresh.rows),
+        kind=new_import.kind.name,
+        name=new_import.file_name,
+        remarks=_to_json_text(list(new_import.remarks)),
+        headings=_to_json_text(list(new_import.headings)),
+        mapping=_to_json_text(new_import.kind.guess_mapping(new_import.headings)),
+        row_count=len(new_import.rows),
     )
-    rows.run(
+    db.run(
         "INSERT INTO import_cells (organisation_id, run_id, cells) VALUES (:organisation, :id, :cells)",
-        id=identity,
-        cells=_text(fresh.rows),
+        id=record_id,
+        cells=_to_json_text(new_import.rows),
     )
-    return identity
+    return record_id
 
 
-def fetch(rows: Handle, identity: str) -> Run:
-    """A run of the one who asks."""
-    row = rows.one(f"{_RUNS} AND id = :id", id=identity)
+def fetch(db: DatabaseHandle, record_id: str) -> ImportRun:
+    """Return an import of the current person."""
+    row = db.one(f"{_RUNS} AND id = :id", id=record_id)
     if row is None:
         raise NotFound("import")
-    return _run(row)
+    return _to_run(row)
 
 
-def recent(rows: Handle, most: int) -> list[Run]:
-    """The runs of the one who asks that are still there, the newest first."""
-    return [_run(row) for row in rows.all(f"{_RUNS} ORDER BY id DESC LIMIT :most", most=most)]
+def find_recent(db: DatabaseHandle, limit: int) -> list[ImportRun]:
+    """Return the imports of the current person that are not deleted yet, newest first."""
+    return [_to_run(row) for row in db.all(f"{_RUNS} ORDER BY id DESC LIMIT :most", most=limit)]
 
 
 _RUNS = (
@@ -85,12 +85,12 @@ _RUNS = (
 )
 
 
-def _run(row: Row) -> Run:
-    identity, made_at, kind, name, remarks, headings, mapping, signs, status, result, *counts = map(str, row)
-    return Run(
-        identity,
+def _to_run(row: Row) -> ImportRun:
+    record_id, made_at, kind, name, remarks, headings, mapping, signs, status, result, *counts = map(str, row)
+    return ImportRun(
+        record_id,
         made_at,
-        KINDS[kind],
+        IMPORT_KINDS[kind],
         name,
         orjson.loads(remarks),
         orjson.loads(headings),
@@ -102,16 +102,19 @@ def _run(row: Row) -> Run:
     )
 
 
-def cells(rows: Handle, identity: str) -> list[tuple[int, list[str]]]:
-    """The rows of its file."""
-    row = rows.one("SELECT cells FROM import_cells WHERE organisation_id = :organisation AND run_id = :id", id=identity)
+def read_cells(db: DatabaseHandle, record_id: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of an import's file, with their numbers."""
+    row = db.one("SELECT cells FROM import_cells WHERE organisation_id = :organisation AND run_id = :id", id=record_id)
     return [(number, texts) for number, texts in orjson.loads(str(row[0]))] if row else []
 
 
-def begin(rows: Handle, run: Run, status: RunStatus, columns: Columns | None = None) -> bool:
-    """Begin to work on a run; False if somebody else has done so meanwhile. New columns start it afresh."""
+def begin_run(db: DatabaseHandle, run: ImportRun, status: RunStatus, columns: ColumnChoice | None = None) -> bool:
+    """Begin the work on an import, or return False if somebody else has begun it meanwhile.
+
+    New columns clear its result.
+    """
     return bool(
-        rows.run(
+        db.run(
             "UPDATE import_run SET status = :status, mapping = coalesce(:mapping, mapping),"
             " signs = coalesce(:signs, signs), attempt = attempt + 1,"
             " result = CASE WHEN :mapping IS NULL THEN result END"
@@ -120,87 +123,97 @@ def begin(rows: Handle, run: Run, status: RunStatus, columns: Columns | None = N
             was=run.status,
             attempt=run.attempt,
             status=status,
-            mapping=_text(columns.mapping) if columns else None,
-            signs=_text(columns.signs) if columns else None,
+            mapping=_to_json_text(columns.mapping) if columns else None,
+            signs=_to_json_text(columns.signs) if columns else None,
         )
     )
 
 
-def advance(rows: Handle, run: Run, status: RunStatus, done_rows: int, result: Mapping[str, Any]) -> bool:
-    """Store how far a run is; False if this attempt is no longer the latest, or the run is gone."""
+def store_progress(
+    db: DatabaseHandle, run: ImportRun, status: RunStatus, done_rows: int, result: Mapping[str, Any]
+) -> bool:
+    """Store the progress of an import. Return False if this attempt is not the latest or the import is deleted."""
     return bool(
-        rows.run(
+        db.run(
             "UPDATE import_run SET status = :status, done_rows = :done, result = :result"
             " WHERE organisation_id = :organisation AND id = :id AND attempt = :attempt",
             id=run.id,
             attempt=run.attempt,
             status=status,
             done=done_rows,
-            result=_text(result),
+            result=_to_json_text(result),
         )
     )
 
 
-def forget_old(rows: Handle, now: datetime) -> None:
-    """Remove the files that were imported some days ago, in the whole installation.
+def forget_old(db: DatabaseHandle, now: datetime) -> None:
+    """Remove old imports and their files, in the whole installation.
 
-    An import that was interrupted is there for longer: it can be continued or undone only from its page.
+    Interrupted imports are kept for longer, because they can be continued or undone only from their page.
     """
     old = "made_at <= :before AND (status NOT IN ('importing', 'undoing') OR made_at <= :long_before)"
-    moments = {"before": moment_text(now - KEPT), "long_before": moment_text(now - KEPT_INTERRUPTED)}
-    of_old = f"(organisation_id, run_id) IN (SELECT organisation_id, id FROM import_run WHERE {old})"
+    moments = {"before": moment_text(now - RETENTION), "long_before": moment_text(now - INTERRUPTED_RETENTION)}
+    old_run_condition = f"(organisation_id, run_id) IN (SELECT organisation_id, id FROM import_run WHERE {old})"
     for table in ("import_change", "import_cells"):
-        rows.run(f"DELETE FROM {table} WHERE {of_old}", **moments)
-    rows.run(f"DELETE FROM import_run WHERE {old}", **moments)
+        db.run(f"DELETE FROM {table} WHERE {old_run_condition}", **moments)
+    db.run(f"DELETE FROM import_run WHERE {old}", **moments)
 
 
-def find_by_reference(rows: Handle, table: str, reference: str) -> str | None:
-    """The record that another system calls this; of a customer that was merged, the one who took over."""
-    who = "coalesce(merged_into_id, id)" if table == "customer" else "id"
-    row = rows.one(_KNOWN_AS.format(who, table), reference=reference)
+def find_by_reference(db: DatabaseHandle, table: str, reference: str) -> str | None:
+    """Return the id of the record with this reference. If a customer was merged, return the remaining one's."""
+    id_column = "coalesce(merged_into_id, id)" if table == "customer" else "id"
+    row = db.one(_SELECT_BY_REFERENCE.format(id_column, table), reference=reference)
     return str(row[0]) if row else None
 
 
-_KNOWN_AS = "SELECT {} FROM {} WHERE organisation_id = :organisation AND external_ref = :reference"
+_SELECT_BY_REFERENCE = "SELECT {} FROM {} WHERE organisation_id = :organisation AND external_ref = :reference"
 
 
-def find_called(rows: Handle, table: str, name: str, *, without_reference: bool = False) -> list[str]:
-    """Those that are called exactly so, but for case and accents; of more than one, two."""
-    found = rows.all(
+def find_ids_with_name(db: DatabaseHandle, table: str, name: str, *, only_without_reference: bool = False) -> list[str]:
+    """Return the ids of at most two records with this name, regardless of case and accents."""
+    reference_condition = " AND external_ref IS NULL" if only_without_reference else ""
+    name_rows = db.all(
         f"SELECT id FROM {table} WHERE organisation_id = :organisation AND name_folded = :name"
-        f" AND {_MEANT[table]}{' AND external_ref IS NULL' if without_reference else ''} ORDER BY id LIMIT 2",
-        name=folded(name),
+        f" AND {_NAME_CONDITIONS[table]}{reference_condition} ORDER BY id LIMIT 2",
+        name=fold_text(name),
     )
-    return [str(row[0]) for row in found]
+    return [str(row[0]) for row in name_rows]
 
 
-# Those that a name may mean.
-_MEANT = {"customer": "merged_into_id IS NULL", "supplier": "status = 'active'", "price_item": "status = 'active'"}
+# The condition for records that can be found by name.
+_NAME_CONDITIONS = {
+    "customer": "merged_into_id IS NULL",
+    "supplier": "status = 'active'",
+    "price_item": "status = 'active'",
+}
 
 
-def find_coded(rows: Handle, code: str, *, without_reference: bool = False) -> list[str]:
-    """The item of this code; perhaps only if no other system has a name for it."""
-    unnamed = f" AND (external_ref IS NULL OR external_ref LIKE '{OWN_REFERENCE}%')" if without_reference else ""
-    row = rows.one(
-        f"SELECT id FROM price_item WHERE organisation_id = :organisation AND code = :code{unnamed}", code=code.upper()
+def find_by_code(db: DatabaseHandle, code: str, *, only_without_reference: bool = False) -> list[str]:
+    """Return the id of the price item with this code, optionally only if it has no reference of another system."""
+    condition = (
+        f" AND (external_ref IS NULL OR external_ref LIKE '{OWN_REFERENCE_PREFIX}%')" if only_without_reference else ""
+    )
+    row = db.one(
+        f"SELECT id FROM price_item WHERE organisation_id = :organisation AND code = :code{condition}",
+        code=code.upper(),
     )
     return [str(row[0])] if row else []
 
 
-def find_rates(rows: Handle, name: str) -> list[str]:
-    """The tax rates in use that are called exactly so, but for case and accents."""
-    found = rows.all("SELECT id, name FROM tax_rate WHERE organisation_id = :organisation AND status = 'active'")
-    return [str(identity) for identity, called in found if folded(str(called)) == folded(name)]
+def find_tax_rates(db: DatabaseHandle, name: str) -> list[str]:
+    """Return the ids of active tax rates with this name, regardless of case and accents."""
+    rate_rows = db.all("SELECT id, name FROM tax_rate WHERE organisation_id = :organisation AND status = 'active'")
+    return [str(record_id) for record_id, rate_name in rate_rows if fold_text(str(rate_name)) == fold_text(name)]
 
 
-def find_names_of_customer(rows: Handle, table: str, customer: str) -> dict[str, list[str]]:
+def map_names_to_ids(db: DatabaseHandle, table: str, customer_id: str) -> dict[str, list[str]]:
     """Return the ids of a customer's sites or contacts by their folded names."""
-    found: dict[str, list[str]] = {}
+    ids_by_name: dict[str, list[str]] = {}
     sql = f"SELECT id, name FROM {table} WHERE organisation_id = :organisation AND customer_id = :customer ORDER BY id"
-    for identity, name in rows.all(sql, customer=customer):
-        found.setdefault(folded(str(name)), []).append(str(identity))
-    return found
+    for record_id, name in db.all(sql, customer=customer_id):
+        ids_by_name.setdefault(fold_text(str(name)), []).append(str(record_id))
+    return ids_by_name
 
 
-def _text(value: object) -> str:
+def _to_json_text(value: object) -> str:
     return orjson.dumps(value).decode()

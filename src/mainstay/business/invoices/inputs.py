@@ -1,32 +1,32 @@
-"""What a list of invoices is asked for by."""
+"""The input of the list of invoices."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.business.invoices.model import Kind, Narrowed
-from mainstay.terms.shapes import LastDay, LastDueDay, ListInput
-from mainstay.values.fields import LAST_SEEN, Day, Reference, id_of
-from mainstay.values.search import SearchText
+from mainstay.business.invoices.model import InvoiceKind, InvoiceStatusFilter
+from mainstay.values.fields import STARTING_AFTER, Day, RecordReference, make_id_validator
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.schemas import LastDay, LastDueDay, ListInput
 
 
 class ListInvoices(ListInput):
     """Which invoices to list."""
 
-    starting_after: Annotated[str | None, id_of("invoice")] = LAST_SEEN
-    status: Narrowed | None = Field(
+    starting_after: Annotated[str | None, make_id_validator("invoice")] = STARTING_AFTER
+    status: InvoiceStatusFilter | None = Field(
         None,
         description="Only these; `unpaid` are all of which something is to be paid, `sent` those not due yet;"
         " `overdue` come first due first.",
     )
-    kind: Kind | None = Field(None, description="Only these.")
-    customer_id: Annotated[str | None, id_of("customer")] = Field(
+    kind: InvoiceKind | None = Field(None, description="Only these.")
+    customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only invoices for this customer."
     )
-    job_id: Annotated[str | None, Reference(to="job")] = Field(
+    job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None, title="Job", description="Only invoices for this job, by id or number."
     )
-    quote_id: Annotated[str | None, Reference(to="quote")] = Field(
+    quote_id: Annotated[str | None, RecordReference(prefix="quote")] = Field(
         None, title="Quote", description="Only invoices of this quote, by id or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
@@ -49,7 +49,7 @@ class ListInvoices(ListInput):
     )
 
     def fixed_order(self) -> str | None:
-        """Return the order of the date by which the invoices are narrowed."""
+        """Return the order that fits a filter by date of issue or due date."""
         if self.from_ or self.until:
             return "issued"
         return "due" if self.status == "overdue" or self.due_from or self.due_until else None

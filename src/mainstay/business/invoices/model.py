@@ -1,4 +1,4 @@
-"""Invoices: their states, and the rules of what can be done with them."""
+"""Invoices: their outputs, their statuses, and the rules of what can be done with them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,52 +6,60 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.lines.model import LINE, TAX, ShownLine, ShownShare, ShownTax, Terms, read_share
-from mainstay.business.organisation.books import if_closed
-from mainstay.business.organisation.house import House
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Kept, Record, Shown, states
-from mainstay.terms.wire import MoneyText
-from mainstay.values.models import TOLD
+from mainstay.business.lines.model import (
+    EXAMPLE_LINE,
+    EXAMPLE_TAX,
+    PricingTerms,
+    ShownLine,
+    ShownShare,
+    ShownTax,
+    share_to_discount,
+)
+from mainstay.business.organisation.closed_books import reasons_if_closed
+from mainstay.business.organisation.organisation_settings import OrganisationSettings
+from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
-# A `final` one takes off the parts that were asked for before.
-Kind = Literal["standard", "deposit", "progress", "final"]
-# As it is told; whether it is overdue is kept nowhere, since time alone decides it.
-Status = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void"]
-# What a list is narrowed to; `unpaid` are all of which something is to be paid.
-Narrowed = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void", "unpaid"]
-# Those that ask for a part of a quote before the work is billed: what is billed in the end takes them off.
-PARTS = ("deposit", "progress")
+# A `final` invoice deducts the deposit and progress invoices before it.
+InvoiceKind = Literal["standard", "deposit", "progress", "final"]
+# The status that people see. `overdue` is not stored: it depends on the time.
+InvoiceStatus = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void"]
+# The filter of the list; `unpaid` are all invoices with something left to pay.
+InvoiceStatusFilter = Literal["draft", "sent", "partPaid", "overdue", "paid", "credited", "void", "unpaid"]
+# Advance invoices: they bill a part of a quote before its work is billed. The final invoice deducts them.
+ADVANCE_KINDS = ("deposit", "progress")
 
-_COST = Needs(Right.COSTS_READ)
+_REQUIRES_COSTS = RequiresPermission(Permission.COSTS_READ)
 _DATE: dict[str, Any] = {"format": "date"}
 _MOMENT: dict[str, Any] = {"format": "date-time"}
-# For examples.
-_CUSTOMER = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
-_JOB = "job_01KA3R5X7Z9B1D3F5H7J9K1N3P"
+# For the examples in the API's description.
+_EXAMPLE_CUSTOMER_ID = "customer_01KA3R2D4F6H8J0K2N4P6R8T0V"
+_EXAMPLE_JOB_ID = "job_01KA3R5X7Z9B1D3F5H7J9K1N3P"
 
 
-class Standing(BaseModel):
+class EInvoiceReadiness(BaseModel):
     """Whether a document is an e-invoice, and what it lacks to be one."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     status: Literal["included", "incomplete", "notApplicable"]
     missing: list[str] = Field(description="The fields that it lacks.")
 
 
-_INCLUDED = {"status": "included", "missing": []}
+_EXAMPLE_E_INVOICE = {"status": "included", "missing": []}
 
 
 class ListedInvoiceOut(Record):
     """An invoice in a list: without its lines."""
 
     noun = "invoice"
-    place = "/invoices/{id}"
-    states = states(
+    office_path = "/invoices/{id}"
+    states = make_states(
         draft="waiting",
         sent="waiting",
         partPaid="waiting",
@@ -62,12 +70,12 @@ class ListedInvoiceOut(Record):
     )
 
     number: str | None = Field(description="Given when it is issued.", examples=["INV-0207"])
-    kind: Kind = Field(examples=["standard"])
+    kind: InvoiceKind = Field(examples=["standard"])
     title: str | None = Field(examples=["Replace the boiler"])
-    status: Status = Field(description="`sent` is one that was issued, and is not due yet.", examples=["sent"])
-    customer_id: str = Field(examples=[_CUSTOMER])
+    status: InvoiceStatus = Field(description="`sent` is one that was issued, and is not due yet.", examples=["sent"])
+    customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER_ID])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
-    job_id: str | None = Field(examples=[_JOB])
+    job_id: str | None = Field(examples=[_EXAMPLE_JOB_ID])
     job_number: str | None = Field(title="Job", examples=["J-1042"])
     quote_id: str | None = Field(examples=[None])
     currency: str = Field(examples=["GBP"])
@@ -85,17 +93,17 @@ class ListedInvoiceOut(Record):
     )
 
 
-# Of so many invoices a list says what they come to together; so it stays quick.
-MOST_SUMMED = 1000
+# Above this number of invoices, a list gives no totals, so that it stays quick.
+MAX_SUMMED = 1000
 
 
 class InvoiceTotals(BaseModel):
     """What the invoices of a list come to together, on all its pages."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     currency: str = Field(examples=["GBP"])
-    count: int | None = Field(description=f"How many there are; null if there are more than {MOST_SUMMED}.")
+    count: int | None = Field(description=f"How many there are; null if there are more than {MAX_SUMMED}.")
     total: MoneyText | None = Field(description="What they come to, with tax; null if there are more.")
     due: MoneyText | None = Field(description="What is still to be paid of them; null if there are more.")
 
@@ -118,37 +126,41 @@ class InvoiceOut(ListedInvoiceOut):
     )
     prices_include_tax: bool = Field(description="Whether the prices of its lines include the tax.", examples=[False])
     language: str | None = Field(description="In which it was issued.", examples=["en"])
-    lines: list[ShownLine] = Field(examples=[[LINE]])
+    lines: list[ShownLine] = Field(examples=[[EXAMPLE_LINE]])
     discount: ShownShare | None = Field(description="What is taken off the whole.", examples=[None])
-    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[TAX]])
+    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[EXAMPLE_TAX]])
     notes: str | None = Field(description="Printed below.", examples=["Thank you for your business."])
-    cost: Annotated[MoneyText | None, _COST] = Field(
+    cost: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
         description="What its lines cost the organisation, as far as known.", examples=["800.00"]
     )
-    margin: Annotated[MoneyText | None, _COST] = Field(
+    margin: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
         description="What the lines with a known cost come to before tax, without that cost. Null if none has one.",
         examples=["400.00"],
     )
-    uncosted_lines: Annotated[int | None, _COST] = Field(
+    uncosted_lines: Annotated[int | None, _REQUIRES_COSTS] = Field(
         title="Lines without a cost", description="How many lines have no known cost.", examples=[0]
     )
-    uncosted_net: Annotated[MoneyText | None, _COST] = Field(
+    uncosted_net: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
         title="Net without a cost",
         description="What those come to before tax: it is not in the margin.",
         examples=["0.00"],
     )
-    e_invoice: Standing | None = Field(
-        title="E-invoice", description="By EN 16931, inside the PDF. Null until it is issued.", examples=[_INCLUDED]
+    e_invoice: EInvoiceReadiness | None = Field(
+        title="E-invoice",
+        description="By EN 16931, inside the PDF. Null until it is issued.",
+        examples=[_EXAMPLE_E_INVOICE],
     )
-    peppol: Standing | None = Field(description="Whether it can go through that network.", examples=[_INCLUDED])
+    peppol: EInvoiceReadiness | None = Field(
+        description="Whether it can go through that network.", examples=[_EXAMPLE_E_INVOICE]
+    )
     reminders: int = Field(description="How often the customer was reminded.", examples=[0])
     reminded_at: str | None = Field(title="Last reminder", examples=[None], json_schema_extra=_MOMENT)
     voided_at: str | None = Field(title="Voided", examples=[None], json_schema_extra=_MOMENT)
     void_reason: str | None = Field(title="Why void", examples=[None])
 
 
-def standing_of(total: int, paid: int, credited: int) -> Status:
-    """The state of an issued invoice, without whether it is overdue."""
+def payment_status_of(total: int, paid: int, credited: int) -> InvoiceStatus:
+    """Return the status of an issued invoice by its amounts; the store adds whether it is overdue."""
     if credited and credited >= total:
         return "credited"
     if paid + credited >= total:
@@ -156,31 +168,31 @@ def standing_of(total: int, paid: int, credited: int) -> Status:
     return "partPaid" if paid else "sent"
 
 
-def is_payable(status: Status) -> bool:
-    """Whether something can be paid on an invoice in this state."""
+def is_payable(status: InvoiceStatus) -> bool:
+    """Return whether an invoice with this status can be paid."""
     return status in {"sent", "partPaid", "overdue"}
 
 
-def is_void(status: Status) -> bool:
-    """Whether an invoice was taken back."""
+def is_void(status: InvoiceStatus) -> bool:
+    """Return whether an invoice with this status is void."""
     return status == "void"
 
 
-def is_e_invoice(standing: Mapping[str, Any] | None) -> bool:
-    """Whether a document is an e-invoice as well, as it is told."""
-    return standing is not None and standing["status"] == "included"
+def is_e_invoice(e_invoice_status: Mapping[str, Any] | None) -> bool:
+    """Return whether a document is an e-invoice, by the JSON of its check."""
+    return e_invoice_status is not None and e_invoice_status["status"] == "included"
 
 
 @dataclass(frozen=True, slots=True)
-class ListedInvoice(Kept):
-    """An invoice as its rules see it."""
+class ListedInvoice(StoredRecord):
+    """An invoice without its lines, with what the rules for it need."""
 
-    shown: ClassVar[type[Shown]] = ListedInvoiceOut
+    output: ClassVar[type[Output]] = ListedInvoiceOut
 
     number: str | None
-    kind: Kind
+    kind: InvoiceKind
     title: str | None
-    status: Status
+    status: InvoiceStatus
     customer_id: str
     customer_name: str
     job_id: str | None
@@ -192,131 +204,143 @@ class ListedInvoice(Kept):
     due: int
     issued_on: str | None
     due_on: str | None
-    # Until when the organisation's books are closed, and which invoice takes this one off.
+    # Until when the organisation's books are closed, and the number of the invoice that deducts this one.
     closed_until: str | None
     deducted_on: str | None
 
     @property
-    def named(self) -> str:
-        """What people call it beside its title: a draft has no number yet."""
+    def short_name(self) -> str:
+        """The number, or "This draft" because a draft has no number yet."""
         return self.number or "This draft"
 
     @property
-    def called(self) -> str:
-        """Number and title, or for whom a draft is."""
+    def display_name(self) -> str:
+        """The number and the title, or the customer if there is no title."""
         return " ".join(filter(None, (self.number or "Draft invoice", self.title or f"for {self.customer_name}")))
 
     @property
     def detail(self) -> str:
-        """For whom it is."""
+        """The customer's name."""
         return self.customer_name
 
     @property
     def is_issued(self) -> bool:
-        """Whether it was issued, and counts."""
+        """Whether it was issued and is not void."""
         return self.status not in {"draft", "void"}
 
     def not_editable(self, _by: Actor) -> list[Reason]:
-        """Why it stays as it is."""
+        """Return the reasons why it cannot be edited."""
         if self.status == "draft":
             return []
-        return [Reason(f"{self.named} was issued, so it stays as it is.{self._instead}", self._next)]
+        return [
+            Reason(
+                f"{self.short_name} was issued, so it stays as it is.{self._alternative_text}",
+                self._alternative_operation,
+            )
+        ]
 
     def not_deletable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be thrown away."""
+        """Return the reasons why it cannot be deleted."""
         if self.status == "draft":
             return []
-        return [Reason(f"{self.named} has a number, so it stays in the books.{self._instead}", self._next)]
+        return [
+            Reason(
+                f"{self.short_name} has a number, so it stays in the books.{self._alternative_text}",
+                self._alternative_operation,
+            )
+        ]
 
     def not_sendable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be issued, whatever is in it."""
+        """Return the reasons why it cannot be issued in its status, whatever it contains."""
         if self.status == "draft":
             return []
-        return [Reason(f"{self.named} was issued already. get_invoice shows it as it is now.", "get_invoice")]
+        return [Reason(f"{self.short_name} was issued already. get_invoice shows it as it is now.", "get_invoice")]
 
     def not_voidable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be made void: every reason."""
+        """Return all reasons why it cannot be made void."""
         if self.status == "draft":
             return [Reason("A draft has no number. Delete it instead.", "delete_draft_invoice")]
         if self.status == "void":
-            return [Reason(f"{self.named} is void already.")]
+            return [Reason(f"{self.short_name} is void already.")]
         if self.status == "credited":
-            return [Reason(f"{self.named} is credited already, so nothing is left to be made void.")]
+            return [Reason(f"{self.short_name} is credited already, so nothing is left to be made void.")]
         reasons = []
         if self.paid:
-            told = f"{self.paid_text} of {self.named} is paid. Credit it instead, or reverse the payment first."
-            reasons.append(Reason(told, "credit_invoice", otherwise="reverse_payment"))
+            text = f"{self.paid_text} of {self.short_name} is paid. Credit it instead, or reverse the payment first."
+            reasons.append(Reason(text, "credit_invoice", also_unblocked_by="reverse_payment"))
         if self.credited:
-            reasons.append(Reason(f"{self.named} was credited. Credit what is left of it instead.", "credit_invoice"))
-        # What comes to nothing is not credited: it is taken back today, wherever it stands in the books.
-        if self.total and if_closed(self.issued_on or "", self.closed_until):
-            told = f"The books are closed until {self.closed_until}. Credit {self.named} instead."
-            reasons.append(Reason(told, "credit_invoice"))
-        return [*reasons, *self._if_deducted()]
+            reasons.append(
+                Reason(f"{self.short_name} was credited. Credit what is left of it instead.", "credit_invoice")
+            )
+        # An invoice over zero cannot be credited, so it may be made void today even if its books are closed.
+        if self.total and reasons_if_closed(self.issued_on or "", self.closed_until):
+            text = f"The books are closed until {self.closed_until}. Credit {self.short_name} instead."
+            reasons.append(Reason(text, "credit_invoice"))
+        return [*reasons, *self._reasons_if_deducted()]
 
     def not_creditable(self, _by: Actor) -> list[Reason]:
-        """Why nothing of it can be credited."""
+        """Return the reasons why nothing of it can be credited."""
         if self.status == "draft":
             return [Reason("A draft was never issued. Change or delete it instead.", "update_invoice")]
         if self.status == "void":
-            return [Reason(f"{self.named} is void, so there is nothing to credit.")]
+            return [Reason(f"{self.short_name} is void, so there is nothing to credit.")]
         if self.status == "credited":
-            return [Reason(f"{self.named} is credited already.")]
+            return [Reason(f"{self.short_name} is credited already.")]
         if not self.total:
-            return [Reason(f"{self.named} comes to nothing. Void it instead.", "void_invoice")]
-        return self._if_deducted()
+            return [Reason(f"{self.short_name} comes to nothing. Void it instead.", "void_invoice")]
+        return self._reasons_if_deducted()
 
     def not_remindable(self, _by: Actor) -> list[Reason]:
-        """Why nobody is reminded of it."""
+        """Return the reasons why no reminder of it can be sent."""
         if self.status == "draft":
             return [Reason("A draft was never sent. Send it first.", "send_invoice")]
         if is_payable(self.status):
             return []
-        return [Reason(f"There is nothing left to pay of {self.named}.")]
+        return [Reason(f"There is nothing left to pay of {self.short_name}.")]
 
     def not_payable(self) -> list[Reason]:
-        """Why nothing can be paid on it."""
+        """Return the reasons why nothing can be paid on it."""
         if self.status == "draft":
-            return [Reason("A draft cannot be paid. Send it first.", "send_invoice", at=self.id)]
+            return [Reason("A draft cannot be paid. Send it first.", "send_invoice", unblock_on=self.id)]
         if is_payable(self.status):
             return []
         word = {"void": "is void", "paid": "is paid already", "credited": "is credited"}[self.status]
-        return [Reason(f"{self.named} {word}, so there is nothing to pay. The money can stay on account.")]
+        return [Reason(f"{self.short_name} {word}, so there is nothing to pay. The money can stay on account.")]
 
     @property
     def paid_text(self) -> str:
-        """What was paid, with its currency."""
+        """The amount paid, with the currency."""
         return f"{amount_text(self.paid, self.currency)} {self.currency}"
 
     @property
     def due_text(self) -> str:
-        """What is to be paid, with its currency."""
+        """The amount due, with the currency."""
         return f"{amount_text(self.due, self.currency)} {self.currency}"
 
-    def _if_deducted(self) -> list[Reason]:
+    def _reasons_if_deducted(self) -> list[Reason]:
         if self.deducted_on is None:
             return []
-        told = f"{self.named} is taken off on {self.deducted_on}. Take it out there, or void or credit that first."
-        return [Reason(told, "get_invoice")]
+        text = f"{self.short_name} is taken off on {self.deducted_on}. Take it out there, or void or credit that first."
+        return [Reason(text, "get_invoice")]
 
     @property
-    def _next(self) -> str | None:
+    def _alternative_operation(self) -> str | None:
         return None if self.status in {"draft", "void", "credited"} else "credit_invoice"
 
     @property
-    def _instead(self) -> str:
-        return " Void or credit it instead." if self._next else ""
+    def _alternative_text(self) -> str:
+        return " Void or credit it instead." if self._alternative_operation else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Invoice(ListedInvoice):
-    """An invoice with all that is in it."""
+    """An invoice with its lines and everything else its rules need."""
 
-    shown = InvoiceOut
+    output = InvoiceOut
 
     supplied_from: str | None
     supplied_until: str | None
-    # Whether they were typed; otherwise they follow from what it bills.
+    # Whether somebody typed the dates of supply. If not, they are computed from what the invoice bills.
     supply_typed: bool
     prices_include_tax: bool
     site_id: str | None
@@ -338,30 +362,30 @@ class Invoice(ListedInvoice):
 
     @property
     def files(self) -> dict[str, str | None]:
-        """The names of its files, by their form."""
+        """The names of its files, by form."""
         return {"pdf": self.pdf_sha256, "void": self.void_pdf_sha256, "ubl": self.ubl_sha256}
 
     @property
-    def reckoned(self) -> Terms:
-        """What decides what its lines come to."""
-        discount = read_share(self.discount, self.currency)
-        return Terms(self.currency, self.prices_include_tax, discount, self.discount_shares or {})
+    def pricing_terms(self) -> PricingTerms:
+        """What its totals depend on besides its lines."""
+        discount = share_to_discount(self.discount, self.currency)
+        return PricingTerms(self.currency, self.prices_include_tax, discount, self.discount_shares or {})
 
     @property
     def total_text(self) -> str:
-        """What it comes to, with its currency."""
+        """The total with the currency."""
         return f"{amount_text(self.total, self.currency)} {self.currency}"
 
-    def not_issuable(self, house: House, today: str) -> list[Reason]:
-        """What in it stands against issuing it today."""
-        reasons = house.if_closed(today)
-        instead = f"Delete it, and draft another in {house.currency}."
-        reasons += house.if_foreign(self.currency, instead, "delete_draft_invoice")
+    def not_issuable(self, settings: OrganisationSettings, today: str) -> list[Reason]:
+        """Return the reasons in its content why it cannot be issued today."""
+        reasons = settings.reasons_if_closed(today)
+        instead = f"Delete it, and draft another in {settings.currency}."
+        reasons += settings.reasons_if_foreign(self.currency, instead, "delete_draft_invoice")
         if not any(line["kind"] == "item" for line in self.lines):
             reasons.append(Reason("There is no line with a price on it. Add one first.", "update_invoice"))
         if self.total < 0:
-            told = "It comes to less than nothing. Credit the invoice that it takes off, or change its lines."
-            reasons.append(Reason(told, "update_invoice"))
+            text = "It comes to less than nothing. Credit the invoice that it takes off, or change its lines."
+            reasons.append(Reason(text, "update_invoice"))
         if self.due_on and self.due_on < today:
             reasons.append(Reason(f"It is due on {self.due_on}, which is past. Change that first.", "update_invoice"))
         return reasons

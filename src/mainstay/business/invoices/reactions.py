@@ -1,59 +1,80 @@
-"""What follows for invoices when something happens elsewhere."""
+"""Reactions to events and changes elsewhere: deposits of accepted quotes, completed jobs, changed customers."""
 
 from collections.abc import Mapping
 
-from mainstay.business.invoices import settling, store
-from mainstay.business.invoices.billing import left_of
-from mainstay.business.invoices.model import PARTS, Invoice
-from mainstay.business.invoices.operations import DraftInvoice, draft
+from mainstay.business.customers.customer_changed import make_moved_handler
+from mainstay.business.customers.store import REFRESH_CUSTOMER_SEARCH
+from mainstay.business.invoices import store
+from mainstay.business.invoices.drafting.billable_lines import unbilled_amount_of
+from mainstay.business.invoices.drafting.operations import DraftInvoice, create_draft
+from mainstay.business.invoices.events import InvoiceUpdated
+from mainstay.business.invoices.issuing.credit_note import CREDIT_NOTES
+from mainstay.business.invoices.model import ADVANCE_KINDS, Invoice
+from mainstay.business.invoices.payments import settlement
+from mainstay.business.invoices.payments.payment import PAYMENTS
+from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs.events import JobCompleted
-from mainstay.business.jobs.store import REBILLED
-from mainstay.business.organisation.house import house_of
+from mainstay.business.jobs.reactions import find_referring_ids
+from mainstay.business.jobs.store import RECHECK_JOB_INVOICED
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.quotes.events import QuoteAccepted
 from mainstay.business.quotes.model import Quote
+from mainstay.business.quotes.reactions import refresh_customer_and_quote_search
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
-from mainstay.kernel.reaction import Chore, Consequence, Happening, Reaction
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Kept
+from mainstay.kernel.reaction import ImmediateReaction, Reaction, ReactionEvent, TaskKind
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import StoredRecord
 
 
-def draft_deposit(ctx: Context, happening: Happening) -> None:
-    """Draft the deposit that a quote asks for, once its customer has accepted it; sending it is for the office."""
-    _draft_deposit(ctx, QUOTES.fetch(ctx, happening.record["id"]))
+def draft_deposit(ctx: Context, event: ReactionEvent) -> None:
+    """Draft the deposit invoice of a quote that was accepted; the office sends it."""
+    _draft_deposit_if_due(ctx, QUOTES.fetch(ctx, event.record["id"]))
 
 
-def draft_deposit_at_once(ctx: Context, quote: Kept) -> None:
-    """Draft the deposit where the office records the acceptance, so that the answer names it."""
-    if not ctx.actor.may(Right.INVOICES_CHANGE):
+def draft_deposit_on_acceptance(ctx: Context, quote: StoredRecord) -> None:
+    """Draft the deposit in the same transaction if the actor may change invoices, so that the answer contains it."""
+    if not ctx.actor.can(Permission.INVOICES_CHANGE):
         return
-    if deposit := _draft_deposit(ctx, QUOTES.fetch(ctx, quote.id)):
+    if deposit := _draft_deposit_if_due(ctx, QUOTES.fetch(ctx, quote.id)):
         ctx.effects.append(f"The deposit invoice is drafted: {deposit.total_text}. Nobody gets it until you send it.")
 
 
-def _draft_deposit(ctx: Context, quote: Quote) -> Invoice | None:
-    drafted = any(one.kind in PARTS for one in store.of_quote(ctx, quote.id))
-    # What is billed already needs no deposit.
-    if quote.deposit is None or drafted or not 0 < quote.asked_before <= left_of(ctx, quote):
+def _draft_deposit_if_due(ctx: Context, quote: Quote) -> Invoice | None:
+    drafted = any(one.kind in ADVANCE_KINDS for one in store.find_invoices_of_quote(ctx, quote.id))
+    # A quote that is billed already needs no deposit.
+    if quote.deposit is None or drafted or not 0 < quote.deposit_amount <= unbilled_amount_of(ctx, quote):
         return None
-    # Nor can what is in another currency be billed at all.
-    if quote.currency != house_of(ctx).currency:
+    # A quote in another currency cannot be billed.
+    if quote.currency != settings_of(ctx).currency:
         return None
-    asked = {name: value for name, value in quote.deposit.items() if value}
-    # What was agreed is there to be seen, also where the customer was archived meanwhile.
-    return draft(ctx, DraftInvoice.model_validate({"quoteId": quote.id, "part": asked}), of_archived=True)
+    part = {name: value for name, value in quote.deposit.items() if value}
+    # Draft it even if the customer was archived meanwhile, so that the office sees what was agreed.
+    return create_draft(ctx, DraftInvoice.model_validate({"quoteId": quote.id, "part": part}), allow_archived=True)
 
 
-def close_paid_job(ctx: Context, happening: Happening) -> None:
-    """Work that is done and was paid before is closed."""
-    settling.hand_down(ctx, happening.record["id"])
+def close_paid_job(ctx: Context, event: ReactionEvent) -> None:
+    """Close a completed job that was paid before it was completed."""
+    settlement.update_job_billing(ctx, event.record["id"])
 
 
-def settle_job_billed_anew(ctx: Context, told: Mapping[str, str]) -> None:
-    """What is to be billed of a job is another thing since it is billed in another way, or at another price."""
-    settling.hand_down(ctx, told["job"])
+def recheck_job_invoiced(ctx: Context, payload: Mapping[str, str]) -> None:
+    """Update what a job has to bill after its way of billing or its price changed."""
+    settlement.update_job_billing(ctx, payload["job"])
 
 
-CONSEQUENCES = (Consequence(QuoteAccepted, draft_deposit_at_once),)
+def refresh_customer_search_words(ctx: Context, payload: Mapping[str, str]) -> None:
+    """Refresh the search words of everything that belongs to a customer."""
+    refresh_customer_and_quote_search(ctx, payload["customer"])
+    for record_store in (INVOICES, CREDIT_NOTES, PAYMENTS):
+        for record_id in find_referring_ids(ctx, record_store, payload["customer"]):
+            record_store.refresh_search(ctx, record_id)
+
+
+IMMEDIATE_REACTIONS = (ImmediateReaction(QuoteAccepted, draft_deposit_on_acceptance),)
 REACTIONS = (Reaction(QuoteAccepted, draft_deposit), Reaction(JobCompleted, close_paid_job))
-CHORES = (Chore(REBILLED, settle_job_billed_anew),)
+TASK_KINDS = (
+    TaskKind(REFRESH_CUSTOMER_SEARCH, refresh_customer_search_words),
+    make_moved_handler(INVOICES, InvoiceUpdated),
+    TaskKind(RECHECK_JOB_INVOICED, recheck_job_invoiced),
+)

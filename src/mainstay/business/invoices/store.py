@@ -1,96 +1,98 @@
-"""Where invoices are kept."""
+"""The store of invoices: how they are read, searched and summed."""
 
 from typing import Any, get_args
 
 import orjson
 
-from mainstay.backing.database import Value
-from mainstay.business.invoices.model import MOST_SUMMED, Invoice, InvoiceTotals, ListedInvoice, Status
-from mainstay.business.organisation.books import CLOSED_UNTIL
-from mainstay.business.organisation.house import house_of
+from mainstay.business.invoices.model import MAX_SUMMED, Invoice, InvoiceStatus, InvoiceTotals, ListedInvoice
+from mainstay.business.organisation.closed_books import CLOSED_UNTIL_SQL
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, FoundBy, ListOrder
-from mainstay.terms.shapes import ListInput
-from mainstay.terms.wire import MoneyText
+from mainstay.kernel.record_store import RecordStore
 from mainstay.values.money import amount_text
-from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
+from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.schemas import ListInput
 
-_OF = "(SELECT {0}.{1} FROM {0} WHERE {0}.organisation_id = :organisation AND {0}.id = invoice.{0}_id)"
+_RELATED_COLUMN = "(SELECT {0}.{1} FROM {0} WHERE {0}.organisation_id = :organisation AND {0}.id = invoice.{0}_id)"
 _OVERDUE = "invoice.owing = 1 AND coalesce(invoice.overdue_at, '9') <= :now"
 _IN_TIME = "coalesce(invoice.overdue_at, '9') > :now"
-# A date that is over lies before now, wherever it is over: so the index by dates finds them.
+# An invoice that is overdue in any time zone has a due date before now, so the index by due date can be used.
 _OVERDUE_BY_DATE = f"{_OVERDUE} AND invoice.due_on <= :now"
-_STATES = {name: f"invoice.standing = '{name}'" for name in get_args(Status)} | {
+_STATUS_FILTERS = {name: f"invoice.standing = '{name}'" for name in get_args(InvoiceStatus)} | {
     "sent": f"invoice.standing = 'sent' AND {_IN_TIME}",
     "partPaid": f"invoice.standing = 'partPaid' AND {_IN_TIME}",
     "overdue": _OVERDUE_BY_DATE,
     "unpaid": "invoice.owing = 1",
 }
-# The state that people are told.
+# The status that people see.
 STATUS = f"CASE WHEN {_OVERDUE} THEN 'overdue' ELSE invoice.standing END"
 _COLUMNS = {
     "status": STATUS,
-    "customer_name": _OF.format("customer", "name"),
-    "job_number": _OF.format("job", "number"),
-    # Of what is void, nothing is to be paid.
+    "customer_name": _RELATED_COLUMN.format("customer", "name"),
+    "job_number": _RELATED_COLUMN.format("job", "number"),
+    # A void invoice has nothing left to pay.
     "due": "CASE WHEN invoice.status = 'void' THEN 0 ELSE invoice.due END",
 }
 _FACTS = {
-    "closed_until": CLOSED_UNTIL,
+    "closed_until": CLOSED_UNTIL_SQL,
     "deducted_on": "(SELECT coalesce(later.number, 'a draft for the same quote') FROM billed_source"
     " JOIN invoice AS later ON later.organisation_id = :organisation AND later.id = billed_source.invoice_id"
     " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = invoice.id)",
 }
 
 
-def _words(number: str | None, title: str | None, customer_name: str, currency: str, total: int) -> frozenset[str]:
+def _search_words_of(
+    number: str | None, title: str | None, customer_name: str, currency: str, total: int
+) -> frozenset[str]:
     amount = amount_text(total, currency)
-    said = words_of_text(f"{title or ''} {customer_name} {amount}")
-    # Whoever looks for digits alone may mean an amount as well as a phone.
-    return kept_words(words_of_number(number or ""), said, words_of_digits(amount))
+    words = words_of_text(f"{title or ''} {customer_name} {amount}")
+    # Digits alone may mean an amount as well as a phone number.
+    return combine_words(words_of_number(number or ""), words, words_of_digits(amount))
 
 
-_FOUND_BY = (FoundBy(("number", "title", "customer_name", "currency", "total"), _words),)
+_SEARCH_FIELDS = (SearchFields(("number", "title", "customer_name", "currency", "total"), _search_words_of),)
 
-# Of the list, and of one: by that, its page knows what an order leaves out.
+# Used by both stores: the list's page says which records an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
-    "issued": ListOrder("issued_on", descending=True, without="a date of issue"),
-    "due": ListOrder("due_on", without="a due date"),
+    "issued": ListOrder("issued_on", descending=True, missing_label="a date of issue"),
+    "due": ListOrder("due_on", missing_label="a due date"),
 }
-# What only the rules of a whole invoice need to know.
-_OF_ONE = ("supply_typed", "discount_shares", "snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")
-# One invoice, with all that is in it.
-INVOICES = Listing(
+# Columns that only the rules of a whole invoice need.
+_RULE_COLUMNS = ("supply_typed", "discount_shares", "snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")
+# Single invoices, with their lines.
+INVOICES = RecordStore(
     Invoice,
     source="invoice",
-    what="invoice",
+    label="invoice",
     prefix="invoice",
     id_field="invoice_id",
-    number="number",
+    number_column="number",
     columns=_COLUMNS
     | {
-        "site_name": _OF.format("site", "name"),
-        "quote_number": _OF.format("quote", "number"),
+        "site_name": _RELATED_COLUMN.format("site", "name"),
+        "quote_number": _RELATED_COLUMN.format("quote", "number"),
         "margin": "invoice.costed_net - invoice.cost",
     },
-    facts=_FACTS | {name: f"invoice.{name}" for name in _OF_ONE},
-    found_by=_FOUND_BY,
+    rule_columns=_FACTS | {name: f"invoice.{name}" for name in _RULE_COLUMNS},
+    search_fields=_SEARCH_FIELDS,
     orders=_ORDERS,
 )
-# Many, each without its lines.
-LISTED = Listing(
+# Lists of invoices, each without its lines.
+LISTED_INVOICES = RecordStore(
     ListedInvoice,
     source="invoice",
-    what="invoice",
+    label="invoice",
     prefix="invoice",
     id_field="invoice_id",
-    number="number",
+    number_column="number",
     columns=_COLUMNS,
-    facts=_FACTS,
+    rule_columns=_FACTS,
     filters={
-        "status": _STATES,
+        "status": _STATUS_FILTERS,
         "kind": "invoice.kind = :kind",
         "customer_id": "invoice.customer_id = :customer_id",
         "from_": "invoice.issued_on >= :from_",
@@ -99,17 +101,17 @@ LISTED = Listing(
         "due_until": "invoice.due_on <= :due_until",
     },
     orders=_ORDERS,
-    found_by=_FOUND_BY,
+    search_fields=_SEARCH_FIELDS,
 )
 
 
-def totals_of(ctx: Context, given: ListInput, where: str, **bound: Value) -> InvoiceTotals:
-    """Return what the invoices of a list come to together, unless there are very many of them."""
-    currency = house_of(ctx).currency
-    # A draft may be in a currency that the organisation had before.
-    here = " AND ".join(filter(None, (where, "invoice.currency = :currency")))
+def sum_invoices(ctx: Context, given: ListInput, where: str, **bound: Value) -> InvoiceTotals:
+    """Return the totals of the invoices in a list, unless there are very many of them."""
+    currency = settings_of(ctx).currency
+    # A draft may be in a currency that the organisation used before.
+    in_currency = " AND ".join(filter(None, (where, "invoice.currency = :currency")))
     columns = ("invoice.total", _COLUMNS["due"])
-    row = LISTED.sums(ctx, given, here, columns, MOST_SUMMED, currency=currency, **bound)
+    row = LISTED_INVOICES.sum_columns(ctx, given, in_currency, columns, MAX_SUMMED, currency=currency, **bound)
     if row is None:
         return InvoiceTotals(currency=currency, count=None, total=None, due=None)
     count, total, due = (int(value or 0) for value in row)
@@ -117,25 +119,25 @@ def totals_of(ctx: Context, given: ListInput, where: str, **bound: Value) -> Inv
     return InvoiceTotals(currency=currency, count=count, total=total_text, due=due_text)
 
 
-def credited_taxes(ctx: Context, invoice: str) -> list[list[dict[str, Any]]]:
-    """What was credited of an invoice: of each credit note what is taxed at each rate."""
-    rows = ctx.rows.all(
+def find_credited_taxes(ctx: Context, invoice_id: str) -> list[list[dict[str, Any]]]:
+    """Return the taxes of each credit note of an invoice."""
+    rows = ctx.db.all(
         "SELECT taxes FROM credit_note WHERE organisation_id = :organisation AND invoice_id = :invoice ORDER BY id",
-        invoice=invoice,
+        invoice=invoice_id,
     )
     return [orjson.loads(str(taxes)) for (taxes,) in rows]
 
 
-def of_quote(ctx: Context, quote: str) -> list[Invoice]:
-    """The invoices that were drafted or issued of a quote, without those that are void, oldest first."""
-    return _that_stand(ctx, "invoice.quote_id = :of", quote)
+def find_invoices_of_quote(ctx: Context, quote_id: str) -> list[Invoice]:
+    """Find the invoices and drafts for a quote, without void ones, oldest first."""
+    return _find_not_void(ctx, "invoice.quote_id = :of", quote_id)
 
 
-def of_job(ctx: Context, job: str) -> list[Invoice]:
-    """The same of a job."""
-    return _that_stand(ctx, "invoice.job_id = :of", job)
+def find_invoices_of_job(ctx: Context, job_id: str) -> list[Invoice]:
+    """Find the invoices and drafts for a job, without void ones, oldest first."""
+    return _find_not_void(ctx, "invoice.job_id = :of", job_id)
 
 
-def _that_stand(ctx: Context, condition: str, of: str) -> list[Invoice]:
-    sql = f"{INVOICES.everything} AND {condition} AND invoice.status <> 'void' ORDER BY invoice.id"
-    return [INVOICES.keep(row) for row in ctx.rows.all(sql, of=of)]
+def _find_not_void(ctx: Context, condition: str, record_id: str) -> list[Invoice]:
+    sql = f"{INVOICES.select_all} AND {condition} AND invoice.status <> 'void' ORDER BY invoice.id"
+    return [INVOICES.from_row(row) for row in ctx.db.all(sql, of=record_id)]

@@ -1,1 +1,1 @@
-"""Issuing: what is frozen of a document when it leaves, the PDF that is made of it, and the mail it goes with."""
+"""Issuing documents: the snapshot taken when a document is issued, the PDF made of it, and the email it goes with."""

@@ -1,1 +1,1 @@
-"""Jobs: what is to be done, for whom, and how far it is."""
+"""Jobs: the work to be done for customers, and its progress."""

@@ -1,20 +1,21 @@
-"""Jobs: their states, the stage they are at, and the rules of what can be done with them."""
+"""Jobs: their states and stages, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, NeedsFor, Right
-from mainstay.terms.shapes import Kept, Record, states
-from mainstay.terms.wire import PriceText
 from mainstay.values.address import Address
+from mainstay.values.choices import to_label
 from mainstay.values.durations import hours_text
-from mainstay.values.words import words_of
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Permission, RequiresPermission, RequiresPermissionForValues
+from mainstay.vocabulary.record_json import PriceText
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
-Status = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"]
+JobStatus = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"]
 JobStage = Literal[
     "enquiry",
     "quoting",
@@ -30,11 +31,11 @@ JobStage = Literal[
 ]
 Priority = Literal["low", "normal", "high", "urgent"]
 Billing = Literal["fixed", "timeAndMaterials", "nonBillable"]
-# What a job can be moved to; it is cancelled by an act of its own.
-Move = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed"]
+# The states that a job can be set to. Cancelling is an operation of its own.
+SettableJobStatus = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed"]
 
-# What is next at each stage.
-_NEXT: dict[JobStage, str | None] = {
+# The next step at each stage.
+_NEXT_ACTIONS: dict[JobStage, str | None] = {
     "enquiry": "Quote it or open it",
     "quoting": "Wait for the answer",
     "toSchedule": "Plan a visit",
@@ -47,25 +48,27 @@ _NEXT: dict[JobStage, str | None] = {
     "onHold": "Take it up again",
     "cancelled": None,
 }
-# Where the work is done and not on an invoice yet.
+# The stage of jobs whose work is done and not invoiced yet.
 TO_BILL: JobStage = "toInvoice"
-# What is over needs no column of a board; a list shows it. Whoever is not told how far the office is with it sees what
-# is done as one.
-_OVER: frozenset[JobStage] = frozenset({"paid", "closed", "cancelled"})
-ON_BOARD: tuple[JobStage, ...] = tuple(stage for stage in get_args(JobStage) if stage not in _OVER)
-DONE: Status = "done"
-# What is next at these is the office's to do; the others need not be told of it.
-_OFFICE_S: tuple[JobStage, ...] = ("enquiry", "quoting", "toSchedule", "toInvoice", "invoiced", "paid")
+# Finished jobs need no column on the board, because a list shows them. People who do not see the stages of invoicing
+# see all finished work as done.
+_FINISHED_STAGES: frozenset[JobStage] = frozenset({"paid", "closed", "cancelled"})
+BOARD_STAGES: tuple[JobStage, ...] = tuple(stage for stage in get_args(JobStage) if stage not in _FINISHED_STAGES)
+DONE: JobStatus = "done"
+# At these stages the next step is up to the office, and is shown only there.
+_STAGES_UP_TO_OFFICE: tuple[JobStage, ...] = ("enquiry", "quoting", "toSchedule", "toInvoice", "invoiced", "paid")
 
-_OFFICE_ONLY = Needs(Right.ALL_JOBS_READ)
-# These tell how far the money is; that the work is done or closed its state tells.
-STAGES_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, ("toInvoice", "invoiced", "paid", "closed"))
-_STEPS_OF_OFFICE = NeedsFor(Right.ALL_JOBS_READ, tuple(words for at in _OFFICE_S if (words := _NEXT[at])))
-# Whoever sees only their own visits cannot tell whose the planned one is: those that are theirs the schedule tells.
-_STEP_OF_SOMEONE = NeedsFor(Right.ALL_SCHEDULE_READ, (str(_NEXT["scheduled"]),))
-# For examples.
-_PERSON = "person_01KA41T9YB7C5D3E1F9G8H6J4K"
-_SITE: dict[str, Any] = {
+_OFFICE_ONLY = RequiresPermission(Permission.ALL_JOBS_READ)
+# These stages tell about invoices and payments. That the work is done or closed can be seen by the status.
+OFFICE_STAGES = RequiresPermissionForValues(Permission.ALL_JOBS_READ, ("toInvoice", "invoiced", "paid", "closed"))
+_OFFICE_NEXT_ACTIONS = RequiresPermissionForValues(
+    Permission.ALL_JOBS_READ, tuple(words for at in _STAGES_UP_TO_OFFICE if (words := _NEXT_ACTIONS[at]))
+)
+# People who see only their own visits cannot tell whose visit is planned. The schedule shows them their own.
+_VISIT_NEXT_ACTION = RequiresPermissionForValues(Permission.ALL_SCHEDULE_READ, (str(_NEXT_ACTIONS["scheduled"]),))
+# Used in examples.
+_EXAMPLE_PERSON = "person_01KA41T9YB7C5D3E1F9G8H6J4K"
+_EXAMPLE_ADDRESS: dict[str, Any] = {
     "line1": "2 Weir Lane",
     "line2": None,
     "city": "Sowerby Bridge",
@@ -79,8 +82,8 @@ class JobOut(Record):
     """A job."""
 
     noun = "job"
-    place = "/jobs/{id}"
-    states = states(
+    office_path = "/jobs/{id}"
+    states = make_states(
         enquiry="waiting",
         open="waiting",
         inProgress="good",
@@ -92,12 +95,12 @@ class JobOut(Record):
 
     number: str = Field(examples=["J-1042"])
     title: str = Field(examples=["Replace the boiler"])
-    status: Status = Field(examples=["open"])
-    stage: Annotated[JobStage | None, STAGES_OF_OFFICE] = Field(
+    status: JobStatus = Field(examples=["open"])
+    stage: Annotated[JobStage | None, OFFICE_STAGES] = Field(
         description="Where it stands on the board; derived. `closed` is without an invoice for all of it.",
         examples=["toSchedule"],
     )
-    next_action: Annotated[str | None, _STEPS_OF_OFFICE, _STEP_OF_SOMEONE] = Field(
+    next_action: Annotated[str | None, _OFFICE_NEXT_ACTIONS, _VISIT_NEXT_ACTION] = Field(
         title="Next step", description="What is to be done next.", examples=["Plan a visit"]
     )
     priority: Priority = Field(examples=["normal"])
@@ -105,14 +108,16 @@ class JobOut(Record):
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     site_id: str | None = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9K1N3P"])
     site_name: str | None = Field(title="Site", examples=["2 Weir Lane"])
-    site_address: Address | None = Field(title="Address", examples=[_SITE])
+    site_address: Address | None = Field(title="Address", examples=[_EXAMPLE_ADDRESS])
     description: str | None = Field(examples=["The key is with the neighbour."])
     due_on: str | None = Field(title="Due", examples=["2026-11-27"], json_schema_extra={"format": "date"})
-    lead_person_id: str | None = Field(examples=[_PERSON])
+    lead_person_id: str | None = Field(examples=[_EXAMPLE_PERSON])
     lead_person_name: str | None = Field(title="Led by", examples=["Tom Ashworth"])
-    assigned: list[str] = Field(description="The ids of the people who see it and work on it.", examples=[[_PERSON]])
+    assigned: list[str] = Field(
+        description="The ids of the people who see it and work on it.", examples=[[_EXAMPLE_PERSON]]
+    )
     tags: list[str] = Field(examples=[["boiler"]])
-    next_visit_at: Annotated[str | None, Needs(Right.ALL_SCHEDULE_READ)] = Field(
+    next_visit_at: Annotated[str | None, RequiresPermission(Permission.ALL_SCHEDULE_READ)] = Field(
         title="Next visit",
         description="When the next planned visit begins.",
         examples=[None],
@@ -121,7 +126,7 @@ class JobOut(Record):
     billing: Annotated[Billing | None, _OFFICE_ONLY] = Field(
         description="How it is billed.", examples=["timeAndMaterials"]
     )
-    budget: Annotated[PriceText | None, Needs(Right.PRICES_READ)] = Field(
+    budget: Annotated[PriceText | None, RequiresPermission(Permission.PRICES_READ)] = Field(
         description="What was agreed or estimated.", examples=["1200.00"]
     )
     customer_order_number: Annotated[str | None, _OFFICE_ONLY] = Field(title="Customer's order number", examples=[None])
@@ -130,10 +135,10 @@ class JobOut(Record):
     external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere", examples=[None])
 
 
-class Standing(NamedTuple):
-    """All that says how far a job is: its state, and what other areas have handed down."""
+class JobProgress(NamedTuple):
+    """Everything that determines a job's stage: its status, and totals maintained by other areas."""
 
-    status: Status
+    status: JobStatus
     billing: Billing
     planned_visits: int = 0
     quoting: bool = False
@@ -141,26 +146,26 @@ class Standing(NamedTuple):
     owed: int = 0
 
 
-def stage_of(job: Standing) -> tuple[JobStage, str | None]:
-    """Where a job stands on the board, and what is to be done next."""
+def stage_of(progress: JobProgress) -> tuple[JobStage, str | None]:
+    """Return a job's stage on the board and its next step."""
     stage: JobStage
-    if job.status in {"enquiry", "open"} and job.quoting and not job.planned_visits:
+    if progress.status in {"enquiry", "open"} and progress.quoting and not progress.planned_visits:
         stage = "quoting"
-    elif job.status == "open":
-        stage = "scheduled" if job.planned_visits else "toSchedule"
-    elif job.status == "done" and job.billing != "nonBillable" and not job.invoiced:
+    elif progress.status == "open":
+        stage = "scheduled" if progress.planned_visits else "toSchedule"
+    elif progress.status == "done" and progress.billing != "nonBillable" and not progress.invoiced:
         stage = "toInvoice"
-    elif job.status == "done":
-        stage = "invoiced" if job.owed else "paid"
-    elif job.status == "closed":
-        stage = "paid" if job.invoiced and not job.owed else "closed"
+    elif progress.status == "done":
+        stage = "invoiced" if progress.owed else "paid"
+    elif progress.status == "closed":
+        stage = "paid" if progress.invoiced and not progress.owed else "closed"
     else:
-        stage = job.status
-    return stage, None if job.status == "closed" else _NEXT[stage]
+        stage = progress.status
+    return stage, None if progress.status == "closed" else _NEXT_ACTIONS[stage]
 
 
-# What a job can become, from each state, the likeliest first.
-_MOVES: dict[Status, tuple[Move, ...]] = {
+# The possible next states from each state, the most likely first.
+_NEXT_STATUSES: dict[JobStatus, tuple[SettableJobStatus, ...]] = {
     "enquiry": ("open", "onHold"),
     "open": ("inProgress", "done", "onHold", "enquiry"),
     "inProgress": ("done", "onHold", "open"),
@@ -169,12 +174,12 @@ _MOVES: dict[Status, tuple[Move, ...]] = {
     "closed": ("open", "inProgress", "done"),
     "cancelled": ("open",),
 }
-# What those who only work on a job may make of it.
-_IN_THE_FIELD = {"open", "inProgress", "onHold", "done"}
+# The states between which members may move their own jobs.
+_FIELD_STATUSES = {"open", "inProgress", "onHold", "done"}
 
 
 class UnbilledWork(NamedTuple):
-    """How much of a job's billable work is on no invoice."""
+    """How much of a job's billable work is not on an invoice."""
 
     minutes: int
     materials: int
@@ -185,81 +190,81 @@ class UnbilledWork(NamedTuple):
         return " and ".join(filter(None, (hours, materials)))
 
 
-class Step(NamedTuple):
-    """What is next with a job: what it becomes by it, and what that is called."""
+class JobStep(NamedTuple):
+    """The next step of a job: the button's text, and the state it leads to."""
 
-    words: str
-    to: Move
+    label: str
+    status: SettableJobStatus
 
 
-def next_step(stage: JobStage, *, told: bool) -> Step | None:
-    """What is next at a stage, where it is for someone to say so, and they are told of it.
+def next_job_step(stage: JobStage, *, sees_office_stages: bool) -> JobStep | None:
+    """Return the next step at a stage, or None.
 
-    With what was called off nothing is next; it can be taken up again.
+    `sees_office_stages` says whether the person sees the stages of the office. A cancelled job can always be reopened.
     """
-    return _STEPS.get(stage) if told or stage == "cancelled" else None
+    return _STEPS.get(stage) if sees_office_stages or stage == "cancelled" else None
 
 
-def is_to_be_planned(stage: JobStage) -> bool:
-    """Whether a visit is what comes next."""
+def has_to_be_planned(stage: JobStage) -> bool:
+    """Return whether the next step is to plan a visit."""
     return stage == "toSchedule"
 
 
-def is_planned(stage: JobStage) -> bool:
-    """Whether someone will go there."""
+def has_planned_visit(stage: JobStage) -> bool:
+    """Return whether a visit is planned."""
     return stage == "scheduled"
 
 
-def is_to_be_billed(stage: JobStage) -> bool:
-    """Whether an invoice is what comes next."""
-    return stage == TO_BILL
+def has_to_be_billed(stage: JobStage, billing: Billing | None, unbilled: Decimal) -> bool:
+    """Return whether the next step is to invoice: a price was agreed, or there is work or material to bill."""
+    return stage == TO_BILL and (billing == "fixed" or unbilled != 0)
 
 
-_STEPS: dict[JobStage, Step] = {
-    "enquiry": Step("Open the job", "open"),
-    "toSchedule": Step("Start the work", "inProgress"),
-    "scheduled": Step("Start the work", "inProgress"),
-    "inProgress": Step("Finish the work", "done"),
-    "toInvoice": Step("Close the job", "closed"),
-    "paid": Step("Close the job", "closed"),
-    "onHold": Step("Take it up again", "open"),
-    "cancelled": Step("Reopen the job", "open"),
+_STEPS: dict[JobStage, JobStep] = {
+    "enquiry": JobStep("Open the job", "open"),
+    "toSchedule": JobStep("Start the work", "inProgress"),
+    "scheduled": JobStep("Start the work", "inProgress"),
+    "inProgress": JobStep("Finish the work", "done"),
+    "toInvoice": JobStep("Close the job", "closed"),
+    "paid": JobStep("Close the job", "closed"),
+    "onHold": JobStep("Take it up again", "open"),
+    "cancelled": JobStep("Reopen the job", "open"),
 }
 
 
-def is_over(status: Status) -> bool:
-    """Whether nothing is planned or logged on a job any more."""
+def is_over(status: JobStatus) -> bool:
+    """Return whether a job is closed or cancelled, so that nothing can be planned or logged on it."""
     return status in {"closed", "cancelled"}
 
 
-def moves(status: Status, by: Actor) -> list[Move]:
-    """What someone may make of a job in this state."""
-    return [to for to in _MOVES[status] if _may_move(by, status, to)]
+def settable_statuses(status: JobStatus, by: Actor) -> list[SettableJobStatus]:
+    """Return the states that a person may set for a job in this state."""
+    return [new_status for new_status in _NEXT_STATUSES[status] if _can_set(by, status, new_status)]
 
 
-def _may_move(by: Actor, status: Status, to: Move) -> bool:
-    return by.may(Right.JOBS_CHANGE) or {to, status} <= _IN_THE_FIELD
+def _can_set(by: Actor, status: JobStatus, new_status: SettableJobStatus) -> bool:
+    return by.can(Permission.JOBS_CHANGE) or {new_status, status} <= _FIELD_STATUSES
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Kept):
-    """A job as its rules see it."""
+class Job(StoredRecord):
+    """A job, as seen by the rules."""
 
-    shown = JobOut
+    output = JobOut
 
     number: str
     title: str
-    status: Status
+    status: JobStatus
     billing: Billing
     customer_id: str
     customer_name: str
     site_id: str | None
     lead_person_id: str | None
     assigned: list[str]
-    # In ten-thousandths.
+    # In ten-thousandths of the currency unit.
     budget: int | None
     quote_id: str | None
-    # Handed down by other areas.
+    # Maintained by other areas.
     planned_visits: int
     running_timers: int
     quoting: bool
@@ -267,43 +272,43 @@ class Job(Kept):
     owed: int
 
     @property
-    def called(self) -> str:
-        """Number and title."""
+    def display_name(self) -> str:
+        """The job's number and title."""
         return f"{self.number} {self.title}"
 
     @property
     def detail(self) -> str:
-        """For whom it is."""
+        """The name of its customer."""
         return self.customer_name
 
     @property
-    def standing(self) -> Standing:
-        """How far it is."""
-        return Standing(self.status, self.billing, self.planned_visits, self.quoting, self.invoiced, self.owed)
+    def progress(self) -> JobProgress:
+        """What determines its stage."""
+        return JobProgress(self.status, self.billing, self.planned_visits, self.quoting, self.invoiced, self.owed)
 
     @property
     def bills_work(self) -> bool:
-        """Whether its customer is billed for hours and materials, and not for a price that was agreed."""
+        """Whether its customer is billed for hours and materials instead of an agreed price."""
         return self.billing == "timeAndMaterials"
 
     def not_changeable(self, _by: Actor) -> list[Reason]:
-        """Why its details cannot be changed."""
-        return self._if_over()
+        """Return why its details cannot be changed."""
+        return self._reasons_if_over()
 
-    def not_movable(self, by: Actor, to: Move) -> list[Reason]:
-        """Why it cannot become this."""
-        words = words_of(to).lower()
-        if to == self.status:
+    def not_movable(self, by: Actor, new_status: SettableJobStatus) -> list[Reason]:
+        """Return why it cannot be set to this state."""
+        words = to_label(new_status).lower()
+        if new_status == self.status:
             return [Reason(f"{self.number} is {words} already.")]
-        if not _may_move(by, self.status, to):
+        if not _can_set(by, self.status, new_status):
             return [Reason(f"The role {by.role} may not make it {words}. Ask the office.", forbids=True)]
-        if to not in _MOVES[self.status]:
-            possible = ", ".join(_MOVES[self.status])
-            return [Reason(f"{self.number} is {words_of(self.status).lower()}. From there it can become: {possible}.")]
-        return [*self._if_timed(by, to), *self._if_not_paid(to)]
+        if new_status not in _NEXT_STATUSES[self.status]:
+            possible = ", ".join(_NEXT_STATUSES[self.status])
+            return [Reason(f"{self.number} is {to_label(self.status).lower()}. From there it can become: {possible}.")]
+        return [*self._reasons_if_timed(by, new_status), *self._reasons_if_unpaid(new_status)]
 
     def closing_warnings(self, unbilled: UnbilledWork) -> list[str]:
-        """What is worth a look before it is closed: work that would stay unbilled."""
+        """Return warnings about work that would stay unbilled if the job is closed."""
         if any(unbilled):
             what = f"{self.number} has {unbilled} on no invoice"
         elif self.invoiced or self.billing == "nonBillable":
@@ -313,36 +318,36 @@ class Job(Kept):
         return [f"{what}. Invoice it if it is to be billed (draft_invoice)."]
 
     def not_cancellable(self, by: Actor) -> list[Reason]:
-        """Why it cannot be cancelled."""
+        """Return why it cannot be cancelled."""
         if self.status == "cancelled":
             return [Reason(f"{self.number} is cancelled already.")]
         if self.status == "closed":
-            return [Reason(f"{self.number} is closed. Reopen it first.", unblock="change_job_status")]
-        return self._if_timed(by, "cancelled")
+            return [Reason(f"{self.number} is closed. Reopen it first.", unblocked_by="change_job_status")]
+        return self._reasons_if_timed(by, "cancelled")
 
     def not_workable(self) -> list[Reason]:
-        """Why no work can be planned or logged on it."""
-        return [reason._replace(at=self.id) for reason in self._if_over()]
+        """Return why no work can be planned or logged on it."""
+        return [reason._replace(unblock_on=self.id) for reason in self._reasons_if_over()]
 
-    def _if_over(self) -> list[Reason]:
+    def _reasons_if_over(self) -> list[Reason]:
         if is_over(self.status):
-            return [Reason(f"{self.number} is {self.status}. Reopen it first.", unblock="change_job_status")]
+            return [Reason(f"{self.number} is {self.status}. Reopen it first.", unblocked_by="change_job_status")]
         return []
 
-    def _if_timed(self, by: Actor, to: str) -> list[Reason]:
-        if not self.running_timers or to not in {"done", "closed", "cancelled"}:
+    def _reasons_if_timed(self, by: Actor, new_status: str) -> list[Reason]:
+        if not self.running_timers or new_status not in {"done", "closed", "cancelled"}:
             return []
-        # Who sees only their own hours would be told of no other, and stops no other.
-        if by.may(Right.ALL_HOURS_READ):
-            way = "Stop it first. list_hours of the job with the status `running` tells whose it is."
+        # People who see only their own hours may not learn whose timer runs, and cannot stop it.
+        if by.can(Permission.ALL_HOURS_READ):
+            advice = "Stop it first. list_hours of the job with the status `running` tells whose it is."
         else:
-            way = "Stop it first if it is yours. Otherwise whoever started it does, or someone in the office."
-        return [Reason(f"A timer still runs on {self.number}. {way}", unblock="stop_timer")]
+            advice = "Stop it first if it is yours. Otherwise whoever started it does, or someone in the office."
+        return [Reason(f"A timer still runs on {self.number}. {advice}", unblocked_by="stop_timer")]
 
-    def _if_not_paid(self, to: str) -> list[Reason]:
-        if to != "closed" or not self.owed:
+    def _reasons_if_unpaid(self, new_status: str) -> list[Reason]:
+        if new_status != "closed" or not self.owed:
             return []
         if self.invoiced:
             return [Reason(f"{self.number} is not paid yet. It closes by itself when it is.")]
         text = f"{self.number} has an invoice that is not paid yet. Record the payment, or credit or void it, first."
-        return [Reason(text, unblock="record_payment")]
+        return [Reason(text, unblocked_by="record_payment")]

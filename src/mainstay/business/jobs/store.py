@@ -1,130 +1,130 @@
-"""Where jobs are kept, and who sees which."""
+"""Storage of jobs, and who may see which."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, get_args
 
 import orjson
 
-from mainstay.business.jobs.model import Job, Standing, Status, UnbilledWork, stage_of
+from mainstay.business.jobs.model import Job, JobProgress, JobStatus, UnbilledWork, stage_of
+from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.ledger.outbox import Letter
-from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
-from mainstay.terms.rights import Right
-from mainstay.values.search import kept_words, words_of_number, words_of_postal_address, words_of_text
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.search_words import combine_words, words_of_number, words_of_postal_address, words_of_text
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
+from mainstay.vocabulary.permissions import Permission
 
-# The chore that reckons anew whether a job is invoiced, once it is billed in another way or at another price.
-REBILLED = "settle_job_billed_anew"
-# The chore that lets what bears the title of a job be found by it again.
-RETITLED = "reword_records_of_job"
+# The kind of the task that decides again whether a job is invoiced, after its billing or budget has changed.
+RECHECK_JOB_INVOICED = "settle_job_billed_anew"
+# The kind of the task that refreshes the search words of records that contain a job's title.
+REFRESH_JOB_SEARCH = "reword_records_of_job"
 
-_OF_SITE = "(SELECT site.{} FROM site WHERE site.organisation_id = :organisation AND site.id = job.site_id)"
-# Work that should have been done before a date, and is not.
-LATE = "job.due_on < :due_before AND job.due_on IS NOT NULL AND job.status NOT IN ('closed', 'cancelled', 'done')"
-_LIVE = "job.status NOT IN ('closed', 'cancelled')"
+_SITE_FIELD_SQL = "(SELECT site.{} FROM site WHERE site.organisation_id = :organisation AND site.id = job.site_id)"
+# Jobs that were due before a date and are not done.
+LATE_SQL = "job.due_on < :due_before AND job.due_on IS NOT NULL AND job.status NOT IN ('closed', 'cancelled', 'done')"
+_LIVE_SQL = "job.status NOT IN ('closed', 'cancelled')"
 
 
-def _words(site_address: str | None, tags: str, number: str, *texts: str | None) -> frozenset[str]:
-    place = words_of_postal_address(orjson.loads(site_address)) if site_address else set()
-    said = words_of_text(" ".join(text for text in (*texts, *orjson.loads(tags)) if text))
-    return kept_words(words_of_number(number), said, place)
+def _search_words(site_address: str | None, tags: str, number: str, *texts: str | None) -> frozenset[str]:
+    address_words = words_of_postal_address(orjson.loads(site_address)) if site_address else set()
+    text_words = words_of_text(" ".join(text for text in (*texts, *orjson.loads(tags)) if text))
+    return combine_words(words_of_number(number), text_words, address_words)
 
 
 _TEXTS = ("title", "customer_name", "site_name", "description", "customer_order_number")
 
-JOBS = Listing(
+JOBS = RecordStore(
     Job,
     source="job",
-    what="job",
+    label="job",
     prefix="job",
     id_field="job_id",
-    number="number",
+    number_column="number",
     columns={
         "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
         " AND customer.id = job.customer_id)",
-        "site_name": _OF_SITE.format("name"),
-        "site_address": _OF_SITE.format("address"),
+        "site_name": _SITE_FIELD_SQL.format("name"),
+        "site_address": _SITE_FIELD_SQL.format("address"),
         "lead_person_name": "(SELECT person.name FROM person WHERE person.organisation_id = :organisation"
         " AND person.id = job.lead_person_id)",
     },
-    facts={
+    rule_columns={
         "planned_visits": "job.planned_visits",
         "running_timers": "job.running_timers",
         "quoting": "job.quoting",
         "invoiced": "job.invoiced",
         "owed": "job.owed",
     },
-    own=Own(
-        granted="own_job",
-        copies=("status", "stage", "priority", "customer_id", "site_id", "lead_person_id", "due_on"),
-        unless=Right.ALL_JOBS_READ,
+    visibility=Visibility(
+        grant_table="own_job",
+        copied_columns=("status", "stage", "priority", "customer_id", "site_id", "lead_person_id", "due_on"),
+        unrestricted_with=Permission.ALL_JOBS_READ,
     ),
     filters={
-        "status": {name: f"job.status = '{name}'" for name in get_args(Status)} | {"live": _LIVE},
+        "status": {name: f"job.status = '{name}'" for name in get_args(JobStatus)} | {"live": _LIVE_SQL},
         "stage": "job.stage = :stage",
         "priority": "job.priority = :priority",
         "customer_id": "job.customer_id = :customer_id",
         "site_id": "job.site_id = :site_id",
         "lead_person_id": "job.lead_person_id = :lead_person_id",
-        "due_before": LATE,
+        "due_before": LATE_SQL,
     },
-    orders={NEWEST: ListOrder("id", descending=True), "due": ListOrder("due_on", without="a due date")},
-    found_by=(FoundBy(columns=("site_address", "tags", "number", *_TEXTS), words=_words),),
+    orders={NEWEST: ListOrder("id", descending=True), "due": ListOrder("due_on", missing_label="a due date")},
+    search_fields=(SearchFields(columns=("site_address", "tags", "number", *_TEXTS), extract_words=_search_words),),
 )
 
 
 def insert(ctx: Context, values: Mapping[str, Any]) -> Job:
-    """A new job, seen by those who are assigned to it."""
-    stage, next_action = stage_of(Standing(values["status"], values["billing"]))
+    """Insert a job, and let the people assigned to it see it."""
+    stage, next_action = stage_of(JobProgress(values["status"], values["billing"]))
     job = JOBS.insert(ctx, {**values, "stage": stage, "next_action": next_action})
-    for person in _assigned(job):
-        _grant(ctx, job.id, person, "assigned")
+    for person in _list_assigned(job):
+        _grant_access(ctx, job.id, person, "assigned")
     return job
 
 
 def save(ctx: Context, job: Job, changes: Mapping[str, Any]) -> Job:
-    """Write what changes, with the stage that follows from it; the very same job where nothing is different.
+    """Write changes to a job, with the stage that results from them. Return the same object if nothing changed.
 
-    What only rules know, such as timers that run, makes a new version too: what can be done with a job follows from it,
-    and whoever decided by an older version is to look again. Of that alone nobody is told.
+    Facts that are not part of the output, such as running timers, also make a new version. They change what can be done
+    with the job, so an operation based on an older version must be refused. No event is emitted for them.
     """
-    standing = job.standing._replace(**{name: changes[name] for name in Standing._fields if name in changes})
-    stage, next_action = stage_of(standing)
-    after = JOBS.save(ctx, job, {**changes, "stage": stage, "next_action": next_action})
-    if {*job.assigned, job.lead_person_id} != {*after.assigned, after.lead_person_id}:
-        _assign(ctx, after)
-    if after.billing != job.billing:
-        _bill_anew(ctx, after)
-    if (after.billing, after.budget) != (job.billing, job.budget):
-        ctx.post(Letter(REBILLED, {"job": job.id}))
-    return after
+    progress = job.progress._replace(**{name: changes[name] for name in JobProgress._fields if name in changes})
+    stage, next_action = stage_of(progress)
+    updated = JOBS.save(ctx, job, {**changes, "stage": stage, "next_action": next_action})
+    if {*job.assigned, job.lead_person_id} != {*updated.assigned, updated.lead_person_id}:
+        _update_assigned_access(ctx, updated)
+    if updated.billing != job.billing:
+        _update_billable_materials(ctx, updated)
+    if (updated.billing, updated.budget) != (job.billing, job.budget):
+        ctx.add_task(OutboxTask(RECHECK_JOB_INVOICED, {"job": job.id}))
+    return updated
 
 
-def unbilled_work(ctx: Context, job: str) -> UnbilledWork:
-    """Count a job's billable hours, approved or not yet, and materials that are on no invoice."""
+def count_unbilled_work(ctx: Context, job_id: str) -> UnbilledWork:
+    """Count a job's billable hours and materials that are on no invoice. Hours need not be approved yet."""
     of_job = "WHERE organisation_id = :organisation AND job_id = :job AND billable = 1 AND billed = 0"
-    worked = ctx.rows.one(
+    minutes = ctx.db.one(
         f"SELECT CAST(sum(minutes) AS bigint) FROM time_entry {of_job} AND status NOT IN ('running', 'rejected')",
-        job=job,
+        job=job_id,
     )
-    bought = ctx.rows.one(f"SELECT count(*) FROM material {of_job}", job=job)
-    return UnbilledWork(*(int(row[0] or 0) if row else 0 for row in (worked, bought)))
+    materials = ctx.db.one(f"SELECT count(*) FROM material {of_job}", job=job_id)
+    return UnbilledWork(*(int(row[0] or 0) if row else 0 for row in (minutes, materials)))
 
 
-def let_see(ctx: Context, job: str, person: str, *, planned: bool) -> None:
-    """Let someone see a job because they are planned on it, or no longer for that."""
+def set_planned_access(ctx: Context, job_id: str, person_id: str, *, planned: bool) -> None:
+    """Let a person see a job because they are planned on it, or take that back."""
     if planned:
-        _grant(ctx, job, person, "planned")
+        _grant_access(ctx, job_id, person_id, "planned")
     else:
-        _withdraw(ctx, job, "planned", "person_id = :person", person=person)
+        _withdraw_access(ctx, job_id, "planned", "person_id = :person", person=person_id)
 
 
-def _bill_anew(ctx: Context, job: Job) -> None:
-    """Let what was bought for a job and is on no invoice be billed on, or not, as the job is now.
+def _update_billable_materials(ctx: Context, job: Job) -> None:
+    """Update whether a job's unbilled materials are billable, after its billing has changed.
 
-    Of hours, people say so themselves. What comes off an invoice again follows its job then.
+    For hours, people decide that themselves. Materials that come off an invoice later follow their job then.
     """
-    ctx.rows.run(
+    ctx.db.run(
         "UPDATE material SET billable = CASE WHEN value > 0 THEN :billable ELSE 0 END"
         " WHERE organisation_id = :organisation AND job_id = :job AND billed = 0",
         job=job.id,
@@ -132,41 +132,41 @@ def _bill_anew(ctx: Context, job: Job) -> None:
     )
 
 
-def _assigned(job: Job) -> list[str]:
+def _list_assigned(job: Job) -> list[str]:
     return sorted({*job.assigned, *([job.lead_person_id] if job.lead_person_id else [])})
 
 
-def _assign(ctx: Context, job: Job) -> None:
-    assigned = _assigned(job)
-    _withdraw(ctx, job.id, "assigned", _none_of(assigned), **_named(assigned))
+def _update_assigned_access(ctx: Context, job: Job) -> None:
+    assigned = _list_assigned(job)
+    _withdraw_access(ctx, job.id, "assigned", _exclude_sql(assigned), **_name_parameters(assigned))
     for person in assigned:
-        _grant(ctx, job.id, person, "assigned")
+        _grant_access(ctx, job.id, person, "assigned")
 
 
 _COPIES = "status, stage, priority, customer_id, site_id, lead_person_id, due_on"
 
 
-def _grant(ctx: Context, job: str, person: str, why: str) -> None:
-    ctx.rows.run(
-        f"INSERT INTO own_job (organisation_id, person_id, id, {why}, {_COPIES})"
+def _grant_access(ctx: Context, job_id: str, person_id: str, reason_column: str) -> None:
+    ctx.db.run(
+        f"INSERT INTO own_job (organisation_id, person_id, id, {reason_column}, {_COPIES})"
         f" SELECT organisation_id, :person, id, 1, {_COPIES} FROM job"
         " WHERE organisation_id = :organisation AND id = :job"
-        f" ON CONFLICT (organisation_id, person_id, id) DO UPDATE SET {why} = 1",
-        job=job,
-        person=person,
+        f" ON CONFLICT (organisation_id, person_id, id) DO UPDATE SET {reason_column} = 1",
+        job=job_id,
+        person=person_id,
     )
 
 
-def _withdraw(ctx: Context, job: str, why: str, whom: str, **people: str) -> None:
-    mine = "own_job {} WHERE organisation_id = :organisation AND id = :job AND " + whom
-    ctx.rows.run("UPDATE " + mine.format(f"SET {why} = 0"), job=job, **people)
-    ctx.rows.run("DELETE FROM " + mine.format("") + " AND assigned = 0 AND planned = 0", job=job, **people)
+def _withdraw_access(ctx: Context, job_id: str, reason_column: str, condition: str, **people: str) -> None:
+    rest_sql = "own_job {} WHERE organisation_id = :organisation AND id = :job AND " + condition
+    ctx.db.run("UPDATE " + rest_sql.format(f"SET {reason_column} = 0"), job=job_id, **people)
+    ctx.db.run("DELETE FROM " + rest_sql.format("") + " AND assigned = 0 AND planned = 0", job=job_id, **people)
 
 
-def _none_of(people: Collection[str]) -> str:
-    names = ", ".join(f":{name}" for name in _named(people))
+def _exclude_sql(people: Collection[str]) -> str:
+    names = ", ".join(f":{name}" for name in _name_parameters(people))
     return f"person_id NOT IN ({names})" if people else "1 = 1"
 
 
-def _named(people: Collection[str]) -> dict[str, str]:
+def _name_parameters(people: Collection[str]) -> dict[str, str]:
     return {f"person_{chr(97 + number // 26)}{chr(97 + number % 26)}": one for number, one in enumerate(sorted(people))}

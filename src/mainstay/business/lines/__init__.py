@@ -1,1 +1,1 @@
-"""Lines: what quotes, invoices and orders are made of."""
+"""The lines of quotes, invoices and orders, and their totals."""

@@ -1,4 +1,4 @@
-"""The lines of a document, and what they come to: pure."""
+"""The lines of a document and their totals. Pure functions: no database access."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,28 +8,37 @@ from pydantic import BaseModel, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.pricelist.model import ShownTaxPart, TaxRate
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.terms.wire import MoneyText, PriceText
+from mainstay.documents.snapshot import LineKind
 from mainstay.values.fields import Percent, Price
-from mainstay.values.known_costs import CostedLine, KnownCosts, known_costs
-from mainstay.values.models import GIVEN, TOLD
-from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, in_minor, parse_price, price_text
-from mainstay.values.totals import Charge, Discount, Group, Rate, Settled, Totals, hours_of, total_up
+from mainstay.values.known_costs import CostedLine, KnownCosts, split_known_costs
+from mainstay.values.model_config import INPUT_CONFIG, OUTPUT_CONFIG
+from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, parse_price, price_text, price_to_minor
+from mainstay.values.totals import (
+    Charge,
+    Discount,
+    FixedAmount,
+    Rate,
+    RateTotal,
+    Totals,
+    calculate_totals,
+    minutes_to_hours,
+)
+from mainstay.vocabulary.record_json import MoneyText, PriceText
+from mainstay.vocabulary.refusal import Fault, Invalid
 
-Kind = Literal["item", "text", "heading"]
 SourceKind = Literal["timeEntry", "orderLine", "billLine", "quoteLine", "deposit", "invoice"]
 
-MOST_LINES = 200
-# Of the texts of all lines together, which are printed in about two seconds.
-MOST_CHARACTERS = 100_000
-# In units of the currency: far more than anyone is billed, and far less than what a database holds and adds up, even
+MAX_LINES = 200
+# The limit for the texts of all lines together. That many characters are printed in about two seconds.
+MAX_LINE_CHARACTERS = 100_000
+# The largest amount, in units of the currency. Nobody is billed that much, and a database can still add up such amounts
 # in ten-thousandths.
-_MOST = 10**12
-# What a line has where nothing is taxed.
-_UNTAXED = Rate("", ())
-# For examples.
-_RATE = "tax_01KA3R2D4F6H8J0K2N4P6R8T0V"
-LINE: dict[str, Any] = {
+_MAX_AMOUNT = 10**12
+# The rate of a line without tax.
+_NO_TAX = Rate("", ())
+# Used in examples.
+_EXAMPLE_RATE = "tax_01KA3R2D4F6H8J0K2N4P6R8T0V"
+EXAMPLE_LINE: dict[str, Any] = {
     "id": "line_01KA3R5X7Z9B1D3F5H7J9K1N3P",
     "kind": "item",
     "itemId": None,
@@ -38,15 +47,15 @@ LINE: dict[str, Any] = {
     "unit": "pcs",
     "unitPrice": "1200.00",
     "discountPercent": "0.00",
-    "taxRateId": _RATE,
+    "taxRateId": _EXAMPLE_RATE,
     "optional": False,
     "chosen": True,
     "cost": "800.00",
     "source": None,
     "amount": "1200.00",
 }
-TAX: dict[str, Any] = {
-    "taxRateId": _RATE,
+EXAMPLE_TAX: dict[str, Any] = {
+    "taxRateId": _EXAMPLE_RATE,
     "name": "VAT 20 %",
     "category": "standard",
     "percent": "20.00",
@@ -59,49 +68,49 @@ TAX: dict[str, Any] = {
 class Share(BaseModel):
     """A part of what a document comes to."""
 
-    model_config = GIVEN
+    model_config = INPUT_CONFIG
 
     percent: Percent | None = Field(None, description='Such as "10"; or else an amount.')
     amount: Price | None = Field(None, description='Such as "250.00"; or else a percent.')
 
     @model_validator(mode="after")
-    def _is_one(self) -> "Share":
+    def _check_exactly_one(self) -> "Share":
         if (self.percent is None) == (self.amount is None):
             raise ValueError("takes either a percent or an amount")
         return self
 
-    def kept(self, currency: str, field: str) -> dict[str, str | None]:
-        """As it is kept and shown; an amount has no more decimals than its currency."""
+    def to_stored_json(self, currency: str, field: str) -> dict[str, str | None]:
+        """Return the share as it is stored and output; refuse an amount with more decimals than its currency has."""
         percent = None if self.percent is None else price_text(self.percent)
         if self.amount is None:
             return {"percent": percent, "amount": None}
         try:
-            return {"percent": percent, "amount": amount_text(in_minor(self.amount, currency), currency)}
-        except ValueError as wrong:
-            raise Invalid([Fault(f"{field}.amount", str(wrong))]) from None
+            return {"percent": percent, "amount": amount_text(price_to_minor(self.amount, currency), currency)}
+        except ValueError as error:
+            raise Invalid([Fault(f"{field}.amount", str(error))]) from None
 
 
 class ShownShare(BaseModel):
     """A part of what a document comes to, as it is shown."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     percent: PriceText | None
     amount: MoneyText | None
 
 
-def read_share(kept: Mapping[str, str | None] | None, currency: str) -> Discount:
-    """What is kept of a share, to reckon with; nothing where there is none."""
-    if kept is None:
+def share_to_discount(stored: Mapping[str, str | None] | None, currency: str) -> Discount:
+    """Convert a stored share into a discount; None becomes a discount of zero."""
+    if stored is None:
         return Discount()
-    percent = parse_price(kept["percent"]) if kept["percent"] else 0
-    return Discount(percent, Money.parse(kept["amount"], currency).minor if kept["amount"] else 0)
+    percent = parse_price(stored["percent"]) if stored["percent"] else 0
+    return Discount(percent, Money.parse(stored["amount"], currency).minor if stored["amount"] else 0)
 
 
 class ShownSettled(BaseModel):
     """What a line comes to exactly, as it was invoiced before."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     net: MoneyText
     taxes: list[MoneyText] = Field(description="By the parts of the tax rate.")
@@ -110,7 +119,7 @@ class ShownSettled(BaseModel):
 class Source(BaseModel):
     """What a line bills, which is billed once."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     kind: SourceKind
     id: str
@@ -119,12 +128,12 @@ class Source(BaseModel):
 
 
 class PricedLine(BaseModel):
-    """What every line is shown with, sold or bought."""
+    """The output fields that lines of sales and purchases share."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     id: str
-    kind: Kind = Field(description="`item` costs something; `text` and `heading` are only read.")
+    kind: LineKind = Field(description="`item` costs something; `text` and `heading` are only read.")
     item_id: str | None = Field(description="The item of the price list it was made of.")
     description: str
     quantity: PriceText
@@ -153,7 +162,7 @@ class ShownTaxOfPart(ShownTaxPart):
 class ShownTax(BaseModel):
     """What is taxed at one rate, as it is shown."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     tax_rate_id: str | None
     name: str | None
@@ -166,11 +175,11 @@ class ShownTax(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line as its rules see it; prices, quantities and percentages are counts of 1/10,000."""
+    """A line for calculations; prices, quantities and percentages are counts of 1/10,000."""
 
     id: str
     description: str
-    kind: Kind = "item"
+    kind: LineKind = "item"
     item_id: str | None = None
     quantity: int = UNIT
     unit: str | None = None
@@ -183,161 +192,165 @@ class Line:
     source: Mapping[str, Any] | None = None
 
     @property
-    def deducts(self) -> bool:
-        """Whether it takes off what was invoiced before."""
+    def is_deduction(self) -> bool:
+        """Whether the line deducts an earlier invoice."""
         return bool(self.source and self.source["kind"] == "deposit")
 
     @property
     def is_settled(self) -> bool:
-        """Whether it comes to what was invoiced before, to the cent: no discount is shared out over it."""
+        """Whether its amounts are fixed to the cent by an earlier invoice, so that it gets no share of the discount."""
         return bool(self.source and self.source.get("settled"))
 
     @property
-    def counts(self) -> bool:
-        """Whether it is part of what the document comes to."""
+    def is_counted(self) -> bool:
+        """Whether the line is part of the document's total."""
         return self.kind == "item" and (self.chosen or not self.optional)
 
-    def charge(self, rates: Mapping[str, TaxRate], currency: str, share: int | None = None) -> Charge:
-        """What it costs; `share` is what the discount of the whole takes off it, where that is settled."""
-        rate = rates[self.tax_rate_id].rate if self.tax_rate_id else _UNTAXED
-        settled = self._settled(currency)
-        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, settled, share, self._minutes)
+    def to_charge(self, rates: Mapping[str, TaxRate], currency: str, share: int | None = None) -> Charge:
+        """Return what the line charges; `share` is its share of the document's discount, if that is settled."""
+        rate = rates[self.tax_rate_id].rate if self.tax_rate_id else _NO_TAX
+        settled = self._read_settled(currency)
+        return Charge(self.quantity, self.unit_price, rate, self.discount_percent, settled, share, self._exact_minutes)
 
     @property
-    def _minutes(self) -> int | None:
-        """The minutes of the hours that it bills, as long as its quantity is what they come to."""
+    def _exact_minutes(self) -> int | None:
+        """The exact minutes of the hours that it bills, if its quantity still matches them."""
         minutes = self.source.get("minutes") if self.source else None
-        return minutes if minutes is not None and hours_of(minutes) == self.quantity else None
+        return minutes if minutes is not None and minutes_to_hours(minutes) == self.quantity else None
 
-    def _settled(self, currency: str) -> Settled | None:
-        kept = self.source.get("settled") if self.source else None
-        if kept is None:
+    def _read_settled(self, currency: str) -> FixedAmount | None:
+        stored = self.source.get("settled") if self.source else None
+        if stored is None:
             return None
-        return Settled(_minor(kept["net"], currency), tuple(_minor(tax, currency) for tax in kept["taxes"]))
+        return FixedAmount(
+            _parse_minor(stored["net"], currency), tuple(_parse_minor(tax, currency) for tax in stored["taxes"])
+        )
 
-    def costs(self, decimals: int) -> int:
-        """What it costs whoever sells it, in a currency with so many decimals."""
-        return Charge(self.quantity, self.cost or 0, _UNTAXED).amount(decimals)
+    def compute_cost(self, decimals: int) -> int:
+        """Return what the line costs the organisation, in minor units of a currency with so many decimals."""
+        return Charge(self.quantity, self.cost or 0, _NO_TAX).calculate_amount(decimals)
 
 
-def settled_text(settled: Settled, currency: str) -> dict[str, Any]:
-    """What a line comes to exactly, as it is kept and shown."""
+def settled_to_json(settled: FixedAmount, currency: str) -> dict[str, Any]:
+    """Return the exact amounts of a line as they are stored and output."""
     return {
         "net": amount_text(settled.net, currency),
         "taxes": [amount_text(tax, currency) for tax in settled.taxes],
     }
 
 
-def _minor(text: str, currency: str) -> int:
+def _parse_minor(text: str, currency: str) -> int:
     return Money.parse(text, currency).minor
 
 
-# What the fields of a line are called where they are kept and shown: a document has many, so it is worked out once.
-_ON_THE_WIRE = {name: to_camel(name) for name in ShownLine.model_fields}
-# The fields of a line that are prices and the like, kept as they are shown.
+# The JSON names of the fields of a line. A document has many lines, so the names are computed once.
+_JSON_NAMES = {name: to_camel(name) for name in ShownLine.model_fields}
+# The fields of a line that are decimals, stored as decimal texts.
 _DECIMALS = ("quantity", "unit_price", "discount_percent", "cost")
 
 
-def read_lines(kept: Sequence[Mapping[str, Any]]) -> list[Line]:
-    """Lines out of what is kept of them."""
-    return [_read(one) for one in kept]
+def read_lines(stored: Sequence[Mapping[str, Any]]) -> list[Line]:
+    """Convert stored lines into lines."""
+    return [_read_line(line) for line in stored]
 
 
-def _read(kept: Mapping[str, Any]) -> Line:
-    values = {name: kept[_ON_THE_WIRE[name]] for name in Line.__slots__}
+def _read_line(stored: Mapping[str, Any]) -> Line:
+    values = {name: stored[_JSON_NAMES[name]] for name in Line.__slots__}
     values |= {name: parse_price(values[name]) for name in _DECIMALS if values[name] is not None}
     return Line(**values)
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What decides what lines come to, beside the lines."""
+class PricingTerms:
+    """What a document's totals depend on besides its lines: currency, tax in prices, discount."""
 
     currency: str
     inclusive: bool
     discount: Discount
-    # What the discount takes off each line that it is shared out over, by the ids of the lines, where that is settled:
-    # on a part of a document, each line has the share that it has on the whole.
+    # What the discount takes off each line, by the ids of the lines, if that is settled: on an invoice for a part of a
+    # quote, each line keeps the share that it has on the whole quote.
     shares: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """A document drawn up: its lines and taxes as they are kept and shown, and what they come to."""
+class PricedDocument:
+    """A document with its totals; lines and taxes are as they are stored and output."""
 
     lines: list[dict[str, Any]]
     taxes: list[dict[str, Any]]
     totals: Totals
-    # What the lines cost whoever sells them, as far as that is known of any.
+    # What the lines cost the organisation; None if no line has a known cost.
     cost: int | None
-    # The settled shares of the discount that were used; empty where it was shared out here.
+    # The settled shares of the discount that were used; empty if the discount was shared out now.
     shares: Mapping[str, int]
-    # How much of the net amount is of lines with a cost, and of those without.
-    known: KnownCosts
+    # How much of the net amount belongs to lines with a known cost, and how much to lines without one.
+    known_costs: KnownCosts
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns of a document that follow from its lines."""
+        """The columns of a document that are computed from its lines."""
         sums = {"net": self.totals.net, "tax": self.totals.tax, "total": self.totals.total}
         shares = dict(self.shares) or None
         return {"lines": self.lines, "taxes": self.taxes, "cost": self.cost, "discount_shares": shares, **sums}
 
 
-def draw_up(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: Terms) -> Drawn:
-    """What a document with these lines says, and comes to."""
-    counted = [line for line in lines if line.counts]
+def price_document(lines: Sequence[Line], rates: Mapping[str, TaxRate], terms: PricingTerms) -> PricedDocument:
+    """Compute the amounts, taxes and totals of a document with these lines."""
+    counted = [line for line in lines if line.is_counted]
     decimals = CURRENCIES[terms.currency]
-    # They are of no use to other lines than those that they were settled for.
+    # Settled shares only fit the lines that they were settled for.
     shares = terms.shares if terms.shares.keys() == {line.id for line in counted if not line.is_settled} else {}
     charges = {
-        line.id: line.charge(rates, terms.currency, shares.get(line.id)) for line in lines if line.kind == "item"
+        line.id: line.to_charge(rates, terms.currency, shares.get(line.id)) for line in lines if line.kind == "item"
     }
-    totals = total_up([charges[line.id] for line in counted], decimals, terms.discount, inclusive=terms.inclusive)
-    amounts = {name: charge.amount(decimals) for name, charge in charges.items()}
-    costs = {line.id: line.costs(decimals) for line in lines if line.kind == "item" and line.cost is not None}
+    totals = calculate_totals(
+        [charges[line.id] for line in counted], decimals, terms.discount, inclusive=terms.inclusive
+    )
+    amounts = {name: charge.calculate_amount(decimals) for name, charge in charges.items()}
+    costs = {line.id: line.compute_cost(decimals) for line in lines if line.kind == "item" and line.cost is not None}
     counted_costs = [costs[line.id] for line in counted if line.id in costs]
-    # At one rate it may come to much where another takes it off again.
+    # The sum at one rate may be too large even if another rate brings the total down again.
     by_rate = [sum_ for group in totals.groups for sum_ in (group.net, group.tax)]
-    _check_size(lines, [amounts, costs], [totals.total, totals.net, *by_rate, sum(counted_costs)], terms.currency)
-    shown = [_shown(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
-    taxed = [_taxed(group, rates, terms.currency) for group in totals.groups]
-    known = known_costs(
-        [_costed(line, charges[line.id], amounts[line.id]) for line in counted],
+    _check_amounts(lines, [amounts, costs], [totals.total, totals.net, *by_rate, sum(counted_costs)], terms.currency)
+    line_json = [_line_to_json(line, amount_text(amounts.get(line.id, 0), terms.currency)) for line in lines]
+    tax_json = [_tax_to_json(group, rates, terms.currency) for group in totals.groups]
+    known = split_known_costs(
+        [_to_costed_line(line, charges[line.id], amounts[line.id]) for line in counted],
         {group.rate.id: group.net for group in totals.groups},
     )
-    return Drawn(shown, taxed, totals, sum(counted_costs) if counted_costs else None, shares, known)
+    return PricedDocument(line_json, tax_json, totals, sum(counted_costs) if counted_costs else None, shares, known)
 
 
-def _costed(line: Line, charge: Charge, amount: int) -> CostedLine:
-    deducted = charge.settled.net if charge.settled else None
-    return CostedLine(line.tax_rate_id or _UNTAXED.id, amount, line.cost is not None, deducted)
+def _to_costed_line(line: Line, charge: Charge, amount: int) -> CostedLine:
+    fixed_net = charge.fixed_amount.net if charge.fixed_amount else None
+    return CostedLine(line.tax_rate_id or _NO_TAX.id, amount, line.cost is not None, fixed_net)
 
 
-def most_in(currency: str) -> int:
-    """The most that anything can come to, in minor units."""
-    return int(_MOST * 10 ** CURRENCIES[currency])
+def max_amount(currency: str) -> int:
+    """Return the largest amount that can be billed, in minor units."""
+    return int(_MAX_AMOUNT * 10 ** CURRENCIES[currency])
 
 
-def _check_size(
-    lines: Sequence[Line], of_lines: Sequence[Mapping[str, int]], sums: Sequence[int], currency: str
+def _check_amounts(
+    lines: Sequence[Line], line_amounts: Sequence[Mapping[str, int]], sums: Sequence[int], currency: str
 ) -> None:
-    most, told = most_in(currency), f"more than can be billed: at most {_MOST:,} {currency}"
+    limit, problem = max_amount(currency), f"more than can be billed: at most {_MAX_AMOUNT:,} {currency}"
     faults = [
-        Fault(f"lines.{place}", f"comes to {told}")
-        for place, line in enumerate(lines)
-        if any(abs(amounts.get(line.id, 0)) > most for amounts in of_lines)
+        Fault(f"lines.{index}", f"comes to {problem}")
+        for index, line in enumerate(lines)
+        if any(abs(amounts.get(line.id, 0)) > limit for amounts in line_amounts)
     ]
-    if faults or max(map(abs, sums)) > most:
-        raise Invalid(faults or [Fault("lines", f"come to {told}")])
+    if faults or max(map(abs, sums)) > limit:
+        raise Invalid(faults or [Fault("lines", f"come to {problem}")])
 
 
-def _shown(line: Line, amount: str) -> dict[str, Any]:
+def _line_to_json(line: Line, amount: str) -> dict[str, Any]:
     values = {name: getattr(line, name) for name in Line.__slots__} | {"amount": amount}
     values |= {name: price_text(values[name]) for name in _DECIMALS if values[name] is not None}
-    return {told: values[name] for name, told in _ON_THE_WIRE.items()}
+    return {json_name: values[name] for name, json_name in _JSON_NAMES.items()}
 
 
-def _taxed(group: Group, rates: Mapping[str, TaxRate], currency: str) -> dict[str, Any]:
+def _tax_to_json(group: RateTotal, rates: Mapping[str, TaxRate], currency: str) -> dict[str, Any]:
     rate = rates.get(group.rate.id)
     parts = zip(rate.components if rate else (), group.taxes, strict=True)
     return {
@@ -351,9 +364,9 @@ def _taxed(group: Group, rates: Mapping[str, TaxRate], currency: str) -> dict[st
     }
 
 
-def choose(lines: Sequence[Line], chosen: Sequence[str]) -> list[Line]:
-    """The lines with these of the optional ones chosen, and no other."""
-    unknown = [one for one in chosen if one not in {line.id for line in lines if line.optional}]
+def choose_optional_lines(lines: Sequence[Line], chosen: Sequence[str]) -> list[Line]:
+    """Return the lines with exactly these optional lines chosen."""
+    unknown = [line_id for line_id in chosen if line_id not in {line.id for line in lines if line.optional}]
     if unknown:
         raise Invalid([Fault("chosen", f"names {unknown[0]}, which is no optional line")])
     return [replace(line, chosen=line.id in chosen) if line.optional else line for line in lines]

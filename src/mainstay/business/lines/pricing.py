@@ -1,4 +1,4 @@
-"""Lines out of the price list and its taxes."""
+"""Creates lines from the price list and computes the columns of documents with the organisation's tax rates."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,122 +6,121 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.lines.model import Line, Terms, draw_up
-from mainstay.business.organisation.house import house_of
+from mainstay.business.lines.model import Line, PricingTerms, price_document
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.pricelist.model import PriceItem, TaxRate
-from mainstay.business.pricelist.store import ITEMS, TAX_RATES
+from mainstay.business.pricelist.store import ITEMS, TAX_RATES, mark_rate_used
 from mainstay.kernel.context import Context
-from mainstay.terms.refusal import Fault, Invalid, NotFound
 from mainstay.values.ids import new_id
-from mainstay.values.once import once_each
-from mainstay.values.totals import with_tax, without_tax
+from mainstay.values.memo import cached_on_owner
+from mainstay.values.totals import add_tax, remove_tax
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 
 
 @dataclass(frozen=True)
 class PriceBook:
-    """Makes lines of what was sent, filled in from the price list."""
+    """Creates lines from the fields that were sent and fills in the rest from the price list."""
 
     ctx: Context
-    # Whether the prices of the document are with tax.
+    # Whether the prices of the document include tax.
     inclusive: bool
 
-    def line(self, sent: dict[str, Any], at: str) -> Line:
-        """A new line of what was sent, at this place of the input."""
-        kind = sent.get("kind") or "item"
+    def make_line(self, fields: dict[str, Any], path: str) -> Line:
+        """Create a line from the fields that were sent; `path` locates it in the input."""
+        kind = fields.get("kind") or "item"
         if kind != "item":
-            sent = {"kind": kind} | ({"description": sent["description"]} if "description" in sent else {})
-        elif item := self._item(sent.get("item_id"), at):
-            rate = sent.get("tax_rate_id", item.tax_rate_id or self.usual_rate)
-            sent = self.of_item(item, rate) | sent | {"item_id": item.id}
-        elif "tax_rate_id" not in sent:
-            sent = sent | {"tax_rate_id": self.usual_rate}
+            fields = {"kind": kind} | ({"description": fields["description"]} if "description" in fields else {})
+        elif item := self._find_item(fields.get("item_id"), path):
+            rate = fields.get("tax_rate_id", item.tax_rate_id or self.usual_rate_id)
+            fields = self.fields_of_item(item, rate) | fields | {"item_id": item.id}
+        elif "tax_rate_id" not in fields:
+            fields = fields | {"tax_rate_id": self.usual_rate_id}
         needed = ("description", "unit_price") if kind == "item" else ("description",)
-        why = "is required" if sent.get("item_id") or kind != "item" else "is required without itemId"
-        faults = [Fault(f"{at}.{to_camel(name)}", why) for name in needed if sent.get(name) is None]
+        why = "is required" if fields.get("item_id") or kind != "item" else "is required without itemId"
+        faults = [Fault(f"{path}.{to_camel(name)}", why) for name in needed if fields.get(name) is None]
         if faults:
             raise Invalid(faults)
-        self.check(sent, at)
-        # What one may choose is not chosen until someone does.
-        return Line(new_id("line"), **sent | {"chosen": not sent.get("optional")})
+        self.check_fields(fields, path)
+        # An optional line is not chosen until the customer chooses it.
+        return Line(new_id("line"), **fields | {"chosen": not fields.get("optional")})
 
-    def check(self, sent: dict[str, Any], at: str) -> None:
-        """Refuse a rate of tax that there is not, or no more."""
-        name = sent.get("tax_rate_id")
+    def check_fields(self, fields: dict[str, Any], path: str) -> None:
+        """Refuse a tax rate that is unknown or archived."""
+        name = fields.get("tax_rate_id")
         if name is None:
             return
-        rate = _rate(self.ctx, name)
+        rate = _find_rate(self.ctx, name)
         if rate is None or rate.status == "archived":
             problem = "is archived" if rate else "is no tax rate"
-            raise Invalid([Fault(f"{at}.taxRateId", f"{problem}; list_tax_rates tells them")])
+            raise Invalid([Fault(f"{path}.taxRateId", f"{problem}; list_tax_rates tells them")])
 
     @property
-    def usual_rate(self) -> str | None:
-        """The rate that is taken where nothing else is said."""
-        return house_of(self.ctx).default_tax_rate_id
+    def usual_rate_id(self) -> str | None:
+        """The id of the organisation's default tax rate."""
+        return settings_of(self.ctx).default_tax_rate_id
 
-    def of_item(self, item: PriceItem, rate: str | None) -> dict[str, Any]:
-        """What an item says of a line that is taxed at a rate, where the line itself says nothing else."""
+    def fields_of_item(self, item: PriceItem, rate: str | None) -> dict[str, Any]:
+        """Return the fields that a line takes from an item if they were not sent."""
         return {
             "description": "\n".join(filter(None, (item.name, item.description))),
             "unit": item.unit,
-            "unit_price": None if item.sell_price is None else self.as_told_here(item.sell_price, rate),
+            "unit_price": None if item.sell_price is None else self.convert_price(item.sell_price, rate),
             "cost": item.cost_price,
             "tax_rate_id": rate,
         }
 
-    def as_told_here(self, price: int, rate: str | None) -> int:
-        """What the organisation has a price for, taxed at a rate, as the document tells it: with tax or before it."""
-        if house_of(self.ctx).prices_include_tax == self.inclusive:
+    def convert_price(self, price: int, rate: str | None) -> int:
+        """Convert an organisation's price to the document's way of pricing: with the tax of a rate, or before it."""
+        if settings_of(self.ctx).prices_include_tax == self.inclusive:
             return price
-        taxed = _rate(self.ctx, rate) if rate else None
-        if taxed is None:
+        tax_rate = _find_rate(self.ctx, rate) if rate else None
+        if tax_rate is None:
             return price
-        return with_tax(price, taxed.percent) if self.inclusive else without_tax(price, taxed.percent)
+        return add_tax(price, tax_rate.percent) if self.inclusive else remove_tax(price, tax_rate.percent)
 
-    def _item(self, name: str | None, at: str) -> PriceItem | None:
+    def _find_item(self, name: str | None, path: str) -> PriceItem | None:
         if name is None:
             return None
         try:
             item: PriceItem = ITEMS.fetch(self.ctx, name)
         except NotFound:
-            told = "is no item of the price list; list_price_items tells them"
-            raise Invalid([Fault(f"{at}.itemId", told)]) from None
+            problem = "is no item of the price list; list_price_items tells them"
+            raise Invalid([Fault(f"{path}.itemId", problem)]) from None
         if item.status == "archived":
-            raise Invalid([Fault(f"{at}.itemId", "is archived; list_price_items tells those in use")])
+            raise Invalid([Fault(f"{path}.itemId", "is archived; list_price_items tells those in use")])
         return item
 
 
 def rates_of(ctx: Context, lines: Iterable[Line]) -> dict[str, TaxRate]:
-    """The rates that these lines name, archived or not."""
-    named = dict.fromkeys(line.tax_rate_id for line in lines if line.tax_rate_id)
-    return {name: _rate(ctx, name) or TAX_RATES.fetch(ctx, name) for name in named}
+    """Fetch the tax rates of these lines, archived or not, by id."""
+    rate_ids = dict.fromkeys(line.tax_rate_id for line in lines if line.tax_rate_id)
+    return {name: _find_rate(ctx, name) or TAX_RATES.fetch(ctx, name) for name in rate_ids}
 
 
-def drawn(ctx: Context, lines: list[Line], terms: Terms) -> dict[str, Any]:
-    """The columns that follow from lines, whose rates of tax then stay as they are."""
+def compute_sales_columns(ctx: Context, lines: list[Line], terms: PricingTerms) -> dict[str, Any]:
+    """Compute the columns of a document from its lines, and mark their tax rates as used."""
     rates = rates_of(ctx, lines)
-    mark_used(ctx, rates.values())
-    drawn_up = draw_up(lines, rates, terms)
-    return drawn_up.columns | drawn_up.known._asdict()
+    mark_rates_used(ctx, rates.values())
+    priced = price_document(lines, rates, terms)
+    return priced.columns | priced.known_costs._asdict()
 
 
-def mark_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
-    """Let the percentages of these rates stay what they are: a document names them."""
+def mark_rates_used(ctx: Context, rates: Iterable[TaxRate]) -> None:
+    """Mark tax rates as used by a document, so that their percentages can no longer change."""
     for rate in rates:
         if not rate.used:
-            ctx.rows.run("UPDATE tax_rate SET used = 1 WHERE organisation_id = :organisation AND id = :id", id=rate.id)
-            ctx.pen.mark_written(TAX_RATES.table, rate.id)
-            _rates_read(ctx).pop(rate.id, None)
+            mark_rate_used(ctx, rate)
+            _rate_cache(ctx).pop(rate.id, None)
 
 
-def _rate(ctx: Context, name: str) -> TaxRate | None:
-    """A rate of tax, if there is such; read once for each act: a document has many lines and few rates."""
-    read = _rates_read(ctx)
-    if name not in read:
-        read[name] = TAX_RATES.find(ctx, "tax_rate.id = :id", id=name)
-    return read[name]
+def _find_rate(ctx: Context, name: str) -> TaxRate | None:
+    """Find a tax rate. It is read once for each request, because a document has many lines and few rates."""
+    cache = _rate_cache(ctx)
+    if name not in cache:
+        cache[name] = TAX_RATES.find(ctx, "tax_rate.id = :id", id=name)
+    return cache[name]
 
 
-@once_each
-def _rates_read(_ctx: Context) -> dict[str, TaxRate | None]:
+@cached_on_owner
+def _rate_cache(_ctx: Context) -> dict[str, TaxRate | None]:
     return {}

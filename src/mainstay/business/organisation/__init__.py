@@ -1,1 +1,1 @@
-"""The organisation itself: its name, place, money and time."""
+"""The organisation itself: its details, settings, numbering and closed books."""

@@ -1,36 +1,37 @@
-"""The organisation's logo, as it will stand on what customers are sent."""
+"""The organisation's logo, as printed on documents for customers."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from mainstay.backing.images import ACCEPTED
 from mainstay.business.organisation.model import Organisation
-from mainstay.business.organisation.storage import count_stored
+from mainstay.business.organisation.storage import add_stored_bytes
 from mainstay.business.organisation.store import ORGANISATION
+from mainstay.infrastructure.images import PICTURE_TYPES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input
-from mainstay.values.fields import NOT_ASKED, KeptName, Upload, WholeNumber
+from mainstay.values.fields import NOT_IN_FORMS, StoredFileName, Upload, WholeNumber
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import Input
 
-MOST_BYTES = 2_000_000
-LONGEST_SIDE = 1000
-_MOST_KEPT = 5_000_000
+MAX_LOGO_BYTES = 2_000_000
+MAX_LOGO_SIDE = 1000
+_MAX_STORED_BYTES = 5_000_000
 
 
 class SetLogo(Input):
     """The picture."""
 
     logo: Annotated[
-        KeptName, Upload(most=MOST_BYTES, accepts=ACCEPTED, longest_side=LONGEST_SIDE, size="logoBytes")
+        StoredFileName,
+        Upload(max_bytes=MAX_LOGO_BYTES, media_types=PICTURE_TYPES, max_side=MAX_LOGO_SIDE, size_field="logoBytes"),
     ] = Field(
-        description=f"A PNG or JPEG picture of at most {MOST_BYTES // 1_000_000} MB."
-        f" It is made no larger than {LONGEST_SIDE:,} dots a side."
+        description=f"A PNG or JPEG picture of at most {MAX_LOGO_BYTES // 1_000_000} MB."
+        f" It is made no larger than {MAX_LOGO_SIDE:,} dots a side."
     )
-    logo_bytes: Annotated[WholeNumber, NOT_ASKED] = Field(
-        0, ge=0, le=_MOST_KEPT, description="The size of the picture."
+    logo_bytes: Annotated[WholeNumber, NOT_IN_FORMS] = Field(
+        0, ge=0, le=_MAX_STORED_BYTES, description="The size of the picture."
     )
 
 
@@ -39,36 +40,36 @@ class RemoveLogo(Input):
 
 
 @operation(
-    right=Right.ORGANISATION_CHANGE,
+    permission=Permission.ORGANISATION_CHANGE,
     effect=Effect.CHANGE,
-    offered=frozenset({Door.OFFICE}),
+    doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
-    done="The logo is set.",
+    done_message="The logo is set.",
 )
 def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organisation:
     """Set the organisation's logo.
 
     It is shown here in the office, and on what customers are sent.
     """
-    # It is one picture of at most a few megabytes, so it is counted and never refused.
-    count_stored(ctx, given.logo_bytes - organisation.logo_bytes)
+    # A logo is one picture of a few megabytes, so it counts towards the storage but is never refused.
+    add_stored_bytes(ctx, given.logo_bytes - organisation.logo_bytes)
     return ORGANISATION.save(ctx, organisation, {"logo": given.logo, "logo_bytes": given.logo_bytes})
 
 
 @operation(
-    right=Right.ORGANISATION_CHANGE,
+    permission=Permission.ORGANISATION_CHANGE,
     effect=Effect.CHANGE,
-    offered=frozenset({Door.OFFICE}),
+    doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
-    unless=Organisation.without_logo,
-    done="The logo is removed.",
+    blocked_by=Organisation.logo_not_removable,
+    done_message="The logo is removed.",
 )
 def remove_logo(ctx: Context, _given: RemoveLogo, organisation: Organisation) -> Organisation:
     """Remove the organisation's logo.
 
     What was sent with it stays as it was.
     """
-    count_stored(ctx, -organisation.logo_bytes)
+    add_stored_bytes(ctx, -organisation.logo_bytes)
     return ORGANISATION.save(ctx, organisation, {"logo": None, "logo_bytes": 0})
 
 

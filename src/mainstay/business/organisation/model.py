@@ -1,19 +1,16 @@
-"""The organisation as it is shown."""
+"""The organisation: its output model and its stored record."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Kept, Record
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.bank import Bank
-
-# Those in which customers are written to.
-Language = Literal["en", "de", "fr", "nl", "es"]
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Record, StoredRecord
 
 
 class Subscription(BaseModel):
@@ -28,7 +25,7 @@ class OrganisationOut(Record):
     """The organisation that a credential belongs to."""
 
     noun = "organisation"
-    place = "/settings"
+    office_path = "/settings"
 
     name: str
     legal_name: str | None
@@ -40,7 +37,7 @@ class OrganisationOut(Record):
     address: Address | None
     email: str | None = Field(title="E-mail address")
     phone: str | None
-    bank: Annotated[Bank | None, Needs(Right.SETTINGS_READ)] = Field(
+    bank: Annotated[Bank | None, RequiresPermission(Permission.SETTINGS_READ)] = Field(
         title="Bank details", description="Where customers pay."
     )
     country: str = Field(description="ISO 3166, two letters.")
@@ -50,23 +47,23 @@ class OrganisationOut(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Organisation(Kept):
-    """The organisation as its rules see it."""
+class Organisation(StoredRecord):
+    """The organisation, as seen by the rules."""
 
-    shown = OrganisationOut
+    output = OrganisationOut
 
     name: str
     currency: str
     time_zone: str
-    # The name of the file, which nobody is shown.
+    # The name of the stored file. It is not part of the output.
     logo: str | None
     logo_bytes: int
 
     @property
-    def called(self) -> str:
-        """Its name."""
+    def display_name(self) -> str:
+        """The organisation's name."""
         return self.name
 
-    def without_logo(self, _by: Actor) -> list[Reason]:
-        """Why there is no logo to remove."""
-        return [] if self.logo else [Reason("There is no logo.", unblock="set_logo")]
+    def logo_not_removable(self, _by: Actor) -> list[Reason]:
+        """Return why there is no logo to remove."""
+        return [] if self.logo else [Reason("There is no logo.", unblocked_by="set_logo")]

@@ -1,4 +1,4 @@
-"""What can be done with the organisation itself."""
+"""Operations on the organisation itself."""
 
 from typing import Literal
 
@@ -7,18 +7,18 @@ from pydantic import Field
 from mainstay.business.organisation import settings
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.settings import SETTINGS, SettingsOut, UpdateSettings
-from mainstay.business.organisation.store import NEW_DAYS, ORGANISATION, find_in_another_currency
+from mainstay.business.organisation.store import ORGANISATION, RECALCULATE_DAYS, find_foreign_documents
+from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox import Letter
-from mainstay.terms.actor import Door
-from mainstay.terms.merging import merge_parts
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.bank import Bank
-from mainstay.values.fields import Country, Currency, Email, Line, Phone, TimeZone, omittable
+from mainstay.values.fields import Country, Currency, Email, Phone, TextLine, TimeZone, omittable_field
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.merging import merge_parts
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.schemas import Input
 
 
 class GetOrganisation(Input):
@@ -28,10 +28,10 @@ class GetOrganisation(Input):
 class UpdateOrganisation(UpdateSettings):
     """What to change, of the organisation itself or of its settings; null clears."""
 
-    name: Line = omittable(description="The name people know it by.")
-    legal_name: Line | None = Field(None, description="The name on documents, where it is another.")
-    tax_number: Line | None = Field(None, description="VAT or other tax number.")
-    registration_number: Line | None = Field(None, description="Number in the register of companies.")
+    name: TextLine = omittable_field(description="The name people know it by.")
+    legal_name: TextLine | None = Field(None, description="The name on documents, where it is another.")
+    tax_number: TextLine | None = Field(None, description="VAT or other tax number.")
+    registration_number: TextLine | None = Field(None, description="Number in the register of companies.")
     e_invoice_address: EInvoiceAddress | None = Field(
         None, title="E-invoice address", description="By which it is known where electronic invoices are sent."
     )
@@ -39,9 +39,9 @@ class UpdateOrganisation(UpdateSettings):
     email: Email | None = Field(None, title="E-mail address", description="Where customers write to.")
     phone: Phone | None = Field(None, description="Where customers call.")
     bank: Bank | None = Field(None, title="Bank details", description="Where customers pay; printed on invoices.")
-    country: Country = omittable()
-    currency: Currency = omittable(description="ISO 4217; stays once a document is in it.")
-    time_zone: TimeZone = omittable()
+    country: Country = omittable_field()
+    currency: Currency = omittable_field(description="ISO 4217; stays once a document is in it.")
+    time_zone: TimeZone = omittable_field()
 
 
 class ChangeSubscription(Input):
@@ -50,7 +50,13 @@ class ChangeSubscription(Input):
     status: Literal["active", "inactive"] = Field(description="`inactive` closes changes, `active` opens them.")
 
 
-@operation(right=Right.ORGANISATION_READ, effect=Effect.READ, rest="GET /organisation", glances=True, on=ORGANISATION)
+@operation(
+    permission=Permission.ORGANISATION_READ,
+    effect=Effect.READ,
+    api_path="GET /organisation",
+    single_statement=True,
+    on=ORGANISATION,
+)
 def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organisation) -> Organisation:
     """Get the organisation.
 
@@ -61,12 +67,12 @@ def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organ
 
 
 @operation(
-    right=Right.ORGANISATION_CHANGE,
+    permission=Permission.ORGANISATION_CHANGE,
     effect=Effect.CHANGE,
-    rest="PATCH /organisation",
+    api_path="PATCH /organisation",
     on=ORGANISATION,
-    attaches={"settings": SettingsOut},
-    done="Your changes are saved.",
+    extra_records={"settings": SettingsOut},
+    done_message="Your changes are saved.",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
     """Change the organisation's details, or its settings.
@@ -78,18 +84,18 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     if not given.model_fields_set.isdisjoint(UpdateSettings.model_fields):
         current = SETTINGS.fetch(ctx, None)
         given, _ = merge_parts(given, current)
-        ctx.attached["settings"] = settings.save(ctx, given, current)
+        ctx.extra_records["settings"] = settings.save_settings(ctx, given, current)
         organisation = ORGANISATION.fetch(ctx, None)
-    after = ORGANISATION.save(ctx, organisation, given.sent(*UpdateSettings.model_fields))
-    if after.time_zone != organisation.time_zone:
-        ctx.post(Letter(NEW_DAYS, {}, "When days end, in another time zone"))
-    return after
+    updated = ORGANISATION.save(ctx, organisation, given.sent_fields(*UpdateSettings.model_fields))
+    if updated.time_zone != organisation.time_zone:
+        ctx.add_task(OutboxTask(RECALCULATE_DAYS, {}, "When days end, in another time zone"))
+    return updated
 
 
 @operation(
-    right=Right.SUBSCRIPTION_CHANGE,
+    permission=Permission.SUBSCRIPTION_CHANGE,
     effect=Effect.CHANGE,
-    offered=frozenset({Door.CLI}),
+    doors=frozenset({Door.CLI}),
     open_when_lapsed=True,
     on=ORGANISATION,
 )
@@ -104,8 +110,8 @@ def change_subscription(ctx: Context, given: ChangeSubscription, organisation: O
 OPERATIONS = (get_organisation, update_organisation, change_subscription)
 
 
-def _check_currency(ctx: Context, wanted: str, now: str) -> None:
-    """Refuse another currency than that of the documents there are: what is owed and paid is added up."""
-    if found := find_in_another_currency(ctx, wanted):
-        told = f"cannot be {wanted}: there are {' and '.join(found)} in another currency"
-        raise Invalid([Fault("currency", f"{told}. Drop those that are drafts, or keep {now}")])
+def _check_currency(ctx: Context, new: str, current: str) -> None:
+    """Refuse a new currency if there are documents in another one, because amounts are added up."""
+    if kinds := find_foreign_documents(ctx, new):
+        problem = f"cannot be {new}: there are {' and '.join(kinds)} in another currency"
+        raise Invalid([Fault("currency", f"{problem}. Drop those that are drafts, or keep {current}")])

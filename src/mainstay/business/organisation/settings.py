@@ -1,4 +1,4 @@
-"""What an organisation decides about its work: when it is done, what roles may see, how things are numbered."""
+"""The organisation's settings: working hours, what roles may see, numbering, prices and documents."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,40 +8,41 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.organisation import numbering
-from mainstay.business.organisation.mail_texts import MailTexts
-from mainstay.business.organisation.model import Language, Subscription
+from mainstay.business.organisation.email_texts import MailTexts
+from mainstay.business.organisation.model import Subscription
 from mainstay.business.organisation.working_hours import WorkingHours
+from mainstay.changes.outbox import OutboxTask
+from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox import Letter
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.terms.rights import Grant, Right
-from mainstay.terms.shapes import Input, Kept, Record
-from mainstay.values.fields import KeptDay, Paragraph, WholeNumber, omittable
-from mainstay.values.parts import Part
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.fields import Paragraph, StoredDay, WholeNumber, omittable_field
+from mainstay.values.part_changes import RecordPart
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Grant, Permission
+from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.schemas import Input, Record, StoredRecord
 
 
-class Numbering(Part):
+class Numbering(RecordPart):
     """How the numbers of one kind look."""
 
-    prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable(
+    prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable_field(
         description="What stands before the digits: capital letters, digits, - and /, but no digit at its end."
     )
-    digits: WholeNumber = omittable(ge=1, le=10, description="How many digits at least.")
+    digits: WholeNumber = omittable_field(ge=1, le=10, description="How many digits at least.")
     next: WholeNumber | None = Field(None, ge=1, le=10**9, description="Which comes next; it can only be raised.")
 
 
-# The kind of the letter that is left where prices are told with tax that were told before it, or the other way round.
-TOLD_OTHERWISE = "price_materials_anew"
+# The kind of the task that reprices materials after `prices_include_tax` has changed.
+REPRICE_MATERIALS = "price_materials_anew"
 
 
 class SettingsOut(Record):
     """What the organisation has decided about its work."""
 
     noun = "settings"
-    place = "/settings/work-rules"
+    office_path = "/settings/work-rules"
 
     working_hours: WorkingHours
     members_see_prices: bool = Field(description="Whether members see prices.")
@@ -72,37 +73,37 @@ class SettingsOut(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class OrganisationSettings(Kept):
-    """The settings as their rules see them."""
+class SettingsRecord(StoredRecord):
+    """The settings, as seen by the rules."""
 
-    shown = SettingsOut
+    output = SettingsOut
 
     grants: str
     prices_include_tax: bool
 
     @property
-    def called(self) -> str:
-        """What people call them."""
+    def display_name(self) -> str:
+        """The name of the settings as a record."""
         return "Settings"
 
 
-def _numbers(kind: str) -> str:
-    """A series as JSON; a prefix has no letter that would have to be escaped."""
-    usual = numbering.USUAL[kind]
+def _series_json_sql(kind: str) -> str:
+    """Return SQL for a number series as JSON. Prefixes contain no character that JSON would have to escape."""
+    default = numbering.DEFAULT_SERIES[kind]
     return (
         """coalesce((SELECT '{"prefix":"' || prefix || '","digits":' || padding || ',"next":' || next || '}'"""
         f" FROM number_series WHERE number_series.organisation_id = :organisation AND number_series.kind = '{kind}'),"
-        f""" '{{"prefix":"{usual.prefix}","digits":{usual.padding},"next":{usual.next}}}')"""
+        f""" '{{"prefix":"{default.prefix}","digits":{default.padding},"next":{default.next}}}')"""
     )
 
 
-SETTINGS = Listing(
-    OrganisationSettings,
+SETTINGS = RecordStore(
+    SettingsRecord,
     source="organisation",
-    what="settings",
+    label="settings",
     prefix="settings",
     id_field=None,
-    tenant="id",
+    tenant_column="id",
     columns={
         "subscription": """'{"status":"' || organisation.subscription || '"}'""",
         **{
@@ -113,13 +114,13 @@ SETTINGS = Listing(
                 ("subcontractors_log_hours", Grant.SUBCONTRACTORS_LOG_HOURS),
             )
         },
-        "job_numbers": _numbers("job"),
-        "quote_numbers": _numbers("quote"),
-        "invoice_numbers": _numbers("invoice"),
-        "credit_note_numbers": _numbers("creditNote"),
-        "purchase_order_numbers": _numbers("purchaseOrder"),
+        "job_numbers": _series_json_sql("job"),
+        "quote_numbers": _series_json_sql("quote"),
+        "invoice_numbers": _series_json_sql("invoice"),
+        "credit_note_numbers": _series_json_sql("creditNote"),
+        "purchase_order_numbers": _series_json_sql("purchaseOrder"),
     },
-    facts={"grants": "organisation.grants"},
+    rule_columns={"grants": "organisation.grants"},
 )
 
 
@@ -130,34 +131,36 @@ class GetSettings(Input):
 class UpdateSettings(Input):
     """What to change; null clears."""
 
-    working_hours: WorkingHours = omittable(description="When people usually work; a person may have their own.")
-    members_see_prices: bool = omittable(description="Whether members see prices.")
-    members_see_team_schedule: bool = omittable(description="Whether members see when others work.")
-    subcontractors_log_hours: bool = omittable(description="Whether subcontractors log their hours here.")
-    hours_rounding_minutes: Literal[0, 6, 15] = omittable(
+    working_hours: WorkingHours = omittable_field(description="When people usually work; a person may have their own.")
+    members_see_prices: bool = omittable_field(description="Whether members see prices.")
+    members_see_team_schedule: bool = omittable_field(description="Whether members see when others work.")
+    subcontractors_log_hours: bool = omittable_field(description="Whether subcontractors log their hours here.")
+    hours_rounding_minutes: Literal[0, 6, 15] = omittable_field(
         description="To how many minutes hours are rounded up when they are billed; 0 for not at all."
     )
-    books_closed_until: KeptDay | None = Field(None, description="Nothing up to this date changes any more.")
-    job_numbers: Numbering = omittable(description="How the numbers of new jobs look, and which comes next.")
-    prices_include_tax: bool = omittable(description="Prices are told with tax, as to households; otherwise before it.")
-    quote_numbers: Numbering = omittable(description="The same for new quotes.")
-    purchase_order_numbers: Numbering = omittable(description="The same for new purchase orders.")
-    materials_markup_percent: WholeNumber = omittable(
+    books_closed_until: StoredDay | None = Field(None, description="Nothing up to this date changes any more.")
+    job_numbers: Numbering = omittable_field(description="How the numbers of new jobs look, and which comes next.")
+    prices_include_tax: bool = omittable_field(
+        description="Prices are told with tax, as to households; otherwise before it."
+    )
+    quote_numbers: Numbering = omittable_field(description="The same for new quotes.")
+    purchase_order_numbers: Numbering = omittable_field(description="The same for new purchase orders.")
+    materials_markup_percent: WholeNumber = omittable_field(
         ge=0,
         le=1000,
         title="Markup on materials",
         description="Percent added to the cost of billed materials that are not on the price list.",
     )
-    language: Language = omittable(description="Of what customers are sent, where they have no other.")
-    quote_valid_days: WholeNumber = omittable(
+    language: Language = omittable_field(description="Of what customers are sent, where they have no other.")
+    quote_valid_days: WholeNumber = omittable_field(
         ge=1, le=365, description="For how many days a quote can be accepted, where it says nothing else."
     )
     quote_terms: Paragraph | None = Field(None, description="Printed below new quotes.")
-    invoice_numbers: Numbering = omittable(
+    invoice_numbers: Numbering = omittable_field(
         description="The same for invoices. They have no gap: the next is set before the first is issued."
     )
-    credit_note_numbers: Numbering = omittable(description="The same for credit notes.")
-    payment_terms_days: WholeNumber = omittable(
+    credit_note_numbers: Numbering = omittable_field(description="The same for credit notes.")
+    payment_terms_days: WholeNumber = omittable_field(
         ge=0,
         le=365,
         title="Days to pay",
@@ -169,8 +172,14 @@ class UpdateSettings(Input):
     )
 
 
-@operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /settings", glances=True, on=SETTINGS)
-def get_settings(_ctx: Context, _given: GetSettings, settings: OrganisationSettings) -> OrganisationSettings:
+@operation(
+    permission=Permission.SETTINGS_READ,
+    effect=Effect.READ,
+    api_path="GET /settings",
+    single_statement=True,
+    on=SETTINGS,
+)
+def get_settings(_ctx: Context, _given: GetSettings, settings: SettingsRecord) -> SettingsRecord:
     """Get what the organisation has decided about its work.
 
     Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices, mails.
@@ -179,51 +188,53 @@ def get_settings(_ctx: Context, _given: GetSettings, settings: OrganisationSetti
 
 
 @operation(
-    right=Right.ORGANISATION_CHANGE,
+    permission=Permission.ORGANISATION_CHANGE,
     effect=Effect.CHANGE,
-    rest="PATCH /settings",
-    offered=frozenset({Door.API, Door.OFFICE, Door.CLI}),
+    api_path="PATCH /settings",
+    doors=frozenset({Door.API, Door.OFFICE, Door.CLI}),
     on=SETTINGS,
-    done="Your changes are saved.",
+    done_message="Your changes are saved.",
 )
-def update_settings(ctx: Context, given: UpdateSettings, settings: OrganisationSettings) -> OrganisationSettings:
+def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
     """Change what the organisation has decided about its work.
 
     Only what is sent changes. What roles may see counts from the next request on.
     """
-    return save(ctx, given, settings)
+    return save_settings(ctx, given, settings)
 
 
 OPERATIONS = (get_settings, update_settings)
 
 
-def save(ctx: Context, given: UpdateSettings, settings: OrganisationSettings) -> OrganisationSettings:
-    """Keep what was sent of the settings."""
-    renumbered = _renumbered(ctx, given)
-    for field, series in renumbered.items():
-        numbering.save(ctx, _NUMBERED[field], series)
-    after = SETTINGS.save(ctx, settings, _kept(given, settings))
-    if renumbered:
-        # A series has a row of its own, and is told as one of the settings.
-        ctx.pen.restamp(SETTINGS.table, settings.id, map(to_camel, renumbered), SETTINGS.tenant)
-        after = SETTINGS.fetch(ctx, None)
-    if after.prices_include_tax != settings.prices_include_tax:
-        ctx.post(Letter(TOLD_OTHERWISE, {}, "What materials are billed at"))
-    return after
+def save_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
+    """Store the settings that were sent."""
+    changed_series = _find_changed_series(ctx, given)
+    for field, series in changed_series.items():
+        numbering.save_series(ctx, _SERIES_KINDS[field], series)
+    updated = SETTINGS.save(ctx, settings, _changed_columns(given, settings))
+    if changed_series:
+        # A number series is stored in a row of its own, but is part of the settings, so their version changes too.
+        ctx.writer.bump_version(SETTINGS.table, settings.id, map(to_camel, changed_series), SETTINGS.tenant_column)
+        updated = SETTINGS.fetch(ctx, None)
+    if updated.prices_include_tax != settings.prices_include_tax:
+        ctx.add_task(OutboxTask(REPRICE_MATERIALS, {}, "What materials are billed at"))
+    return updated
 
 
-def _kept(given: UpdateSettings, settings: OrganisationSettings) -> dict[str, Any]:
-    changes = {name: value for name, value in given.sent(*_GRANTS, *_NUMBERED).items() if name in _COLUMNS}
+def _changed_columns(given: UpdateSettings, settings: SettingsRecord) -> dict[str, Any]:
+    changes = {
+        name: value for name, value in given.sent_fields(*_GRANTS, *_SERIES_KINDS).items() if name in _PLAIN_COLUMNS
+    }
     if "mail_texts" in changes:
         changes["mail_texts"] = given.mail_texts or MailTexts()
-    sent = {grant: getattr(given, name) for name, grant in _GRANTS.items() if name in given.model_fields_set}
-    granted = {grant for grant in Grant if sent.get(grant, grant in settings.grants.split())}
-    if sent:
+    sent_grants = {grant: getattr(given, name) for name, grant in _GRANTS.items() if name in given.model_fields_set}
+    granted = {grant for grant in Grant if sent_grants.get(grant, grant in settings.grants.split())}
+    if sent_grants:
         changes["grants"] = " ".join(sorted(granted))
     return changes
 
 
-_COLUMNS = (
+_PLAIN_COLUMNS = (
     "working_hours",
     "hours_rounding_minutes",
     "books_closed_until",
@@ -236,16 +247,16 @@ _COLUMNS = (
     "mail_texts",
     "materials_markup_percent",
 )
-# The series by the field that is about them.
-_NUMBERED = {
+# The kind of number series by the settings field.
+_SERIES_KINDS = {
     "job_numbers": "job",
     "quote_numbers": "quote",
     "invoice_numbers": "invoice",
     "credit_note_numbers": "creditNote",
     "purchase_order_numbers": "purchaseOrder",
 }
-# Those whose numbers must differ, and what the others are called.
-_APART = (
+# Pairs of series whose numbers must differ: field, other field, and what the other numbers belong to.
+_DISTINCT_SERIES = (
     ("invoice_numbers", "credit_note_numbers", "credit notes"),
     ("credit_note_numbers", "invoice_numbers", "invoices"),
 )
@@ -256,37 +267,43 @@ _GRANTS = {
 }
 
 
-def _renumbered(ctx: Context, given: UpdateSettings) -> dict[str, numbering.Series]:
-    """The series that are to go on otherwise than they would, by the fields that say so."""
-    wished: dict[str, numbering.Series] = {}
+def _find_changed_series(ctx: Context, given: UpdateSettings) -> dict[str, numbering.NumberSeries]:
+    """Return the number series that change, by settings field."""
+    changed: dict[str, numbering.NumberSeries] = {}
     faults: list[Fault] = []
-    for field, kind in _NUMBERED.items():
+    for field, kind in _SERIES_KINDS.items():
         if field in given.model_fields_set:
-            series, numbers = numbering.find(ctx, kind), getattr(given, field)
-            following = numbers.next or series.next
-            prefix = series.prefix if numbers.prefix is None else numbers.prefix
-            wish = numbering.Series(prefix, numbers.digits or series.padding, following)
-            wished |= {field: wish} if wish != series else {}
-            faults += [Fault(f"{to_camel(field)}.next", problem) for problem in _against(ctx, kind, series, following)]
-    faults += _shared_numbers(ctx, wished)
+            series, wanted = numbering.find_series(ctx, kind), getattr(given, field)
+            next_number = wanted.next or series.next
+            prefix = series.prefix if wanted.prefix is None else wanted.prefix
+            new_series = numbering.NumberSeries(prefix, wanted.digits or series.padding, next_number)
+            changed |= {field: new_series} if new_series != series else {}
+            faults += [
+                Fault(f"{to_camel(field)}.next", problem)
+                for problem in _find_number_problems(ctx, kind, series, next_number)
+            ]
+    faults += _find_shared_numbers(ctx, changed)
     if faults:
         raise Invalid(faults)
-    return wished
+    return changed
 
 
-def _shared_numbers(ctx: Context, wished: Mapping[str, numbering.Series]) -> Iterator[Fault]:
-    """Refuse prefixes by which an invoice and a credit note could have the same number."""
-    for field, other, called in _APART:
-        if field in wished:
-            theirs = wished.get(other) or numbering.find(ctx, _NUMBERED[other])
-            if number := numbering.find_clash(ctx, wished[field], _NUMBERED[other], theirs):
-                told = f"would let an invoice and a credit note share the number {number}; {called} have this prefix"
-                yield Fault(f"{to_camel(field)}.prefix", f"{told}, so choose another")
+def _find_shared_numbers(ctx: Context, changed: Mapping[str, numbering.NumberSeries]) -> Iterator[Fault]:
+    """Yield a fault for each prefix with which an invoice and a credit note could get the same number."""
+    for field, other, other_documents in _DISTINCT_SERIES:
+        if field in changed:
+            other_series = changed.get(other) or numbering.find_series(ctx, _SERIES_KINDS[other])
+            if number := numbering.find_shared_number(ctx, changed[field], _SERIES_KINDS[other], other_series):
+                problem = (
+                    f"would let an invoice and a credit note share the number {number};"
+                    f" {other_documents} have this prefix"
+                )
+                yield Fault(f"{to_camel(field)}.prefix", f"{problem}, so choose another")
 
 
-def _against(ctx: Context, kind: str, series: numbering.Series, following: int) -> Iterator[str]:
-    """Why a series cannot go on with this number."""
-    if following < series.next:
+def _find_number_problems(ctx: Context, kind: str, series: numbering.NumberSeries, next_number: int) -> Iterator[str]:
+    """Yield why a series cannot continue with this number."""
+    if next_number < series.next:
         yield f"is below {series.next}, and numbers are given once"
-    if following > series.next and numbering.is_settled(ctx, kind):
+    if next_number > series.next and numbering.is_next_fixed(ctx, kind):
         yield f"must stay {series.next}: these numbers have no gap, and the first was given already"

@@ -1,14 +1,14 @@
-"""How many bytes an organisation stores: a total that is kept up with each change, and how large it may become."""
+"""How many bytes of files an organisation stores, and the limit on them."""
 
-from mainstay.backing.database import Handle
+from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
-from mainstay.terms.refusal import Conflict
 from mainstay.values.sizes import size_text
+from mainstay.vocabulary.refusal import Conflict
 
 
-def count_stored(ctx: Context, size: int) -> int:
-    """Count what was added, or with a minus what was removed; return how many bytes are stored now."""
-    row = ctx.rows.one(
+def add_stored_bytes(ctx: Context, size: int) -> int:
+    """Add to the number of stored bytes; a negative size subtracts. Return the new total."""
+    row = ctx.db.one(
         "UPDATE organisation SET storage_bytes = storage_bytes + :size WHERE id = :organisation"
         " RETURNING storage_bytes",
         size=size,
@@ -17,11 +17,11 @@ def count_stored(ctx: Context, size: int) -> int:
 
 
 def reserve_storage(ctx: Context, size: int) -> None:
-    """Count what is added, and refuse it if the organisation may not store that much.
+    """Count bytes about to be stored, and refuse them if the organisation's limit is exceeded.
 
-    Changes of one organisation wait for one another, so of two that would both fit, the second one is refused.
+    Changes of one organisation run one after another, so if only one of two uploads fits, the second is refused.
     """
-    used = count_stored(ctx, size)
+    used = add_stored_bytes(ctx, size)
     if used > ctx.storage_limit:
         raise Conflict(
             f"There is no room for it: with it, {size_text(used)} would be used, and {size_text(ctx.storage_limit)}"
@@ -29,7 +29,7 @@ def reserve_storage(ctx: Context, size: int) -> None:
         )
 
 
-def stored_bytes(rows: Handle) -> int:
+def count_stored_bytes(db: DatabaseHandle) -> int:
     """Return how many bytes the organisation stores."""
-    row = rows.one("SELECT storage_bytes FROM organisation WHERE id = :organisation")
+    row = db.one("SELECT storage_bytes FROM organisation WHERE id = :organisation")
     return int(row[0] or 0) if row else 0

@@ -1,43 +1,43 @@
-"""Where the organisation is kept."""
+"""Storage of organisations."""
 
 from datetime import date, datetime, timedelta
 
 import orjson
 
-from mainstay.backing.database import SKIP_LOCKED, Clash, Handle, Value
-from mainstay.business.organisation.mail_texts import MailTexts
+from mainstay.business.organisation.email_texts import MailTexts
 from mainstay.business.organisation.model import Organisation
+from mainstay.infrastructure.database import SKIP_LOCKED, DatabaseHandle, UniqueViolation, Value
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.refusal import Conflict
-from mainstay.values.moments import beginning_of, local_date, moment_text
-from mainstay.values.words import folded
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.choices import fold_text
+from mainstay.values.moments import local_date, moment_text, start_of_day
+from mainstay.vocabulary.refusal import Conflict
 
-# The chore that finds anew when days end, where they are kept as moments.
-NEW_DAYS = "reckon_days_anew"
+# The kind of the task that recalculates stored moments at which days end.
+RECALCULATE_DAYS = "reckon_days_anew"
 
-ORGANISATION = Listing(
+ORGANISATION = RecordStore(
     Organisation,
     source="organisation",
-    what="organisation",
+    label="organisation",
     prefix="org",
     id_field=None,
-    tenant="id",
+    tenant_column="id",
     columns={"subscription": """'{"status":"' || organisation.subscription || '"}'"""},
-    facts={"logo": "organisation.logo", "logo_bytes": "organisation.logo_bytes"},
+    rule_columns={"logo": "organisation.logo", "logo_bytes": "organisation.logo_bytes"},
 )
 
 
-def name(rows: Handle) -> str:
-    """What people call it."""
-    row = rows.one("SELECT name FROM organisation WHERE id = :organisation")
+def organisation_name(db: DatabaseHandle) -> str:
+    """Return the organisation's name."""
+    row = db.one("SELECT name FROM organisation WHERE id = :organisation")
     return str(row[0]) if row else ""
 
 
 def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: str) -> None:
-    """A new organisation, with the id that the actor's handle is bound to."""
+    """Insert a new organisation with the id to which the database handle is bound."""
     try:
-        ctx.rows.run(
+        ctx.db.run(
             "INSERT INTO organisation (id, name, country, currency, time_zone, mail_texts, subscription, day_begins_at,"
             " created_at, created_by, updated_at, updated_by, version)"
             " VALUES (:organisation, :name, :country, :currency, :time_zone, :mail_texts, 'active', :at,"
@@ -47,56 +47,56 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
             currency=currency,
             time_zone=time_zone,
             mail_texts=MailTexts().model_dump_json(),
-            at=ctx.at,
+            at=ctx.now_text,
             by=ctx.stamp,
         )
-    except Clash:
+    except UniqueViolation:
         raise Conflict("There is already an organisation with this identifier.") from None
-    ctx.pen.touch(ctx.actor.organisation)
-    ctx.pen.mark_written(ORGANISATION.table, ctx.actor.organisation)
+    ctx.writer.touch(ctx.actor.organisation)
+    ctx.writer.mark_written(ORGANISATION.table, ctx.actor.organisation)
 
 
-def has_day_begun(rows: Handle, now: datetime) -> bool:
-    """Whether a new day has begun in some organisation; the handle looks across them."""
-    return rows.one("SELECT 1 FROM organisation WHERE day_begins_at <= :now LIMIT 1", now=moment_text(now)) is not None
+def has_new_day(db: DatabaseHandle, now: datetime) -> bool:
+    """Return whether a new day has begun in any organisation. Needs a handle for all organisations."""
+    return db.one("SELECT 1 FROM organisation WHERE day_begins_at <= :now LIMIT 1", now=moment_text(now)) is not None
 
 
-def claim_days(rows: Handle, now: datetime, most: int) -> list[tuple[str, date]]:
-    """Organisations in which a new day has begun, with its date there; nobody else gets the same ones.
+def claim_new_days(db: DatabaseHandle, now: datetime, limit: int) -> list[tuple[str, date]]:
+    """Claim organisations in which a new day has begun, and return them with their local date.
 
-    Those that are being changed right now are left for the next time.
+    No other process gets the same ones. Organisations that are being changed right now are left for the next call.
     """
-    found = rows.all(
+    rows_due = db.all(
         "SELECT id, time_zone FROM organisation WHERE day_begins_at <= :now ORDER BY day_begins_at, id"
         f" LIMIT :most {SKIP_LOCKED}",
         now=moment_text(now),
-        most=most,
+        most=limit,
     )
-    begun = [(str(identity), str(zone), local_date(now, str(zone))) for identity, zone in found]
-    for identity, zone, today in begun:
-        rows.run(
+    begun = [(str(record_id), str(zone), local_date(now, str(zone))) for record_id, zone in rows_due]
+    for record_id, zone, today in begun:
+        db.run(
             "UPDATE organisation SET day_begins_at = :next WHERE id = :id",
-            id=identity,
-            next=moment_text(beginning_of(today + timedelta(days=1), zone)),
+            id=record_id,
+            next=moment_text(start_of_day(today + timedelta(days=1), zone)),
         )
-    return [(identity, today) for identity, _, today in begun]
+    return [(record_id, today) for record_id, _, today in begun]
 
 
-def bring_days_forward(rows: Handle, now: datetime) -> None:
-    """Let days begin anew where the next would begin when only a clock can have said which ran ahead."""
-    rows.run(
+def reset_early_days(db: DatabaseHandle, now: datetime) -> None:
+    """Reset day starts that lie too far ahead, which only a clock that ran ahead can have written."""
+    db.run(
         "UPDATE organisation SET day_begins_at = :at WHERE day_begins_at > :latest",
         at=moment_text(now),
-        latest=moment_text(now + _LONGEST_DAYS),
+        latest=moment_text(now + _MAX_DAY_LEAD),
     )
 
 
-# Where the date line was moved, a day was left out.
-_LONGEST_DAYS = timedelta(days=3)
+# A place that moves across the date line leaves out a day, so a day start can be two days ahead.
+_MAX_DAY_LEAD = timedelta(days=3)
 
 
-# What has a currency of its own, but what was dropped before anything came of it.
-_DOCUMENTS = {
+# Tables with a currency, without documents that were dropped before they had any effect.
+_DOCUMENTS_WITH_CURRENCY = {
     "quotes": "quote WHERE status <> 'withdrawn'",
     "invoices": "invoice WHERE 1 = 1",
     "payments": "payment WHERE 1 = 1",
@@ -105,38 +105,50 @@ _DOCUMENTS = {
 }
 
 
-def find_in_another_currency(ctx: Context, wanted: str) -> list[str]:
-    """The kinds of documents of which there are some in another currency than this."""
+def find_foreign_documents(ctx: Context, currency: str) -> list[str]:
+    """Return the kinds of documents that exist in another currency than this one."""
     others = "organisation_id = :organisation AND currency <> :wanted LIMIT 1"
     return [
         kind
-        for kind, documents in _DOCUMENTS.items()
-        if ctx.rows.one(f"SELECT 1 FROM {documents} AND {others}", wanted=wanted)
+        for kind, documents in _DOCUMENTS_WITH_CURRENCY.items()
+        if ctx.db.one(f"SELECT 1 FROM {documents} AND {others}", wanted=currency)
     ]
 
 
-def every(rows: Handle) -> list[dict[str, Value]]:
-    """What tells organisations apart, the first that was made first; the handle looks across them."""
+def list_organisations(db: DatabaseHandle) -> list[dict[str, Value]]:
+    """Return all organisations, oldest first. Needs a handle for all organisations."""
     names = ("id", "name", "subscription", "createdAt", "storageBytes")
-    found = rows.all(
+    rows_found = db.all(
         "SELECT id, name, subscription, created_at, storage_bytes FROM organisation ORDER BY created_at, id"
     )
-    return [dict(zip(names, row, strict=True)) for row in found]
+    return [dict(zip(names, row, strict=True)) for row in rows_found]
 
 
-def find_called(rows: Handle, text: str) -> list[str]:
-    """The ids of the first two organisations with this id or name; the handle looks across them."""
-    # The two engines fold letters differently, so neither does it.
-    found = rows.all("SELECT id, name FROM organisation ORDER BY id")
-    # Of two names that differ only by an accent, the one that is written out is meant.
-    exactly = [str(identity) for identity, name in found if text in {identity, name}]
-    return (exactly or [str(identity) for identity, name in found if folded(str(name)) == folded(text)])[:2]
+def find_by_name(db: DatabaseHandle, text: str) -> list[str]:
+    """Return the ids of the first two organisations with this id or name. Needs a handle for all organisations."""
+    # SQLite and PostgreSQL ignore case differently, so names are compared here.
+    organisations = db.all("SELECT id, name FROM organisation ORDER BY id")
+    # If two names differ only by case or an accent, an exact match wins.
+    exact = [str(record_id) for record_id, name in organisations if text in {record_id, name}]
+    return (exact or [str(record_id) for record_id, name in organisations if fold_text(str(name)) == fold_text(text)])[
+        :2
+    ]
 
 
-def made_as(rows: Handle, name: str) -> list[str]:
-    """The ids of the organisations that had this name when they were made, as their trails tell; likewise."""
-    found = rows.all(
+def find_by_original_name(db: DatabaseHandle, name: str) -> list[str]:
+    """Return the ids of organisations created with this name, as recorded in their audit trails.
+
+    Needs a handle for all organisations.
+    """
+    found = db.all(
         "SELECT organisation.id, audit.given FROM organisation JOIN audit"
         " ON audit.organisation_id = organisation.id AND audit.sequence = 1 ORDER BY organisation.id"
     )
-    return [str(identity) for identity, given in found if orjson.loads(str(given)).get("name") == name]
+    return [str(record_id) for record_id, given in found if orjson.loads(str(given)).get("name") == name]
+
+
+def set_default_tax_rate(ctx: Context, rate: str | None) -> None:
+    """Store which tax rate applies when a line names none; None for no such rate."""
+    ctx.db.run("UPDATE organisation SET default_tax_rate_id = :rate WHERE id = :organisation", rate=rate)
+    ctx.writer.touch(ctx.actor.organisation)
+    ctx.writer.mark_written("organisation", ctx.actor.organisation)

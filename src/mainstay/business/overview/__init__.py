@@ -1,1 +1,1 @@
-"""What needs someone now, over all areas."""
+"""The overview: what needs attention now, in all areas."""

@@ -1,16 +1,16 @@
-"""What needs someone now."""
+"""Output models of the overview."""
 
 from pydantic import BaseModel, Field
 
-from mainstay.terms.shapes import Shown
-from mainstay.terms.wire import MoneyText
-from mainstay.values.models import TOLD
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.schemas import Output
 
 
 class Need(BaseModel):
     """Records that wait for someone."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     what: str = Field(description="What they are, in a few words.", examples=["Hours to approve"])
     count: int = Field(description="How many there are; 100 stands for 100 and more.")
@@ -25,7 +25,7 @@ class Need(BaseModel):
 class RevenueNow(BaseModel):
     """What was invoiced without tax, less what was credited."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     this_month: MoneyText = Field(description="Until today.", examples=["12400.00"])
     last_month: MoneyText = Field(description="All of it.", examples=["18250.50"])
@@ -34,7 +34,7 @@ class RevenueNow(BaseModel):
     given: dict[str, object] = Field(description="With which input.", examples=[{"name": "revenue"}])
 
 
-class OverviewOut(Shown):
+class OverviewOut(Output):
     """What needs someone now."""
 
     noun = "overview"

@@ -1,4 +1,4 @@
-"""One look at everything that waits."""
+"""The operation that counts everything that waits for someone."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,156 +7,192 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from mainstay.business.hours.operations import list_hours
-from mainstay.business.invoices.operations import list_invoices
-from mainstay.business.invoices.paying import list_payments
+from mainstay.business.invoices.drafting.operations import list_invoices
+from mainstay.business.invoices.payments.recording import list_payments
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.overview.model import Need, OverviewOut, RevenueNow
 from mainstay.business.overview.store import (
     DRAFTS,
     ON_ACCOUNT,
     OVERDUE,
     UNPAID,
-    Summed,
-    revenue,
-    sum_up,
+    SumQuery,
+    count_and_sum,
+    sum_revenue,
 )
 from mainstay.business.quotes.operations import list_quotes
-from mainstay.business.records.activity import count_acts_of_apps
+from mainstay.business.records.activity import count_app_changes
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Operation, operation
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input
-from mainstay.terms.wire import MoneyText
+from mainstay.values.moments import ONE_DAY
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.schemas import Input
 
-_A_DAY, _A_WEEK = timedelta(days=1), timedelta(days=7)
+_A_WEEK = timedelta(days=7)
 
 
 class GetOverview(Input):
     """Nothing: it is about today, and about what you may see."""
 
 
-class _Waiting(NamedTuple):
-    """Records that wait for whoever has a right: what lists exactly those, and where the office does."""
+class _WaitingList(NamedTuple):
+    """Records that wait for someone with a permission: the operation and the office page that list exactly those."""
 
-    what: str
-    right: Right
-    lists: Operation
+    label: str
+    permission: Permission
+    list_operation: Operation
     path: str
-    given: Callable[[Context, str], dict[str, object]]
-    # What they come to, where that is money.
-    comes_to: Summed | None = None
+    make_input: Callable[[Context, str], dict[str, object]]
+    # Sums up their amounts, if they have amounts.
+    sum_query: SumQuery | None = None
 
 
-def _always(**given: object) -> Callable[[Context, str], dict[str, object]]:
+def _fixed_input(**given: object) -> Callable[[Context, str], dict[str, object]]:
     return lambda _ctx, _today: given
 
 
-def _accepted_lately(_ctx: Context, today: str) -> dict[str, object]:
+def _recently_accepted_input(_ctx: Context, today: str) -> dict[str, object]:
     return {"status": "accepted", "decidedFrom": (date.fromisoformat(today) - _A_WEEK).isoformat()}
 
 
-def _own(status: str) -> Callable[[Context, str], dict[str, object]]:
+def _own_input(status: str) -> Callable[[Context, str], dict[str, object]]:
     return lambda ctx, _today: {"personId": ctx.actor.id, "status": status}
 
 
 # The most pressing first.
-_WAITING = (
-    _Waiting(
+_WAITING_LISTS = (
+    _WaitingList(
         "Visits of people who are on leave",
-        Right.SCHEDULE_CHANGE,
+        Permission.SCHEDULE_CHANGE,
         list_visits,
         "/schedule/visits",
-        _always(onLeave=True),
+        _fixed_input(onLeave=True),
     ),
-    _Waiting(
-        "Visits without a person", Right.SCHEDULE_CHANGE, list_visits, "/schedule/visits", _always(unassigned=True)
+    _WaitingList(
+        "Visits without a person",
+        Permission.SCHEDULE_CHANGE,
+        list_visits,
+        "/schedule/visits",
+        _fixed_input(unassigned=True),
     ),
-    _Waiting("Jobs past their date", Right.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}),
-    _Waiting("Overdue invoices", Right.INVOICES_CHANGE, list_invoices, "/invoices", _always(status="overdue"), OVERDUE),
-    _Waiting("Quotes accepted in the last week", Right.QUOTES_CHANGE, list_quotes, "/quotes", _accepted_lately),
-    _Waiting("Hours to approve", Right.HOURS_REVIEW, list_hours, "/hours/approve", _always(status="submitted")),
-    _Waiting("Time off to decide", Right.LEAVE_DECIDE, list_time_off, "/time-off", _always(status="requested")),
-    _Waiting("Enquiries to answer", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="enquiry")),
-    _Waiting("Quotes that have expired", Right.QUOTES_CHANGE, list_quotes, "/quotes", _always(status="expired")),
-    _Waiting("Quotes waiting for an answer", Right.QUOTES_CHANGE, list_quotes, "/quotes", _always(status="sent")),
-    _Waiting("Jobs to schedule", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toSchedule")),
-    _Waiting("Jobs to invoice", Right.JOBS_CHANGE, list_jobs, "/jobs", _always(stage="toInvoice")),
-    _Waiting("Invoices to send", Right.INVOICES_CHANGE, list_invoices, "/invoices", _always(status="draft"), DRAFTS),
-    _Waiting(
+    _WaitingList(
+        "Jobs past their date", Permission.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}
+    ),
+    _WaitingList(
+        "Overdue invoices",
+        Permission.INVOICES_CHANGE,
+        list_invoices,
+        "/invoices",
+        _fixed_input(status="overdue"),
+        OVERDUE,
+    ),
+    _WaitingList(
+        "Quotes accepted in the last week", Permission.QUOTES_CHANGE, list_quotes, "/quotes", _recently_accepted_input
+    ),
+    _WaitingList(
+        "Hours to approve", Permission.HOURS_REVIEW, list_hours, "/hours/approve", _fixed_input(status="submitted")
+    ),
+    _WaitingList(
+        "Time off to decide", Permission.LEAVE_DECIDE, list_time_off, "/time-off", _fixed_input(status="requested")
+    ),
+    _WaitingList("Enquiries to answer", Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="enquiry")),
+    _WaitingList(
+        "Quotes that have expired", Permission.QUOTES_CHANGE, list_quotes, "/quotes", _fixed_input(status="expired")
+    ),
+    _WaitingList(
+        "Quotes waiting for an answer", Permission.QUOTES_CHANGE, list_quotes, "/quotes", _fixed_input(status="sent")
+    ),
+    _WaitingList("Jobs to schedule", Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toSchedule")),
+    _WaitingList("Jobs to invoice", Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toInvoice")),
+    _WaitingList(
+        "Invoices to send", Permission.INVOICES_CHANGE, list_invoices, "/invoices", _fixed_input(status="draft"), DRAFTS
+    ),
+    _WaitingList(
         "Payments on account",
-        Right.INVOICES_CHANGE,
+        Permission.INVOICES_CHANGE,
         list_payments,
         "/payments",
-        _always(status="onAccount"),
+        _fixed_input(status="onAccount"),
         ON_ACCOUNT,
     ),
-    _Waiting("Unpaid invoices", Right.INVOICES_CHANGE, list_invoices, "/invoices", _always(status="unpaid"), UNPAID),
-    _Waiting("Hours that were rejected", Right.HOURS_LOG, list_hours, "/hours", _own("rejected")),
-    _Waiting("Hours to submit", Right.HOURS_LOG, list_hours, "/hours", _own("draft")),
+    _WaitingList(
+        "Unpaid invoices", Permission.INVOICES_CHANGE, list_invoices, "/invoices", _fixed_input(status="unpaid"), UNPAID
+    ),
+    _WaitingList("Hours that were rejected", Permission.HOURS_LOG, list_hours, "/hours", _own_input("rejected")),
+    _WaitingList("Hours to submit", Permission.HOURS_LOG, list_hours, "/hours", _own_input("draft")),
 )
 
 
-@operation(right=Right.OVERVIEW_READ, effect=Effect.READ, rest="GET /overview")
+@operation(permission=Permission.OVERVIEW_READ, effect=Effect.READ, api_path="GET /overview")
 def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
     """Get what needs someone now.
 
     Each with how many there are and what lists exactly those. The place to begin a day; members see what is their own.
     """
-    house = house_of(ctx)
-    today = house.today(ctx)
-    # As for a page, where a list is counted as well; of each, one record is enough.
-    counting = replace(ctx, envelope=ctx.envelope._replace(actions=True))
-    needs = [_need(counting, one, today.isoformat(), house.currency) for one in _WAITING if ctx.actor.may(one.right)]
-    sees_revenue, sees_apps = ctx.actor.may(get_report.right), ctx.actor.may(Right.HISTORY_READ)
-    seen = {"revenue": sees_revenue, "changedByApps": sees_apps}
+    settings = settings_of(ctx)
+    today = settings.today(ctx)
+    # Lists are counted only when actions are shown. One record of each is enough.
+    counting_ctx = replace(ctx, request=ctx.request._replace(with_actions=True))
+    needs = [
+        _build_need(counting_ctx, waiting_list, today.isoformat(), settings.currency)
+        for waiting_list in _WAITING_LISTS
+        if ctx.actor.can(waiting_list.permission)
+    ]
+    sees_revenue, sees_apps = ctx.actor.can(get_report.permission), ctx.actor.can(Permission.HISTORY_READ)
+    sees = {"revenue": sees_revenue, "changedByApps": sees_apps}
     return OverviewOut(
         object=OverviewOut.noun,
         on=today.isoformat(),
         needs=[need for need in needs if need.count],
-        currency=house.currency,
-        revenue=_revenue(ctx, house.currency, today) if sees_revenue else None,
-        changed_by_apps=count_acts_of_apps(ctx, (today - _A_DAY).isoformat()) if sees_apps else 0,
-        hidden=[name for name, is_seen in seen.items() if not is_seen],
+        currency=settings.currency,
+        revenue=_build_revenue(ctx, settings.currency, today) if sees_revenue else None,
+        changed_by_apps=count_app_changes(ctx, (today - ONE_DAY).isoformat()) if sees_apps else 0,
+        hidden=[name for name, is_seen in sees.items() if not is_seen],
     )
 
 
 OPERATIONS = (get_overview,)
 
 
-def _need(ctx: Context, one: _Waiting, today: str, currency: str) -> Need:
-    given = one.given(ctx, today)
-    count, amount = sum_up(ctx, one.comes_to) if one.comes_to else (_count(ctx, one.lists, given), None)
-    asked = urlencode({name: "yes" if value is True else value for name, value in given.items()})
+def _build_need(ctx: Context, waiting: _WaitingList, today: str, currency: str) -> Need:
+    query = waiting.make_input(ctx, today)
+    count, amount = (
+        count_and_sum(ctx, waiting.sum_query)
+        if waiting.sum_query
+        else (_count_listed(ctx, waiting.list_operation, query), None)
+    )
+    query_string = urlencode({name: "yes" if value is True else value for name, value in query.items()})
     return Need(
-        what=one.what,
+        what=waiting.label,
         count=count,
         amount=None if amount is None else MoneyText(amount_text(amount, currency)),
-        url=f"{ctx.base_url}{one.path}?{asked}",
-        operation=one.lists.name,
-        given=given,
+        url=f"{ctx.base_url}{waiting.path}?{query_string}",
+        operation=waiting.list_operation.name,
+        given=query,
     )
 
 
-def _count(ctx: Context, lists: Operation, given: dict[str, object]) -> int:
-    page: Any = lists.function(ctx, lists.input.model_validate({**given, "limit": 1}))
+def _count_listed(ctx: Context, list_operation: Operation, query: dict[str, object]) -> int:
+    page: Any = list_operation.function(ctx, list_operation.input.model_validate({**query, "limit": 1}))
     return page.count or 0
 
 
-def _revenue(ctx: Context, currency: str, today: date) -> RevenueNow | None:
-    found = revenue(ctx, today)
-    if found is None:
+def _build_revenue(ctx: Context, currency: str, today: date) -> RevenueNow | None:
+    amounts = sum_revenue(ctx, today)
+    if amounts is None:
         return None
-    now, before = (MoneyText(amount_text(amount, currency)) for amount in found)
-    asked = {"from": (today.replace(day=1) - _A_DAY).replace(day=1).isoformat(), "until": today.isoformat()}
+    this_month, last_month = (MoneyText(amount_text(amount, currency)) for amount in amounts)
+    period = {"from": (today.replace(day=1) - ONE_DAY).replace(day=1).isoformat(), "until": today.isoformat()}
     return RevenueNow(
-        this_month=now,
-        last_month=before,
-        url=f"{ctx.base_url}/reports/revenue?{urlencode(asked)}",
+        this_month=this_month,
+        last_month=last_month,
+        url=f"{ctx.base_url}/reports/revenue?{urlencode(period)}",
         operation=get_report.name,
-        given={"name": "revenue", **asked},
+        given={"name": "revenue", **period},
     )

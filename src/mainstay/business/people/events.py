@@ -1,4 +1,4 @@
-"""What happens to people."""
+"""Events about people."""
 
 from mainstay.business.people.model import PersonOut
 from mainstay.kernel.event import Event
@@ -8,28 +8,28 @@ class PersonInvited(Event):
     """Someone was asked to join."""
 
     name = "person.invited"
-    about = PersonOut
+    output = PersonOut
 
 
 class PersonJoined(Event):
     """A person became active."""
 
     name = "person.joined"
-    about = PersonOut
+    output = PersonOut
 
 
 class PersonUpdated(Event):
     """A person's details or role changed."""
 
     name = "person.updated"
-    about = PersonOut
+    output = PersonOut
 
 
 class PersonLeft(Event):
     """A person left the organisation."""
 
     name = "person.left"
-    about = PersonOut
+    output = PersonOut
 
 
 EVENTS = (PersonInvited, PersonJoined, PersonUpdated, PersonLeft)

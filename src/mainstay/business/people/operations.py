@@ -1,4 +1,4 @@
-"""What can be done with people."""
+"""Operations on people."""
 
 from typing import Annotated, Literal
 
@@ -7,33 +7,45 @@ from pydantic import AfterValidator, Field
 from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.events import PersonInvited, PersonUpdated
-from mainstay.business.people.model import AlreadyHere, MeOut, Person, PersonOut, Status, check_rank
-from mainstay.business.people.store import PEOPLE, check_signs_in_nowhere_else, find_by_email, find_known
-from mainstay.business.people.working_hours import check_some
+from mainstay.business.people.model import MeOut, Person, PersonExists, PersonOut, PersonStatus, check_role_rank
+from mainstay.business.people.store import PEOPLE, check_sign_in_is_free, find_by_email, find_existing_person
+from mainstay.business.people.working_hours import check_not_empty
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Named
-from mainstay.terms.refusal import Conflict, NotFound
-from mainstay.terms.rights import AssignableRole, Needs, Right, Role
-from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import EACH_ONCE, LAST_SEEN, Colour, Email, HourlyRate, Line, Phone, id_of, omittable
-from mainstay.values.search import SearchText
+from mainstay.values.fields import (
+    STARTING_AFTER,
+    WITHOUT_DUPLICATES,
+    Colour,
+    Email,
+    HourlyRate,
+    Phone,
+    TextLine,
+    make_id_validator,
+    omittable_field,
+)
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.actor import Named
+from mainstay.vocabulary.permissions import AssignableRole, Permission, RequiresPermission, Role
+from mainstay.vocabulary.refusal import Conflict, NotFound
+from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
-# What an invitation tells of a person and a change changes.
+# Fields shared by invitations and changes.
 _Skills = Annotated[
-    list[Line], Field(max_length=50, description="What the person can do, such as gas or roofing."), EACH_ONCE
+    list[TextLine],
+    Field(max_length=50, description="What the person can do, such as gas or roofing."),
+    WITHOUT_DUPLICATES,
 ]
 _Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")]
-_Shade = Annotated[
+_ScheduleColour = Annotated[
     Colour | None, Field(title="Colour on the schedule", description="Their colour on the schedule, such as #3366cc.")
 ]
-_OwnHours = Annotated[WorkingHours, AfterValidator(check_some)]
-_Firm = Annotated[Line | None, Field(title="Company", description="The firm of a subcontractor.")]
+_OwnHours = Annotated[WorkingHours, AfterValidator(check_not_empty)]
+_CompanyName = Annotated[TextLine | None, Field(title="Company", description="The firm of a subcontractor.")]
 _CostRate = Annotated[HourlyRate | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]
 _BillRate = Annotated[
     HourlyRate | None, Field(title="Billed per hour", description="What an hour is billed at, such as 85.00.")
 ]
-_IN_CHARGE = Needs(Right.PEOPLE_CHANGE)
+_PEOPLE_CHANGE = RequiresPermission(Permission.PEOPLE_CHANGE)
 
 
 class GetMe(Input):
@@ -43,8 +55,8 @@ class GetMe(Input):
 class ListPeople(ListInput):
     """Which people to list."""
 
-    starting_after: Annotated[str | None, id_of("person")] = LAST_SEEN
-    status: Status | None = Field(None, description="Only these. Without it, everyone who has not left.")
+    starting_after: Annotated[str | None, make_id_validator("person")] = STARTING_AFTER
+    status: PersonStatus | None = Field(None, description="Only these. Without it, everyone who has not left.")
     role: Role | None = Field(None, description="Only people of this role.")
     text: SearchText | None = Field(
         None,
@@ -64,13 +76,13 @@ class GetPerson(Input):
 class InvitePerson(Input):
     """Who is invited, and as what."""
 
-    name: Line = Field(description="The person's full name.")
+    name: TextLine = Field(description="The person's full name.")
     email: Email = Field(title="E-mail address", description="Where the invitation goes, and how they will sign in.")
     role: AssignableRole = Field(description="What they may do. Owners are named by owners, in the office.")
     phone: _Phone = None
     skills: _Skills = Field(default_factory=list)
-    colour: _Shade = None
-    company_name: _Firm = None
+    colour: _ScheduleColour = None
+    company_name: _CompanyName = None
     cost_rate: _CostRate = None
     bill_rate: _BillRate = None
 
@@ -85,23 +97,23 @@ class UpdatePerson(Input):
     """Which person, and what to change; null clears. Everyone may change their own phone and colour."""
 
     person_id: str = Field(description="The person's id.")
-    name: Annotated[Line, _IN_CHARGE] = omittable(description="The person's full name.")
-    email: Annotated[Email, _IN_CHARGE] = omittable(
+    name: Annotated[TextLine, _PEOPLE_CHANGE] = omittable_field(description="The person's full name.")
+    email: Annotated[Email, _PEOPLE_CHANGE] = omittable_field(
         title="E-mail address",
         description="Where mail to them goes. They sign in with the address they were invited with.",
     )
     phone: _Phone = None
-    skills: Annotated[_Skills, _IN_CHARGE] = omittable()
-    colour: _Shade = None
-    working_hours: Annotated[_OwnHours | None, _IN_CHARGE] = Field(
+    skills: Annotated[_Skills, _PEOPLE_CHANGE] = omittable_field()
+    colour: _ScheduleColour = None
+    working_hours: Annotated[_OwnHours | None, _PEOPLE_CHANGE] = Field(
         None, description="When they work, if not at the usual times. Null for those."
     )
-    company_name: Annotated[_Firm, _IN_CHARGE] = None
-    cost_rate: Annotated[_CostRate, _IN_CHARGE] = None
-    bill_rate: Annotated[_BillRate, _IN_CHARGE] = None
+    company_name: Annotated[_CompanyName, _PEOPLE_CHANGE] = None
+    cost_rate: Annotated[_CostRate, _PEOPLE_CHANGE] = None
+    bill_rate: Annotated[_BillRate, _PEOPLE_CHANGE] = None
 
 
-@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /me", glances=True)
+@operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /me", single_statement=True)
 def get_me(ctx: Context, _given: GetMe) -> MeOut:
     """Get who is asking.
 
@@ -114,15 +126,15 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
         object=MeOut.noun,
         person=actor.person,
         role=actor.role,
-        organisation=Named(id=actor.organisation, name=organisations.name(ctx.rows)),
+        organisation=Named(id=actor.organisation, name=organisations.organisation_name(ctx.db)),
         access=actor.access,
         client=actor.client,
-        rights=sorted(actor.effective_rights),
+        rights=sorted(actor.effective_permissions),
     )
 
 
-@operation(right=Right.PEOPLE_READ, effect=Effect.READ, rest="GET /people")
-def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
+@operation(permission=Permission.PEOPLE_READ, effect=Effect.READ, api_path="GET /people")
+def list_people(ctx: Context, given: ListPeople) -> PageResult[PersonOut]:
     """List the people of the organisation, newest first.
 
     Without a status, those who have left are not in it.
@@ -130,7 +142,13 @@ def list_people(ctx: Context, given: ListPeople) -> Page[PersonOut]:
     return PEOPLE.page(ctx, given)
 
 
-@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /people/{person_id}", glances=True, on=PEOPLE)
+@operation(
+    permission=Permission.ME_READ,
+    effect=Effect.READ,
+    api_path="GET /people/{person_id}",
+    single_statement=True,
+    on=PEOPLE,
+)
 def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
     """Get one person.
 
@@ -140,11 +158,11 @@ def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
 
 
 @operation(
-    right=Right.PEOPLE_CHANGE,
+    permission=Permission.PEOPLE_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /people",
-    mails=True,
-    done="The invitation is on its way by mail.",
+    api_path="POST /people",
+    emails_outside=True,
+    done_message="The invitation is on its way by mail.",
 )
 def invite_person(ctx: Context, given: InvitePerson) -> Person:
     """Invite someone into the organisation.
@@ -152,46 +170,46 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     They get a mail with a link to join. Someone who has left can be invited again and keeps their history, but none of
     their old keys or connected apps.
     """
-    check_rank(ctx.actor, Role(given.role))
-    known = find_known(ctx, given.email)
-    if known is None:
+    check_role_rank(ctx.actor, Role(given.role))
+    existing = find_existing_person(ctx, given.email)
+    if existing is None:
         person = PEOPLE.insert(ctx, dict(given) | {"status": "invited"})
-    elif known.status == "left":
-        # What is not said of them now stays as it was: an invitation only adds.
-        person = PEOPLE.save(ctx, known, given.sent() | {"status": "invited"})
+    elif existing.status == "left":
+        # Fields that were not sent keep their values.
+        person = PEOPLE.save(ctx, existing, given.sent_fields() | {"status": "invited"})
     else:
-        raise AlreadyHere(known)
+        raise PersonExists(existing)
     _send_invitation(ctx, person)
     return person
 
 
 @operation(
-    right=Right.PEOPLE_CHANGE,
+    permission=Permission.PEOPLE_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /people/{person_id}/invite-again",
-    mails=True,
+    api_path="POST /people/{person_id}/invite-again",
+    emails_outside=True,
     on=PEOPLE,
-    unless=Person.not_waiting,
-    done="The invitation is on its way by mail.",
+    blocked_by=Person.not_reinvitable,
+    done_message="The invitation is on its way by mail.",
 )
 def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     """Send an invitation again.
 
     The person gets a new mail; the link in the earlier one no longer works.
     """
-    ctx.pen.touch(person.id)
+    ctx.writer.touch(person.id)
     _send_invitation(ctx, person)
     return person
 
 
 @operation(
-    right=Right.ME_CHANGE,
+    permission=Permission.ME_CHANGE,
     effect=Effect.CHANGE,
-    rest="PATCH /people/{person_id}",
-    mails=True,
+    api_path="PATCH /people/{person_id}",
+    emails_outside=True,
     on=PEOPLE,
-    unless=Person.not_changeable,
-    done="Your changes are saved.",
+    blocked_by=Person.not_changeable,
+    done_message="Your changes are saved.",
 )
 def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
     """Change a person's details.
@@ -199,21 +217,21 @@ def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
     Owners and admins change everyone's, others their own phone and colour. A new address gets the mails, also an open
     invitation, and changes nobody's sign-in.
     """
-    changes = given.sent("person_id")
-    if "email" in changes and (known := find_by_email(ctx, given.email)) and known.id != person.id:
-        raise Conflict(f"{given.email} is the address of {known.name}.")
-    after = PEOPLE.save(ctx, person, changes)
-    if after is not person:
-        ctx.record(PersonUpdated(after, person))
-    if after.status == "invited" and after.email != person.email:
-        _send_invitation(ctx, after)
-    return after
+    changes = given.sent_fields("person_id")
+    if "email" in changes and (other := find_by_email(ctx, given.email)) and other.id != person.id:
+        raise Conflict(f"{given.email} is the address of {other.name}.")
+    updated = PEOPLE.save(ctx, person, changes)
+    if updated is not person:
+        ctx.emit(PersonUpdated(updated, person))
+    if updated.status == "invited" and updated.email != person.email:
+        _send_invitation(ctx, updated)
+    return updated
 
 
 OPERATIONS = (get_me, list_people, get_person, invite_person, update_person, invite_again)
 
 
 def _send_invitation(ctx: Context, person: Person) -> None:
-    """Let an invitation go to the address of a person, unless someone else who is here signs in by it."""
-    check_signs_in_nowhere_else(ctx, person.email, person.id)
-    ctx.record(PersonInvited(person))
+    """Send an invitation to a person's email address, unless another active person signs in with it."""
+    check_sign_in_is_free(ctx, person.email, person.id)
+    ctx.emit(PersonInvited(person))

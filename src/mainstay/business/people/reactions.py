@@ -1,13 +1,13 @@
-"""What follows when something happens to people."""
+"""Reactions to events about people."""
 
 from mainstay.business.organisation import store as organisations
 from mainstay.business.people.events import PersonInvited
 from mainstay.identity import links
-from mainstay.identity.links import Kind
-from mainstay.identity.mails import LINK, mail
+from mainstay.identity.emails import LINK_MARK, build_email_task
+from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
-from mainstay.kernel.reaction import Happening, Reaction
-from mainstay.values.durations import lasting
+from mainstay.kernel.reaction import Reaction, ReactionEvent
+from mainstay.values.durations import duration_text
 
 _INVITATION = """\
 Hello {name},
@@ -24,24 +24,26 @@ If you did not expect this, you need not do anything.
 """
 
 
-def mail_invitation(ctx: Context, happening: Happening) -> None:
-    """Tell someone that they were invited, with a link that lets them in."""
-    organisation = organisations.name(ctx.rows)
-    person = happening.record
-    inviter = (happening.actor["person"] or {"name": "The office"})["name"]
-    link = links.make_invitation(ctx.rows, person["id"], person["email"], ctx.now)
+def mail_invitation(ctx: Context, event: ReactionEvent) -> None:
+    """Email an invitation link to the invited person."""
+    organisation = organisations.organisation_name(ctx.db)
+    person = event.record
+    inviter = (event.actor["person"] or {"name": "The office"})["name"]
+    link = links.create_invitation_link(ctx.db, person["id"], person["email"], ctx.now)
     text = _INVITATION.format(
         name=person["name"],
         inviter=inviter,
         organisation=organisation,
         role=person["role"],
-        within=lasting(links.LIVES[Kind.INVITATION]),
-        link=LINK,
+        within=duration_text(links.LIFETIMES[LinkKind.INVITATION]),
+        link=LINK_MARK,
         base_url=ctx.base_url,
     )
-    ctx.pen.touch(person["id"])
+    ctx.writer.touch(person["id"])
     subject = f"{inviter} invites you to {organisation}"
-    ctx.post(mail(person["email"], subject, text, link=(Kind.INVITATION, link), record=person["id"]))
+    ctx.add_task(
+        build_email_task(person["email"], subject, text, link=(LinkKind.INVITATION, link), record_id=person["id"])
+    )
 
 
 REACTIONS = (Reaction(PersonInvited, mail_invitation),)

@@ -1,106 +1,109 @@
-"""Where people are kept."""
+"""Storage of people."""
 
 from collections.abc import Collection
 from typing import Any
 
 import orjson
 
-from mainstay.backing.database import Handle
 from mainstay.business.people.model import Person
+from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
-from mainstay.terms.refusal import Conflict, Fault, Invalid
-from mainstay.terms.rights import Right, holders
-from mainstay.values.mailbox import fold_address
-from mainstay.values.search import kept_words, words_of_address, words_of_phone, words_of_text
-from mainstay.values.words import folded
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.choices import fold_text
+from mainstay.values.email_address import fold_address
+from mainstay.values.search_words import combine_words, words_of_address, words_of_phone, words_of_text
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
+from mainstay.vocabulary.permissions import Permission, sql_roles_with
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
 
-_OWNERS = holders(Right.OWNERS_NAME)
+_OWNER_ROLES = sql_roles_with(Permission.OWNERS_NAME)
 
 
-def _derived(values: dict[str, Any]) -> dict[str, Any]:
+def _add_folded_fields(values: dict[str, Any]) -> dict[str, Any]:
     if "email" in values:
         values["email_folded"] = fold_address(values["email"])
     if "name" in values:
-        values["name_folded"] = folded(values["name"])
+        values["name_folded"] = fold_text(values["name"])
     return values
 
 
-def _words(name: str, email: str, skills: str, company: str | None) -> frozenset[str]:
-    plain = " ".join((name, company or "", *orjson.loads(skills)))
-    return kept_words(words_of_text(plain), words_of_address(email))
+def _search_words(name: str, email: str, skills: str, company: str | None) -> frozenset[str]:
+    texts = " ".join((name, company or "", *orjson.loads(skills)))
+    return combine_words(words_of_text(texts), words_of_address(email))
 
 
 def _phone_words(phone: str | None) -> frozenset[str]:
     return frozenset(words_of_phone(phone))
 
 
-PEOPLE = Listing(
+PEOPLE = RecordStore(
     Person,
     source="person",
-    what="person",
+    label="person",
     prefix="person",
     id_field="person_id",
-    facts={
-        "only_owner": f"CASE WHEN person.role IN {_OWNERS} AND person.status = 'active' AND NOT EXISTS"
+    rule_columns={
+        "only_owner": f"CASE WHEN person.role IN {_OWNER_ROLES} AND person.status = 'active' AND NOT EXISTS"
         " (SELECT 1 FROM person other WHERE other.organisation_id = :organisation AND other.status = 'active'"
-        f" AND other.role IN {_OWNERS} AND other.id <> person.id) THEN 1 ELSE 0 END",
+        f" AND other.role IN {_OWNER_ROLES} AND other.id <> person.id) THEN 1 ELSE 0 END",
         "usual_hours": "(SELECT organisation.working_hours FROM organisation WHERE organisation.id = :organisation)",
     },
-    own=Own("person.id", unless=Right.PEOPLE_READ),
+    visibility=Visibility("person.id", unrestricted_with=Permission.PEOPLE_READ),
     filters={"status": "person.status = :status", "role": "person.role = :role"},
-    otherwise={"status": "person.status <> 'left'"},
+    default_conditions={"status": "person.status <> 'left'"},
     orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
-    found_by=(
-        FoundBy(("name", "email", "skills", "company_name"), _words),
-        FoundBy(("phone",), _phone_words),
+    search_fields=(
+        SearchFields(("name", "email", "skills", "company_name"), _search_words),
+        SearchFields(("phone",), _phone_words),
     ),
-    derived=_derived,
+    derive_columns=_add_folded_fields,
 )
 
 
 def find_by_email(ctx: Context, email: str) -> Person | None:
-    """The person with this address, present or not."""
+    """Return the person with this email address, also if they have left."""
     return PEOPLE.find(ctx, "person.email_folded = :email", email=fold_address(email))
 
 
-def find_known(ctx: Context, email: str) -> Person | None:
-    """The person with this address, or else whoever has left and had it as their sign-in: their history is theirs."""
-    left = f"person.status = 'left' AND {_SIGNS_IN_BY}"
-    return find_by_email(ctx, email) or PEOPLE.find(ctx, left, email=fold_address(email))
+def find_existing_person(ctx: Context, email: str) -> Person | None:
+    """Return the person with this email address, or a person who has left and signed in with it.
 
-
-def check_signs_in_nowhere_else(ctx: Context, email: str, but: str | None) -> None:
-    """Go on only if no other active person of the organisation has the sign-in of this address.
-
-    By one sign-in one is one person: someone who is let go must not come back in as another.
+    A person who is invited again keeps their history.
     """
-    known = PEOPLE.find(ctx, f"person.status = 'active' AND {_SIGNS_IN_BY}", email=fold_address(email))
-    if known and known.id != but:
-        raise Conflict(f"{email} is the sign-in of {known.name}, who is a person of this organisation already.")
+    left_sql = f"person.status = 'left' AND {_HAS_SIGN_IN_SQL}"
+    return find_by_email(ctx, email) or PEOPLE.find(ctx, left_sql, email=fold_address(email))
 
 
-_SIGNS_IN_BY = "person.account_id IN (SELECT id FROM account WHERE email_folded = :email)"
+def check_sign_in_is_free(ctx: Context, email: str, except_id: str | None) -> None:
+    """Refuse an email address if another active person of the organisation signs in with it.
+
+    One sign-in stands for one person: a person who was removed must not come back as someone else.
+    """
+    other = PEOPLE.find(ctx, f"person.status = 'active' AND {_HAS_SIGN_IN_SQL}", email=fold_address(email))
+    if other and other.id != except_id:
+        raise Conflict(f"{email} is the sign-in of {other.name}, who is a person of this organisation already.")
 
 
-def find_called(rows: Handle, text: str) -> list[str]:
-    """The ids of the first two people with this id, e-mail address or name."""
-    found = rows.all(
+_HAS_SIGN_IN_SQL = "person.account_id IN (SELECT id FROM account WHERE email_folded = :email)"
+
+
+def find_by_name(db: DatabaseHandle, text: str) -> list[str]:
+    """Return the ids of the first two people with this id, email address or name."""
+    people = db.all(
         "SELECT id FROM person WHERE organisation_id = :organisation"
         " AND (id = :text OR email_folded = :email OR name_folded = :name) LIMIT 2",
         text=text,
         email=fold_address(text),
-        name=folded(text),
+        name=fold_text(text),
     )
-    return [str(identity) for (identity,) in found]
+    return [str(record_id) for (record_id,) in people]
 
 
-def check_here(ctx: Context, field: str, people: Collection[str], *, or_left: bool = False) -> None:
-    """Refuse anyone who is not, or no longer, a person of the organisation; `or_left`, only who never was."""
+def check_people(ctx: Context, field: str, people: Collection[str], *, allow_left: bool = False) -> None:
+    """Refuse ids of people who are not in the organisation. `allow_left` also allows people who have left."""
     sql = "SELECT name, status FROM person WHERE organisation_id = :organisation AND id = :id"
-    for identity in people:
-        person = ctx.rows.one(sql, id=identity)
-        if person is None or (person[1] == "left" and not or_left):
+    for record_id in people:
+        person = ctx.db.one(sql, id=record_id)
+        if person is None or (person[1] == "left" and not allow_left):
             problem = f"names {person[0]}, who has left" if person else "names nobody of this organisation"
             raise Invalid([Fault(field, f"{problem}; list_people tells who is here")])

@@ -1,1 +1,1 @@
-"""The price list: what is sold, at which tax, and from whom it comes."""
+"""The price list: items, tax rates and suppliers."""

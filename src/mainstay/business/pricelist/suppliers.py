@@ -1,29 +1,40 @@
-"""What can be done with suppliers."""
+"""Operations on suppliers."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.business.customers.store import check_reference
-from mainstay.business.organisation.model import Language
-from mainstay.business.pricelist.model import Status, Supplier, SupplierOut
-from mainstay.business.pricelist.store import RENAMED, SUPPLIERS
+from mainstay.business.customers.store import check_external_ref
+from mainstay.business.pricelist.model import Supplier, SupplierOut
+from mainstay.business.pricelist.store import REFRESH_SUPPLIER_SEARCH, SUPPLIERS
+from mainstay.business.records.model import ArchivableStatus
+from mainstay.changes.outbox import OutboxTask
+from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.outbox import Letter
-from mainstay.terms.actor import NO_TOOL
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, ListInput, Page
 from mainstay.values.address import Address
-from mainstay.values.fields import LAST_SEEN, Email, Line, Paragraph, Phone, Usual, WholeNumber, id_of, omittable
-from mainstay.values.search import SearchText
+from mainstay.values.fields import (
+    STARTING_AFTER,
+    DefaultValue,
+    Email,
+    Paragraph,
+    Phone,
+    TextLine,
+    WholeNumber,
+    make_id_validator,
+    omittable_field,
+)
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.actor import API_AND_OFFICE
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
 
 class ListSuppliers(ListInput):
     """Which suppliers to list."""
 
-    starting_after: Annotated[str | None, id_of("supplier")] = LAST_SEEN
-    status: Status | None = Field(None, description="Only these. Without it, those in use.")
+    starting_after: Annotated[str | None, make_id_validator("supplier")] = STARTING_AFTER
+    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those in use.")
     text: SearchText | None = Field(None, title="Search", description="Words of the name, e-mail, phone or number.")
     order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
@@ -37,24 +48,30 @@ class GetSupplier(Input):
 class SaveSupplier(Input):
     """A new supplier or, with their id, what to change of one; null clears."""
 
-    supplier_id: Annotated[str | None, id_of("supplier")] = Field(None, description="To change one.")
-    name: Line = omittable(description="Their name. A new one needs it.")
+    supplier_id: Annotated[str | None, make_id_validator("supplier")] = Field(None, description="To change one.")
+    name: TextLine = omittable_field(description="Their name. A new one needs it.")
     email: Email | None = Field(None, title="E-mail address", description="Where orders go.")
     phone: Phone | None = Field(None, description="Such as +44 1422 555 0142.")
     address: Address | None = Field(None, description="Printed on orders.")
-    tax_number: Line | None = Field(None, description="Their VAT or other tax number.")
-    account_number: Line | None = Field(None, title="Our number there", description="What they call the organisation.")
+    tax_number: TextLine | None = Field(None, description="Their VAT or other tax number.")
+    account_number: TextLine | None = Field(
+        None, title="Our number there", description="What they call the organisation."
+    )
     payment_terms_days: WholeNumber | None = Field(
         None, ge=0, le=365, title="Days to pay", description="Days to pay their bills."
     )
     language: Language | None = Field(None, description="Of what they are sent, where not as usual.")
     notes: Paragraph | None = Field(None, description="What one should know of them.")
-    status: Annotated[Status, Usual("active")] = omittable(description="`archived` takes them out of the lists.")
-    external_ref: Line | None = Field(None, title="Reference elsewhere", description="What another system calls them.")
+    status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
+        description="`archived` takes them out of the lists."
+    )
+    external_ref: TextLine | None = Field(
+        None, title="Reference elsewhere", description="What another system calls them."
+    )
 
 
-@operation(right=Right.PURCHASING_READ, effect=Effect.READ, rest="GET /suppliers")
-def list_suppliers(ctx: Context, given: ListSuppliers) -> Page[SupplierOut]:
+@operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, api_path="GET /suppliers")
+def list_suppliers(ctx: Context, given: ListSuppliers) -> PageResult[SupplierOut]:
     """List suppliers.
 
     Everyone the organisation buys from.
@@ -63,12 +80,12 @@ def list_suppliers(ctx: Context, given: ListSuppliers) -> Page[SupplierOut]:
 
 
 @operation(
-    right=Right.PURCHASING_READ,
+    permission=Permission.PURCHASING_READ,
     effect=Effect.READ,
-    rest="GET /suppliers/{supplier_id}",
-    glances=True,
+    api_path="GET /suppliers/{supplier_id}",
+    single_statement=True,
     on=SUPPLIERS,
-    offered=NO_TOOL,
+    doors=API_AND_OFFICE,
 )
 def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supplier:
     """Get a supplier.
@@ -79,27 +96,27 @@ def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supp
 
 
 @operation(
-    right=Right.PURCHASING_CHANGE,
+    permission=Permission.PURCHASING_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /suppliers",
+    api_path="POST /suppliers",
     on=SUPPLIERS,
-    makes=True,
-    done="The supplier is saved.",
+    creates_without_id=True,
+    done_message="The supplier is saved.",
 )
 def save_supplier(ctx: Context, given: SaveSupplier, supplier: Supplier | None) -> Supplier:
     """Save a supplier.
 
     Without supplierId it adds one, with it it changes what is sent.
     """
-    values = given.sent("supplier_id")
-    check_reference(ctx, SUPPLIERS, given.external_ref, supplier)
+    values = given.sent_fields("supplier_id")
+    check_external_ref(ctx, SUPPLIERS, given.external_ref, supplier)
     if supplier is None:
-        given.needs("name")
+        given.require("name")
         return SUPPLIERS.insert(ctx, {"status": "active"} | values)
-    after = SUPPLIERS.save(ctx, supplier, values)
-    if after.name != supplier.name:
-        ctx.post(Letter(RENAMED, {"supplier": supplier.id}))
-    return after
+    updated = SUPPLIERS.save(ctx, supplier, values)
+    if updated.name != supplier.name:
+        ctx.add_task(OutboxTask(REFRESH_SUPPLIER_SEARCH, {"supplier": supplier.id}))
+    return updated
 
 
 OPERATIONS = (list_suppliers, get_supplier, save_supplier)

@@ -1,27 +1,34 @@
-"""What can be done with tax rates."""
+"""Operations on tax rates."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from mainstay.business.pricelist.model import Category, Status, TaxPart, TaxRate, TaxRateOut, check_taxes
-from mainstay.business.pricelist.store import TAX_RATES, make_usual
+from mainstay.business.pricelist.model import (
+    TaxPart,
+    TaxRate,
+    TaxRateOut,
+    find_tax_faults,
+)
+from mainstay.business.pricelist.store import TAX_RATES, set_usual_rate
+from mainstay.business.records.model import ArchivableStatus
+from mainstay.documents.snapshot import TaxCategory
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import NO_TOOL
-from mainstay.terms.refusal import Conflict, Fault, Invalid
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Line, Usual, id_of, omittable
+from mainstay.values.fields import STARTING_AFTER, DefaultValue, TextLine, make_id_validator, omittable_field
+from mainstay.vocabulary.actor import API_AND_OFFICE
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
+from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
-_MOST_PARTS = 4
+_MAX_TAXES = 4
 
 
 class ListTaxRates(ListInput):
     """Which rates to list."""
 
-    starting_after: Annotated[str | None, id_of("tax", "a tax rate")] = LAST_SEEN
-    status: Status | None = Field(None, description="Only these. Without it, those in use.")
+    starting_after: Annotated[str | None, make_id_validator("tax", "a tax rate")] = STARTING_AFTER
+    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those in use.")
 
 
 class GetTaxRate(Input):
@@ -33,24 +40,28 @@ class GetTaxRate(Input):
 class SaveTaxRate(Input):
     """A new rate or, with its id, what to change of one; null clears."""
 
-    tax_rate_id: Annotated[str | None, id_of("tax", "a tax rate")] = Field(
+    tax_rate_id: Annotated[str | None, make_id_validator("tax", "a tax rate")] = Field(
         None, description="To change one.", examples=["tax_01KA3R2D4F6H8J0K2N4P6R8T0V"]
     )
-    name: Line = omittable(description="Such as VAT 20 %. A new one needs it.")
-    category: Annotated[Category, Usual("standard")] = omittable(description="Only `standard` charges tax.")
-    components: list[TaxPart] = omittable(
+    name: TextLine = omittable_field(description="Such as VAT 20 %. A new one needs it.")
+    category: Annotated[TaxCategory, DefaultValue("standard")] = omittable_field(
+        description="Only `standard` charges tax."
+    )
+    components: list[TaxPart] = omittable_field(
         title="Taxes",
         min_length=1,
-        max_length=_MOST_PARTS,
+        max_length=_MAX_TAXES,
         description="The taxes it is made of; most have one. A new one needs them.",
     )
-    note: Line | None = Field(None, description="Printed beside it, such as why something is exempt.")
-    is_default: bool = omittable(title="Usual", description="Take it where nothing else is said.")
-    status: Annotated[Status, Usual("active")] = omittable(description="`archived` takes it out of the lists.")
+    note: TextLine | None = Field(None, description="Printed beside it, such as why something is exempt.")
+    is_default: bool = omittable_field(title="Usual", description="Take it where nothing else is said.")
+    status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
+        description="`archived` takes it out of the lists."
+    )
 
 
-@operation(right=Right.SETTINGS_READ, effect=Effect.READ, rest="GET /tax-rates")
-def list_tax_rates(ctx: Context, given: ListTaxRates) -> Page[TaxRateOut]:
+@operation(permission=Permission.SETTINGS_READ, effect=Effect.READ, api_path="GET /tax-rates")
+def list_tax_rates(ctx: Context, given: ListTaxRates) -> PageResult[TaxRateOut]:
     """List tax rates.
 
     What can be charged on quotes and invoices, and which is the usual one.
@@ -59,12 +70,12 @@ def list_tax_rates(ctx: Context, given: ListTaxRates) -> Page[TaxRateOut]:
 
 
 @operation(
-    right=Right.SETTINGS_READ,
+    permission=Permission.SETTINGS_READ,
     effect=Effect.READ,
-    rest="GET /tax-rates/{tax_rate_id}",
-    glances=True,
+    api_path="GET /tax-rates/{tax_rate_id}",
+    single_statement=True,
     on=TAX_RATES,
-    offered=NO_TOOL,
+    doors=API_AND_OFFICE,
 )
 def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
     """Get a tax rate.
@@ -75,12 +86,12 @@ def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
 
 
 @operation(
-    right=Right.TAXES_CHANGE,
+    permission=Permission.TAXES_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /tax-rates",
+    api_path="POST /tax-rates",
     on=TAX_RATES,
-    makes=True,
-    done="The tax rate is saved.",
+    creates_without_id=True,
+    done_message="The tax rate is saved.",
 )
 def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> TaxRate:
     """Save a tax rate.
@@ -88,37 +99,37 @@ def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> Tax
     Without taxRateId it makes one, with it it changes what is sent. Once documents name it, its percentages stay.
     """
     if rate is None:
-        given.needs("name", "components")
+        given.require("name", "components")
     percents = [part.percent for part in given.components] if given.components else rate.rate.percents if rate else ()
-    faults = check_taxes(given.category or (rate.category if rate else "standard"), percents)
-    if faults := faults + _check_usual(given, rate):
+    faults = find_tax_faults(given.category or (rate.category if rate else "standard"), percents)
+    if faults := faults + _find_default_faults(given, rate):
         raise Invalid(faults)
-    values = given.sent("tax_rate_id", "is_default", "components")
+    values = given.sent_fields("tax_rate_id", "is_default", "components")
     if given.components:
-        values |= {"components": [part.kept for part in given.components], "percent": sum(percents)}
+        values |= {"components": [part.stored_json for part in given.components], "percent": sum(percents)}
     if rate is None:
-        after = TAX_RATES.insert(ctx, {"category": "standard", "status": "active"} | values)
+        updated = TAX_RATES.insert(ctx, {"category": "standard", "status": "active"} | values)
     else:
-        _check_unused(given, rate)
-        after = TAX_RATES.save(ctx, rate, values)
-    if given.is_default is None or given.is_default == after.is_default:
-        return after
-    make_usual(ctx, after.id if given.is_default else None)
-    return TAX_RATES.fetch(ctx, after.id)
+        _check_can_change(given, rate)
+        updated = TAX_RATES.save(ctx, rate, values)
+    if given.is_default is None or given.is_default == updated.is_default:
+        return updated
+    set_usual_rate(ctx, updated.id if given.is_default else None)
+    return TAX_RATES.fetch(ctx, updated.id)
 
 
 OPERATIONS = (list_tax_rates, get_tax_rate, save_tax_rate)
 
 
-def _check_usual(given: SaveTaxRate, rate: TaxRate | None) -> list[Fault]:
-    usual = given.is_default if given.is_default is not None else bool(rate and rate.is_default)
-    if usual and (given.status or (rate.status if rate else "active")) == "archived":
+def _find_default_faults(given: SaveTaxRate, rate: TaxRate | None) -> list[Fault]:
+    is_default = given.is_default if given.is_default is not None else bool(rate and rate.is_default)
+    if is_default and (given.status or (rate.status if rate else "active")) == "archived":
         return [Fault("status", "is archived, and so cannot be the usual one: make another the usual one first")]
     return []
 
 
-def _check_unused(given: SaveTaxRate, rate: TaxRate) -> None:
-    """What was charged stays what it is called: documents that name the rate do not change with it."""
+def _check_can_change(given: SaveTaxRate, rate: TaxRate) -> None:
+    """Refuse to change the percentages or category of a rate that documents use."""
     percents = tuple(part.percent for part in given.components or ())
     changed = (percents and percents != rate.rate.percents) or (given.category or rate.category) != rate.category
     if rate.used and changed:

@@ -1,4 +1,4 @@
-"""What can be done with suppliers' bills."""
+"""The operations on suppliers' bills: list, get, record, update and void."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -7,41 +7,52 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.edits import edited, made
-from mainstay.business.lines.model import MOST_LINES
-from mainstay.business.organisation.house import house_of
+from mainstay.business.lines.edits import apply_edits, make_lines
+from mainstay.business.lines.model import MAX_LINES
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.business.purchasing import materials, store
-from mainstay.business.purchasing.asked import JobId, OfJob, OfSupplier, SupplierId, job_of
-from mainstay.business.purchasing.billing import (
+from mainstay.business.purchasing.bill_lines import (
     BillBook,
     BillLineEdit,
     NewBillLine,
+    check_bill_number,
+    check_billed_quantities,
     check_not_credited,
-    check_number,
-    check_ordered,
-    order_of,
-    reckon,
-    settle,
+    compute_bill_columns,
+    find_order,
+    update_after_bill,
 )
+from mainstay.business.purchasing.inputs import JobFilter, PurchaseJobId, SupplierFilter, SupplierId, fetch_optional_job
 from mainstay.business.purchasing.lines import BillLine
-from mainstay.business.purchasing.model import Bill, BillMove, BillStatus, ListedBill, ListedBillOut, Order
+from mainstay.business.purchasing.model import Bill, BillStatus, BillTargetStatus, ListedBill, ListedBillOut, Order
 from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Line, Paragraph, Reference, SignedPrice, id_of, omittable
-from mainstay.values.money import in_parts
-from mainstay.values.search import SearchText
+from mainstay.values.fields import (
+    STARTING_AFTER,
+    Day,
+    Paragraph,
+    RecordReference,
+    SignedPrice,
+    StoredDay,
+    TextLine,
+    make_id_validator,
+    omittable_field,
+)
+from mainstay.values.money import minor_to_price
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 
-_BillId = Annotated[str, id_of("bill"), Field(title="Bill", description="The bill's id.")]
-_Number = Annotated[Line, Field(title="Their number", description="The number on it; each supplier's only once.")]
-_On = Annotated[KeptDay, Field(title="Dated", description="The date on it.")]
+_BillId = Annotated[str, make_id_validator("bill"), Field(title="Bill", description="The bill's id.")]
+_Number = Annotated[TextLine, Field(title="Their number", description="The number on it; each supplier's only once.")]
+_On = Annotated[StoredDay, Field(title="Dated", description="The date on it.")]
 _DueOn = Annotated[
-    KeptDay | None, Field(title="Due", description="Where nothing is said on a new one, by the supplier's days to pay.")
+    StoredDay | None,
+    Field(title="Due", description="Where nothing is said on a new one, by the supplier's days to pay."),
 ]
 _Total = Annotated[SignedPrice, Field(description="What it says is to be paid, with tax: what its lines come to.")]
 _AllowOver = Annotated[
@@ -53,11 +64,11 @@ _Notes = Annotated[Paragraph | None, Field(description="For the office alone.")]
 class ListBills(ListInput):
     """Which bills to list."""
 
-    starting_after: Annotated[str | None, id_of("bill")] = LAST_SEEN
+    starting_after: Annotated[str | None, make_id_validator("bill")] = STARTING_AFTER
     status: BillStatus | None = Field(None, description="Only these.")
-    supplier_id: OfSupplier = None
-    job_id: OfJob = None
-    purchase_order_id: Annotated[str | None, Reference(to="po")] = Field(
+    supplier_id: SupplierFilter = None
+    job_id: JobFilter = None
+    purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
         None, title="Order", description="Only of this order, by id or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those dated then or later.")
@@ -69,7 +80,7 @@ class ListBills(ListInput):
     )
 
     def fixed_order(self) -> str | None:
-        """Return the order of the date by which the bills are narrowed."""
+        """Return the order that fits a filter by date."""
         return "dated" if self.from_ or self.until else None
 
 
@@ -82,17 +93,17 @@ class GetBill(Input):
 class RecordBill(Input):
     """Whose bill, and what it says."""
 
-    supplier_id: SupplierId = omittable()
+    supplier_id: SupplierId = omittable_field()
     supplier_number: _Number
     on: _On
     total: _Total
-    purchase_order_id: Annotated[str | None, Reference(to="po")] = Field(
+    purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
         None, title="Order", description="The order it bills, by id or number; needed without supplierId."
     )
-    job_id: JobId = None
+    job_id: PurchaseJobId = None
     due_on: _DueOn = None
-    lines: list[NewBillLine] = omittable(
-        max_length=MOST_LINES, description="What it bills; of an order, where left out, all that is not billed."
+    lines: list[NewBillLine] = omittable_field(
+        max_length=MAX_LINES, description="What it bills; of an order, where left out, all that is not billed."
     )
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
@@ -102,43 +113,47 @@ class UpdateBill(Input):
     """Which bill, and what to change; null clears."""
 
     bill_id: _BillId
-    supplier_number: _Number = omittable()
-    on: _On = omittable()
+    supplier_number: _Number = omittable_field()
+    on: _On = omittable_field()
     due_on: _DueOn = None
-    job_id: JobId = None
-    edits: list[BillLineEdit] = omittable(max_length=MOST_LINES, description="Changes of its lines; the others stay.")
-    total: _Total = omittable()
+    job_id: PurchaseJobId = None
+    edits: list[BillLineEdit] = omittable_field(
+        max_length=MAX_LINES, description="Changes of its lines; the others stay."
+    )
+    total: _Total = omittable_field()
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
-    status: BillMove = omittable(description="`approved` to be paid, `paid`, or a `draft` again.")
-    paid_on: KeptDay | None = Field(None, title="Paid on", description="With status paid; today where nothing is said.")
+    status: BillTargetStatus = omittable_field(description="`approved` to be paid, `paid`, or a `draft` again.")
+    paid_on: StoredDay | None = Field(
+        None, title="Paid on", description="With status paid; today where nothing is said."
+    )
 
 
-class VoidBill(Irrevocable):
+class VoidBill(IrreversibleInput):
     """Which bill, and why."""
 
     bill_id: _BillId
     reason: Paragraph | None = Field(None, title="Why", description="It stays on the record.")
 
 
-@operation(right=Right.PURCHASING_READ, effect=Effect.READ, rest="GET /bills")
-def list_bills(ctx: Context, given: ListBills) -> Page[ListedBillOut]:
+@operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, api_path="GET /bills")
+def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
     """List suppliers' bills.
 
     Without their lines.
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     order = ORDERS.fetch(ctx, given.purchase_order_id).id if given.purchase_order_id is not None else None
-    narrowed = {"bill.job_id = :job": job, "bill.purchase_order_id = :purchase_order": order}
-    where = " AND ".join(condition for condition, of in narrowed.items() if of)
+    conditions = {"bill.job_id = :job": job, "bill.purchase_order_id = :purchase_order": order}
+    where = " AND ".join(condition for condition, value in conditions.items() if value)
     return LISTED_BILLS.page(ctx, given, where, job=job, purchase_order=order)
 
 
 @operation(
-    right=Right.PURCHASING_READ,
+    permission=Permission.PURCHASING_READ,
     effect=Effect.READ,
-    rest="GET /bills/{bill_id}",
-    glances=True,
+    api_path="GET /bills/{bill_id}",
+    single_statement=True,
     on=BILLS,
 )
 def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
@@ -150,11 +165,11 @@ def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
 
 
 @operation(
-    right=Right.PURCHASING_CHANGE,
+    permission=Permission.PURCHASING_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /bills",
+    api_path="POST /bills",
     only_adds=False,
-    done="The bill is recorded.",
+    done_message="The bill is recorded.",
 )
 def record_bill(ctx: Context, given: RecordBill) -> Bill:
     """Record a supplier's bill.
@@ -162,176 +177,176 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     Of an order or not; it is a cost of the job at once. Its total must be what its lines come to with tax.
     """
     order: Order | None = ORDERS.fetch(ctx, given.purchase_order_id) if given.purchase_order_id else None
-    supplier = _supplier(ctx, given, order)
-    refuse([*(order.not_billable() if order else []), *_closed(ctx, given.on)])
-    _check_due(given.on, given.due_on)
-    check_number(ctx, supplier.id, given.supplier_number)
-    book = BillBook(ctx, order, store.billed_of(ctx, order.id) if order else {})
-    lines = made(book.whole() if given.lines is None else given.lines, book)
-    bill_lines = [BillLine(line, book.bills[line.id]) for line in lines]
-    currency = house_of(ctx).currency
-    columns = reckon(ctx, bill_lines, currency, given.total)
-    check_ordered(ctx, bill_lines, book, allowed=given.allow_overbilling)
+    supplier = _fetch_supplier(ctx, given, order)
+    raise_if_blocked([*(order.not_billable() if order else []), *_reasons_if_closed(ctx, given.on)])
+    _check_due_date(given.on, given.due_on)
+    check_bill_number(ctx, supplier.id, given.supplier_number)
+    book = BillBook(ctx, order, store.sum_billed_quantities(ctx, order.id) if order else {})
+    lines = make_lines(book.build_unbilled_lines() if given.lines is None else given.lines, book)
+    bill_lines = [BillLine(line, book.order_line_ids[line.id]) for line in lines]
+    currency = settings_of(ctx).currency
+    columns = compute_bill_columns(ctx, bill_lines, currency, given.total)
+    check_billed_quantities(ctx, bill_lines, book, allow_overbilling=given.allow_overbilling)
     bill = BILLS.insert(
         ctx,
         {
             "supplier_id": supplier.id,
             "supplier_number": given.supplier_number,
             "purchase_order_id": order and order.id,
-            "job_id": _job(ctx, given.job_id, order),
+            "job_id": _find_job_id(ctx, given.job_id, order),
             "on_date": given.on,
-            "due_on": given.due_on or _usual_due(given.on, supplier),
+            "due_on": given.due_on or _compute_due_date(given.on, supplier),
             "currency": currency,
             "notes": given.notes,
             "status": "draft",
             **columns,
         },
     )
-    settle(ctx, bill)
+    update_after_bill(ctx, bill)
     return bill
 
 
 @operation(
-    right=Right.PURCHASING_CHANGE,
+    permission=Permission.PURCHASING_CHANGE,
     effect=Effect.CHANGE,
-    rest="PATCH /bills/{bill_id}",
+    api_path="PATCH /bills/{bill_id}",
     on=BILLS,
-    unless=ListedBill.not_changeable,
-    done="Your changes are saved.",
+    blocked_by=ListedBill.not_changeable,
+    done_message="Your changes are saved.",
 )
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     """Change a supplier's bill.
 
     Also to approve it, or to say that it is paid. What it says changes only in a draft; lines by edits that name them.
     """
-    said = _said(ctx, given, bill)
-    if (said or given.edits or given.total is not None) and given.status != "draft":
-        refuse(bill.not_editable())
-    if "supplier_number" in said:
-        check_number(ctx, bill.supplier_id, said["supplier_number"], but=bill.id)
-    if said.keys() & {"on", "due_on"}:
-        _check_due(said.get("on", bill.on), said.get("due_on", bill.due_on))
-    # What of it is a cost of a job.
-    bought = bool(given.edits or said.keys() & {"on", "job_id"})
-    if bought:
-        refuse([*_closed(ctx, bill.on), *_closed(ctx, said.get("on", bill.on))])
-        materials.check_free(ctx, bill.id, bill.called)
-    if "on" in said:
-        said["on_date"] = said.pop("on")
-    lines = _rewritten(ctx, given, bill) if given.edits or given.total is not None else {}
-    after = BILLS.save(ctx, bill, {**said, **lines, **_moved(ctx, given, bill)})
-    if bought:
-        settle(ctx, after)
+    changes = _find_changes(ctx, given, bill)
+    if (changes or given.edits or given.total is not None) and given.status != "draft":
+        raise_if_blocked(bill.not_editable())
+    if "supplier_number" in changes:
+        check_bill_number(ctx, bill.supplier_id, changes["supplier_number"], except_id=bill.id)
+    if changes.keys() & {"on", "due_on"}:
+        _check_due_date(changes.get("on", bill.on), changes.get("due_on", bill.due_on))
+    # The fields that decide what it costs which job.
+    changes_costs = bool(given.edits or changes.keys() & {"on", "job_id"})
+    if changes_costs:
+        raise_if_blocked([*_reasons_if_closed(ctx, bill.on), *_reasons_if_closed(ctx, changes.get("on", bill.on))])
+        materials.check_not_invoiced(ctx, bill.id, bill.display_name)
+    if "on" in changes:
+        changes["on_date"] = changes.pop("on")
+    line_columns = _recompute_lines(ctx, given, bill) if given.edits or given.total is not None else {}
+    after = BILLS.save(ctx, bill, {**changes, **line_columns, **_status_changes(ctx, given, bill)})
+    if changes_costs:
+        update_after_bill(ctx, after)
     return after
 
 
 @operation(
-    right=Right.PURCHASING_CHANGE,
+    permission=Permission.PURCHASING_CHANGE,
     effect=Effect.IRREVERSIBLE,
-    rest="POST /bills/{bill_id}/void",
+    api_path="POST /bills/{bill_id}/void",
     on=BILLS,
-    unless=ListedBill.not_voidable,
-    done="The bill is void.",
+    blocked_by=ListedBill.not_voidable,
+    done_message="The bill is void.",
 )
 def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:
     """Void a supplier's bill.
 
     It counts no longer, neither as a cost nor for its order; its number can be recorded anew.
     """
-    refuse(_closed(ctx, bill.on))
-    materials.check_free(ctx, bill.id, bill.called)
+    raise_if_blocked(_reasons_if_closed(ctx, bill.on))
+    materials.check_not_invoiced(ctx, bill.id, bill.display_name)
     check_not_credited(ctx, bill)
-    ctx.summary = f"{bill.called} over {bill.total_text} counts no longer."
-    order = order_of(ctx, bill.purchase_order_id)
+    ctx.summary = f"{bill.display_name} over {bill.total_text} counts no longer."
+    order = find_order(ctx, bill.purchase_order_id)
     ctx.effects += [f"What it bills of {order.number} is not billed any more."] if order else []
     after = BILLS.save(ctx, bill, {"status": "void", "void_reason": given.reason})
-    settle(ctx, after)
+    update_after_bill(ctx, after)
     return after
 
 
 OPERATIONS = (list_bills, get_bill, record_bill, update_bill, void_bill)
 
 
-def _supplier(ctx: Context, given: RecordBill, order: Order | None) -> Supplier:
-    """Whose bill it is; also of someone whom nothing is bought from any more."""
+def _fetch_supplier(ctx: Context, given: RecordBill, order: Order | None) -> Supplier:
+    """Fetch the supplier of a bill, even one that is archived."""
     if order and given.supplier_id and given.supplier_id != order.supplier_id:
         raise Invalid([Fault("supplierId", f"is not whom {order.number} was sent to: that is {order.supplier_name}")])
-    named = given.supplier_id or (order.supplier_id if order else None)
-    if named is None:
+    supplier_id = given.supplier_id or (order.supplier_id if order else None)
+    if supplier_id is None:
         raise Invalid([Fault("supplierId", "is required without purchaseOrderId")])
-    found: Supplier = SUPPLIERS.fetch(ctx, named)
+    found: Supplier = SUPPLIERS.fetch(ctx, supplier_id)
     return found
 
 
-def _job(ctx: Context, named: str | None, order: Order | None) -> str | None:
-    """The job whose cost it is: the order's, where that is for one."""
-    job = job_of(ctx, named)
+def _find_job_id(ctx: Context, job_ref: str | None, order: Order | None) -> str | None:
+    """Return the id of the job that bears the cost; if the order has a job, it is that one."""
+    job = fetch_optional_job(ctx, job_ref)
     if order and order.job_id and job and job.id != order.job_id:
         raise Invalid([Fault("jobId", f"is not the job of {order.number}, which is {order.job_number}")])
     return job.id if job else order.job_id if order else None
 
 
-def _usual_due(on: str, supplier: Supplier) -> str | None:
+def _compute_due_date(on: str, supplier: Supplier) -> str | None:
     days = supplier.payment_terms_days
     return None if days is None else (date.fromisoformat(on) + timedelta(days=days)).isoformat()
 
 
-def _check_due(on: str, due_on: str | None) -> None:
+def _check_due_date(on: str, due_on: str | None) -> None:
     if due_on and due_on < on:
         raise Invalid([Fault("dueOn", f"is before the date on it, {on}")])
 
 
-def _closed(ctx: Context, on: str) -> list[Reason]:
-    return house_of(ctx).if_closed(on)
+def _reasons_if_closed(ctx: Context, on: str) -> list[Reason]:
+    return settings_of(ctx).reasons_if_closed(on)
 
 
-def _said(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
-    """What a bill is to say otherwise than it does, beside its lines."""
-    said = {name: value for name, value in given.sent().items() if name in _SAID}
-    if "job_id" in said:
-        job = _job(ctx, given.job_id, order_of(ctx, bill.purchase_order_id))
-        said |= {"job_id": job}
-    return {name: value for name, value in said.items() if value != getattr(bill, name)}
+def _find_changes(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
+    """Return the columns that the input changes, except those computed from lines."""
+    changes = {name: value for name, value in given.sent_fields().items() if name in _STATED_FIELDS}
+    if "job_id" in changes:
+        job = _find_job_id(ctx, given.job_id, find_order(ctx, bill.purchase_order_id))
+        changes |= {"job_id": job}
+    return {name: value for name, value in changes.items() if value != getattr(bill, name)}
 
 
-_SAID = ("supplier_number", "on", "due_on", "job_id", "notes")
+_STATED_FIELDS = ("supplier_number", "on", "due_on", "job_id", "notes")
 
 
-def _moved(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
-    """What changes when a bill is approved, paid, or a draft again."""
-    becomes = given.status or bill.status
-    # A form sends the date along that stands there.
-    if given.paid_on and becomes != "paid" and given.paid_on != bill.paid_on:
+def _status_changes(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
+    """Return the columns that change when a bill is approved, paid, or becomes a draft again."""
+    new_status = given.status or bill.status
+    # A form sends the present date again, so an unchanged date is not a mistake.
+    if given.paid_on and new_status != "paid" and given.paid_on != bill.paid_on:
         raise Invalid([Fault("paidOn", "is sent with status paid")])
-    today = house_of(ctx).today(ctx).isoformat()
+    today = settings_of(ctx).today(ctx).isoformat()
     if given.paid_on and given.paid_on > today:
         raise Invalid([Fault("paidOn", "lies ahead; say so when it is paid")])
-    if becomes == bill.status and not given.paid_on:
+    if new_status == bill.status and not given.paid_on:
         return {}
-    return {"status": becomes, "paid_on": (given.paid_on or today) if becomes == "paid" else None}
+    return {"status": new_status, "paid_on": (given.paid_on or today) if new_status == "paid" else None}
 
 
-def _rewritten(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
-    """The columns that follow from the lines of a bill, as they are changed."""
-    order = order_of(ctx, bill.purchase_order_id)
-    book = BillBook(ctx, order, store.billed_of(ctx, order.id, but=bill.id) if order else {})
-    book.bills |= {one.line.id: one.order_line_id for one in bill.bill_lines}
+def _recompute_lines(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, Any]:
+    """Apply the edits to the lines of a bill; return the columns that are computed from them."""
+    order = find_order(ctx, bill.purchase_order_id)
+    book = BillBook(ctx, order, store.sum_billed_quantities(ctx, order.id, except_id=bill.id) if order else {})
+    book.order_line_ids |= {one.line.id: one.order_line_id for one in bill.bill_lines}
     _check_edits(given.edits or [])
-    lines = edited([one.line for one in bill.bill_lines], given.edits or [], book)
-    bill_lines = [BillLine(line, book.bills[line.id]) for line in lines]
-    # What it says itself has to be what its lines come to; only whoever reads it can say that it is another.
-    said = in_parts(bill.total, bill.currency) if given.total is None else given.total
-    columns = reckon(ctx, bill_lines, bill.currency, said)
-    check_ordered(ctx, bill_lines, book, allowed=given.allow_overbilling)
+    lines = apply_edits([one.line for one in bill.bill_lines], given.edits or [], book)
+    bill_lines = [BillLine(line, book.order_line_ids[line.id]) for line in lines]
+    # The total on the paper must equal the computed one; only a person who reads the bill can change it.
+    stated_total = minor_to_price(bill.total, bill.currency) if given.total is None else given.total
+    columns = compute_bill_columns(ctx, bill_lines, bill.currency, stated_total)
+    check_billed_quantities(ctx, bill_lines, book, allow_overbilling=given.allow_overbilling)
     return columns
 
 
 def _check_edits(edits: Sequence[BillLineEdit]) -> None:
-    """Refuse to let a line that is there bill something else."""
+    """Refuse edits that would make an existing line bill another order line."""
     faults = [
-        Fault(f"edits.{place}.orderLineId", "is sent with a new line; remove this one and add another")
-        for place, one in enumerate(edits)
-        if one.edit == "set" and "order_line_id" in one.sent
+        Fault(f"edits.{index}.orderLineId", "is sent with a new line; remove this one and add another")
+        for index, line_edit in enumerate(edits)
+        if line_edit.edit == "set" and "order_line_id" in line_edit.sent_fields
     ]
     if faults:
         raise Invalid(faults)

@@ -1,4 +1,4 @@
-"""The lines of orders and bills: what was ordered, received and billed of each, and how they are kept; pure."""
+"""The lines of orders and bills, what was received and billed of each, and how they are stored; pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,29 +7,29 @@ from typing import Any
 from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.lines.model import Drawn, Line, PricedLine
-from mainstay.terms.wire import MoneyText, PriceText
-from mainstay.values.models import TOLD
+from mainstay.business.lines.model import Line, PricedDocument, PricedLine
+from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import parse_price, price_text
+from mainstay.vocabulary.record_json import MoneyText, PriceText
 
 _DECIMALS = ("quantity", "unit_price", "discount_percent")
 
 
-class BoughtLine(PricedLine):
+class PurchaseLine(PricedLine):
     """A line of what is bought, as it is shown."""
 
     unit_price: PriceText = Field(description="Before tax.")
     amount: MoneyText = Field(description="Before tax.")
 
 
-class ShownOrderLine(BoughtLine):
+class ShownOrderLine(PurchaseLine):
     """A line of an order, as it is shown."""
 
     received: PriceText = Field(description="How many have come.")
     billed: PriceText = Field(description="How many were billed.")
 
 
-class ShownBillLine(BoughtLine):
+class ShownBillLine(PurchaseLine):
     """A line of a bill, as it is shown."""
 
     order_line_id: str | None = Field(description="The line of the order that it bills.")
@@ -38,7 +38,7 @@ class ShownBillLine(BoughtLine):
 class Goods(BaseModel):
     """A line of an order for whoever receives it: without any price."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     line_id: str
     description: str
@@ -50,30 +50,30 @@ class Goods(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class OrderLine:
-    """A line of an order, with how many of it have come and were billed, in ten-thousandths."""
+    """A line of an order, with the quantities that were received and billed, in ten-thousandths."""
 
     line: Line
     received: int = 0
     billed: int = 0
 
     @property
-    def counts(self) -> bool:
-        """Whether something comes of it."""
+    def is_counted(self) -> bool:
+        """Whether it is a line of goods, not a text or a heading."""
         return self.line.kind == "item"
 
     @property
     def open(self) -> int:
-        """How many are still to come."""
+        """The quantity still to be received."""
         return max(self.line.quantity - self.received, 0)
 
     @property
     def unbilled(self) -> int:
-        """How many are still to be billed."""
+        """The quantity still to be billed."""
         return max(self.line.quantity - self.billed, 0)
 
     @property
     def goods(self) -> dict[str, Any]:
-        """As whoever receives it is shown it."""
+        """The JSON of the line without prices, for the people who receive the goods."""
         return {
             "lineId": self.line.id,
             "description": self.line.description,
@@ -92,55 +92,60 @@ class BillLine:
     order_line_id: str | None = None
 
 
-def read_order_lines(kept: Iterable[Mapping[str, Any]]) -> list[OrderLine]:
-    """The lines of an order out of what is kept of them."""
-    return [OrderLine(_read(one), parse_price(one["received"]), parse_price(one["billed"])) for one in kept]
+def read_order_lines(stored: Iterable[Mapping[str, Any]]) -> list[OrderLine]:
+    """Convert the stored lines of an order into lines."""
+    return [OrderLine(_read_line(one), parse_price(one["received"]), parse_price(one["billed"])) for one in stored]
 
 
-def read_bill_lines(kept: Iterable[Mapping[str, Any]]) -> list[BillLine]:
-    """The lines of a bill out of what is kept of them."""
-    return [BillLine(_read(one), one["orderLineId"]) for one in kept]
+def read_bill_lines(stored: Iterable[Mapping[str, Any]]) -> list[BillLine]:
+    """Convert the stored lines of a bill into lines."""
+    return [BillLine(_read_line(one), one["orderLineId"]) for one in stored]
 
 
-def order_columns(drawn: Drawn) -> dict[str, Any]:
-    """The columns of an order of which nothing has come that follow from its lines."""
-    return {**come([_kept(one) for one in drawn.lines], {}, {}), **_sums(drawn)}
+def order_columns(priced: PricedDocument) -> dict[str, Any]:
+    """Return the columns that are computed from the lines of an order before anything is received or billed."""
+    return {**goods_columns([_to_stored_line(one) for one in priced.lines], {}, {}), **_total_columns(priced)}
 
 
-def bill_columns(drawn: Drawn, lines: Sequence[BillLine]) -> dict[str, Any]:
-    """The columns of a bill that follow from its lines."""
-    bills = {one.line.id: {"orderLineId": one.order_line_id} for one in lines}
-    return {"lines": [_kept(one) | bills[one["id"]] for one in drawn.lines], **_sums(drawn)}
+def bill_columns(priced: PricedDocument, lines: Sequence[BillLine]) -> dict[str, Any]:
+    """Return the columns of a bill that are computed from its lines."""
+    order_line_ids = {one.line.id: {"orderLineId": one.order_line_id} for one in lines}
+    return {
+        "lines": [_to_stored_line(one) | order_line_ids[one["id"]] for one in priced.lines],
+        **_total_columns(priced),
+    }
 
 
-def come(kept: Sequence[Mapping[str, Any]], received: Mapping[str, int], billed: Mapping[str, int]) -> dict[str, Any]:
-    """The lines of an order of which so many have come and were billed, by their ids: as they are kept and shown."""
+def goods_columns(
+    stored: Sequence[Mapping[str, Any]], received: Mapping[str, int], billed: Mapping[str, int]
+) -> dict[str, Any]:
+    """Return the columns of an order's lines and goods, with the quantities received and billed by line id."""
     lines = [
         {**one, "received": price_text(received.get(one["id"], 0)), "billed": price_text(billed.get(one["id"], 0))}
-        for one in kept
+        for one in stored
     ]
-    return {"lines": lines, "goods": [one.goods for one in read_order_lines(lines) if one.counts]}
+    return {"lines": lines, "goods": [one.goods for one in read_order_lines(lines) if one.is_counted]}
 
 
 def quantity_text(quantity: int, unit: str | None) -> str:
-    """So many, as people write it."""
-    written = price_text(quantity).removesuffix(".00")
-    return f"{written} {unit}" if unit else written
+    """Return a quantity with its unit, as people write it."""
+    number_text = price_text(quantity).removesuffix(".00")
+    return f"{number_text} {unit}" if unit else number_text
 
 
-# What the fields of a line are called where they are kept and shown.
-_ON_THE_WIRE = {name: to_camel(name) for name in BoughtLine.model_fields}
+# The JSON names of the fields of a line.
+_JSON_NAMES = {name: to_camel(name) for name in PurchaseLine.model_fields}
 
 
-def _read(kept: Mapping[str, Any]) -> Line:
-    values = {name: kept[told] for name, told in _ON_THE_WIRE.items() if name != "amount"}
+def _read_line(stored: Mapping[str, Any]) -> Line:
+    values = {name: stored[json_name] for name, json_name in _JSON_NAMES.items() if name != "amount"}
     return Line(**values | {name: parse_price(values[name]) for name in _DECIMALS})
 
 
-def _kept(shown: Mapping[str, Any]) -> dict[str, Any]:
-    return {told: shown[told] for told in _ON_THE_WIRE.values()}
+def _to_stored_line(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {json_name: line[json_name] for json_name in _JSON_NAMES.values()}
 
 
-def _sums(drawn: Drawn) -> dict[str, Any]:
-    totals = drawn.totals
-    return {"taxes": drawn.taxes, "net": totals.net, "tax": totals.tax, "total": totals.total}
+def _total_columns(priced: PricedDocument) -> dict[str, Any]:
+    totals = priced.totals
+    return {"taxes": priced.taxes, "net": totals.net, "tax": totals.tax, "total": totals.total}

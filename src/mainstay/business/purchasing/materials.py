@@ -1,4 +1,4 @@
-"""What was bought for a job: what that cost, and what its customer can be billed for, once."""
+"""The material of jobs: what was bought, what it cost, and what can be billed to the customer, once."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -7,27 +7,35 @@ from typing import NamedTuple
 
 import orjson
 
-from mainstay.backing.among import THESE, among
-from mainstay.backing.database import Row as DatabaseRow
 from mainstay.business.jobs import store as jobs
-from mainstay.business.jobs.events import tell_of_change
+from mainstay.business.jobs.events import emit_job_updated
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.model import most_in
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.lines.model import max_amount
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.pricelist.store import ITEMS
-from mainstay.business.purchasing.bought import RETURNED, UNTAXED, Billed, Bought, Row, bought, not_taken_back
 from mainstay.business.purchasing.model import Order
+from mainstay.business.purchasing.purchase_costs import (
+    RETURNED,
+    UNTAXED,
+    BillWithLines,
+    MaterialRow,
+    WantedMaterial,
+    compute_materials,
+    reasons_against_return,
+)
 from mainstay.business.purchasing.store import ORDERS
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
+from mainstay.infrastructure.database import Row as DatabaseRow
 from mainstay.kernel.context import Context
-from mainstay.terms.refusal import Fault, Invalid, Reason, refuse
 from mainstay.values.ids import new_id
-from mainstay.values.money import CURRENCIES, in_parts
-from mainstay.values.totals import WHOLE, Charge, rounded
+from mainstay.values.money import CURRENCIES, minor_to_price
+from mainstay.values.totals import HUNDRED_PERCENT, Charge, round_fraction
+from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
 
 
 class Material(NamedTuple):
-    """Something bought that a customer can be billed for; cost and price are counts of 1/10,000."""
+    """Material that a customer can be billed for; cost and price are counts of 1/10,000."""
 
     id: str
     kind: str
@@ -35,29 +43,29 @@ class Material(NamedTuple):
     description: str
     quantity: int
     unit: str | None
-    # Of all of it; and what one unit is billed at.
+    # The cost of the whole quantity, and the price at which one unit is billed.
     cost: int
     price: int
     item_id: str | None
-    # That of its item, where it has one of its own.
+    # The tax rate of its item, if the item has one.
     tax_rate_id: str | None
 
 
-def unbilled(ctx: Context, job: str, until: str | None = None) -> list[Material]:
-    """What was bought for a job, perhaps up to a date, that is billable and on no invoice."""
-    rows = ctx.rows.all(
+def find_unbilled_materials(ctx: Context, job_id: str, until: str | None = None) -> list[Material]:
+    """Find the material of a job that is billable and on no invoice, up to a date if one is given."""
+    rows = ctx.db.all(
         "SELECT id, kind, on_date, description, quantity, unit, cost, price, item_id,"
         " (SELECT price_item.tax_rate_id FROM price_item"
         " WHERE price_item.organisation_id = :organisation AND price_item.id = material.item_id)"
         " FROM material"
         " WHERE organisation_id = :organisation AND job_id = :job AND billable = 1 AND billed = 0"
         " AND on_date <= :until ORDER BY id",
-        job=job,
+        job=job_id,
         until=until or "9999-12-31",
     )
     return [
         Material(
-            str(identity),
+            str(record_id),
             str(kind),
             str(on),
             str(description),
@@ -68,204 +76,216 @@ def unbilled(ctx: Context, job: str, until: str | None = None) -> list[Material]
             None if item is None else str(item),
             None if rate is None else str(rate),
         )
-        for identity, kind, on, description, quantity, unit, cost, price, item, rate in rows
+        for record_id, kind, on, description, quantity, unit, cost, price, item, rate in rows
     ]
 
 
-def mark_billed(ctx: Context, identities: Collection[str], *, billed: bool) -> None:
-    """Let what was bought be on an invoice, or on none again: then it follows its order and its bill once more."""
+def mark_billed(ctx: Context, material_ids: Collection[str], *, billed: bool) -> None:
+    """Mark material as billed or not; if not, recompute it from its order and bills."""
     documents = set()
-    for identity in identities:
-        row = ctx.rows.one(
+    for record_id in material_ids:
+        row = ctx.db.one(
             "UPDATE material SET billed = :billed WHERE organisation_id = :organisation AND id = :id"
             " RETURNING document_id",
-            id=identity,
+            id=record_id,
             billed=int(billed),
         )
         documents |= {str(row[0])} if row else set()
     for document in sorted(documents) if not billed else ():
-        settle_document(ctx, document)
+        update_materials(ctx, document)
 
 
-def check_free(ctx: Context, document: str, called: str) -> None:
-    """Refuse to change a document of which something is on an invoice."""
-    row = ctx.rows.one(
+def check_not_invoiced(ctx: Context, document_id: str, document_name: str) -> None:
+    """Refuse to change a document if material of it is on an invoice."""
+    row = ctx.db.one(
         "SELECT description FROM material WHERE organisation_id = :organisation AND document_id = :document"
         " AND billed = 1 LIMIT 1",
-        document=document,
+        document=document_id,
     )
     if row:
         what = str(row[0]).splitlines()[0]
-        told = f"{what} of {called} is on an invoice. Void or credit that, or take it out of the draft, first."
-        refuse([Reason(told)])
+        text = f"{what} of {document_name} is on an invoice. Void or credit that, or take it out of the draft, first."
+        raise_if_blocked([Reason(text)])
 
 
-def settle_document(ctx: Context, document: str) -> None:
-    """Let what was bought be what an order and its bills say, by the id of the order or of one of the bills."""
-    if document.startswith(f"{ORDERS.prefix}_"):
-        order = document
+def update_materials(ctx: Context, document_id: str) -> None:
+    """Recompute the material of an order and its bills, by the id of the order or of one of its bills."""
+    if document_id.startswith(f"{ORDERS.prefix}_"):
+        order = document_id
     else:
-        row = ctx.rows.one(
-            "SELECT purchase_order_id FROM bill WHERE organisation_id = :organisation AND id = :id", id=document
+        row = ctx.db.one(
+            "SELECT purchase_order_id FROM bill WHERE organisation_id = :organisation AND id = :id", id=document_id
         )
         order = str(row[0]) if row and row[0] else ""
     if not order:
-        settle_bill(ctx, document)
+        update_materials_of_bill(ctx, document_id)
     elif found := ORDERS.find(ctx, "purchase_order.id = :id", id=order):
-        settle_order(ctx, found)
+        update_materials_of_order(ctx, found)
 
 
-def settle_bill(ctx: Context, bill: str) -> None:
-    """The same for a bill that is known to be of no order, by its id."""
-    _settle(ctx, None, _bills(ctx, "id = :of", bill))
+def update_materials_of_bill(ctx: Context, bill_id: str) -> None:
+    """Recompute the material of a bill that belongs to no order."""
+    _recompute_materials(ctx, None, _find_bills(ctx, "id = :of", bill_id))
 
 
-def settle_order(ctx: Context, order: Order) -> None:
-    """The same for an order that is at hand."""
-    _settle(ctx, order, _bills(ctx, "purchase_order_id = :of", order.id))
+def update_materials_of_order(ctx: Context, order: Order) -> None:
+    """Recompute the material of an order and its bills."""
+    _recompute_materials(ctx, order, _find_bills(ctx, "purchase_order_id = :of", order.id))
 
 
-def check_taken_back(ctx: Context, order: Order, lines: Collection[str]) -> None:
-    """Refuse to have fewer of these lines of an order than are on invoices."""
-    bills = _bills(ctx, "purchase_order_id = :of", order.id)
-    refuse(not_taken_back(order, lines, bills, [row for row in _rows(ctx, order, bills) if row.billed]))
+def check_return(ctx: Context, order: Order, lines: Collection[str]) -> None:
+    """Refuse a return that leaves less of these order lines than is on invoices."""
+    bills = _find_bills(ctx, "purchase_order_id = :of", order.id)
+    raise_if_blocked(
+        reasons_against_return(order, lines, bills, [row for row in _find_rows(ctx, order, bills) if row.billed])
+    )
 
 
-def _settle(ctx: Context, order: Order | None, bills: Sequence[Billed]) -> None:
-    there = _rows(ctx, order, bills)
-    counted = [bill for bill in bills if bill.counts]
-    wanted = list(bought(order, counted, [row for row in there if row.billed]))
-    _Writing(ctx).write(wanted, [row for row in there if not row.billed])
+def _recompute_materials(ctx: Context, order: Order | None, bills: Sequence[BillWithLines]) -> None:
+    rows = _find_rows(ctx, order, bills)
+    valid_bills = [bill for bill in bills if bill.is_counted]
+    wanted = list(compute_materials(order, valid_bills, [row for row in rows if row.billed]))
+    _MaterialWriter(ctx).write(wanted, [row for row in rows if not row.billed])
 
 
 @dataclass
-class _Writing:
-    """Writes rows, priced as the organisation bills them."""
+class _MaterialWriter:
+    """Writes rows of material with the prices at which the organisation bills them."""
 
     ctx: Context
     _jobs: dict[str, Job | None] = field(default_factory=dict)
-    # What items of the price list are sold at, where they have a price.
+    # The selling prices of items of the price list, by id.
     _prices: dict[str, int] = field(default_factory=dict)
 
-    def write(self, wanted: Sequence[Bought], there: Sequence[Row]) -> None:
-        """Make these rows of those that are there and on no invoice; each line keeps its own."""
-        known = {(row.kind, row.line): row for row in there}
-        self._look_up_prices([one.line.item_id for one in wanted if one.line.item_id])
-        kept = {known[of].id for one in wanted if (of := (one.kind, one.line.id)) in known}
-        for one in wanted:
-            self._put(one, known.get((one.kind, one.line.id)))
-        # Of what was on an invoice there may be several.
-        for row in there:
-            if row.id in kept:
+    def write(self, wanted: Sequence[WantedMaterial], rows: Sequence[MaterialRow]) -> None:
+        """Store the wanted rows in place of the existing ones that are on no invoice; each line keeps its row."""
+        known = {(row.kind, row.line): row for row in rows}
+        self._look_up_prices(
+            [wanted_material.line.item_id for wanted_material in wanted if wanted_material.line.item_id]
+        )
+        kept_ids = {
+            known[key].id
+            for wanted_material in wanted
+            if (key := (wanted_material.kind, wanted_material.line.id)) in known
+        }
+        for wanted_material in wanted:
+            self._write_row(wanted_material, known.get((wanted_material.kind, wanted_material.line.id)))
+        # A line may have several rows if some of it was on an invoice.
+        for row in rows:
+            if row.id in kept_ids:
                 continue
-            self.ctx.rows.run("DELETE FROM material WHERE organisation_id = :organisation AND id = :id", id=row.id)
-            self.ctx.pen.mark_written("material", row.id)
+            self.ctx.db.run("DELETE FROM material WHERE organisation_id = :organisation AND id = :id", id=row.id)
+            self.ctx.writer.mark_written("material", row.id)
 
-    def _put(self, one: Bought, there: Row | None) -> None:
-        price, value = self._price(one)
-        job = self._job(one.job)
-        # What a supplier took off is not taken off for the customer by itself; what went back, nobody is billed for.
+    def _write_row(self, wanted: WantedMaterial, existing: MaterialRow | None) -> None:
+        price, value = self._compute_price(wanted)
+        job = self._find_job(wanted.job)
+        # A credit of the supplier does not credit the customer, and nobody is billed for goods that went back.
         billable = value > 0 and job is not None and job.bills_work
         columns = {
-            "kind": one.kind,
-            "document_id": one.document,
-            "line_id": one.line.id,
-            "job_id": one.job,
-            "item_id": one.line.item_id,
-            "on_date": one.on,
-            "description": one.line.description,
-            "quantity": one.quantity,
-            "unit": one.line.unit,
-            "cost": one.cost,
+            "kind": wanted.kind,
+            "document_id": wanted.document,
+            "line_id": wanted.line.id,
+            "job_id": wanted.job,
+            "item_id": wanted.line.item_id,
+            "on_date": wanted.on,
+            "description": wanted.line.description,
+            "quantity": wanted.quantity,
+            "unit": wanted.line.unit,
+            "cost": wanted.cost,
             "price": price,
             "value": value,
             "billable": int(billable),
         }
-        identity = there.id if there else new_id("material")
-        if there:
+        record_id = existing.id if existing else new_id("material")
+        if existing:
             changed = ", ".join(f"{name} = :{name}" for name in columns)
             sql = f"UPDATE material SET {changed} WHERE organisation_id = :organisation AND id = :id"
-            self.ctx.rows.run(sql, id=identity, **columns)
+            self.ctx.db.run(sql, id=record_id, **columns)
         else:
             names, values = ", ".join(columns), ", ".join(f":{name}" for name in columns)
             sql = f"INSERT INTO material (organisation_id, id, {names}) VALUES (:organisation, :id, {values})"
-            self.ctx.rows.run(sql, id=identity, **columns)
-        self.ctx.pen.mark_written("material", identity)
+            self.ctx.db.run(sql, id=record_id, **columns)
+        self.ctx.writer.mark_written("material", record_id)
         if billable and job and job.invoiced:
             after = self._jobs[job.id] = jobs.save(self.ctx, job, {"invoiced": False})
-            tell_of_change(self.ctx, after, job)
+            emit_job_updated(self.ctx, after, job)
 
-    def _price(self, one: Bought) -> tuple[int, int]:
-        """What one unit is billed at, and all of it: as the price list says, or else with the usual markup."""
-        if one.quantity <= 0 or one.kind == RETURNED:
+    def _compute_price(self, wanted: WantedMaterial) -> tuple[int, int]:
+        """Return the price of one unit and of all: from the price list, or else the cost with the usual markup."""
+        if wanted.quantity <= 0 or wanted.kind == RETURNED:
             return 0, 0
-        house = self._house
-        price = self._prices.get(one.line.item_id or "")
+        settings = self._settings
+        price = self._prices.get(wanted.line.item_id or "")
         if price is None:
-            paid = one.line.unit_price * (WHOLE - one.line.discount_percent)
-            with_markup = paid * (100 + house.materials_markup_percent) * (WHOLE + self._tax_included)
-            price = rounded(with_markup, 100 * WHOLE * WHOLE)
-        decimals = CURRENCIES[house.currency]
-        amount = Charge(one.quantity, price, UNTAXED).amount(decimals)
-        if amount > most_in(house.currency):
+            purchase_price = wanted.line.unit_price * (HUNDRED_PERCENT - wanted.line.discount_percent)
+            with_markup = (
+                purchase_price
+                * (100 + settings.materials_markup_percent)
+                * (HUNDRED_PERCENT + self._included_tax_percent)
+            )
+            price = round_fraction(with_markup, 100 * HUNDRED_PERCENT * HUNDRED_PERCENT)
+        decimals = CURRENCIES[settings.currency]
+        amount = Charge(wanted.quantity, price, UNTAXED).calculate_amount(decimals)
+        if amount > max_amount(settings.currency):
             raise Invalid([Fault("lines", "come to more than can be billed")])
-        return price, in_parts(amount, house.currency)
+        return price, minor_to_price(amount, settings.currency)
 
     def _look_up_prices(self, items: Collection[str]) -> None:
-        rows = among(self.ctx.rows, f"{ITEMS.everything} AND price_item.id IN {THESE}", items)
-        found = {item.id: item.sell_price for item in map(ITEMS.keep, rows)}
-        self._prices = {identity: price for identity, price in found.items() if price is not None}
+        rows = select_batched(self.ctx.db, f"{ITEMS.select_all} AND price_item.id IN {BATCH_VALUES}", items)
+        found = {item.id: item.sell_price for item in map(ITEMS.from_row, rows)}
+        self._prices = {record_id: price for record_id, price in found.items() if price is not None}
 
     @cached_property
-    def _house(self) -> House:
-        return house_of(self.ctx)
+    def _settings(self) -> OrganisationSettings:
+        return settings_of(self.ctx)
 
     @cached_property
-    def _tax_included(self) -> int:
-        """The tax that is within prices, where they are told with it."""
-        if not self._house.prices_include_tax:
+    def _included_tax_percent(self) -> int:
+        """The percentage of tax that prices include; 0 if they do not include tax."""
+        if not self._settings.prices_include_tax:
             return 0
-        row = self.ctx.rows.one(
+        row = self.ctx.db.one(
             "SELECT tax_rate.percent FROM organisation JOIN tax_rate ON tax_rate.organisation_id = organisation.id"
             " AND tax_rate.id = organisation.default_tax_rate_id WHERE organisation.id = :organisation"
         )
         return int(row[0] or 0) if row else 0
 
-    def _job(self, job: str) -> Job | None:
-        if job not in self._jobs:
-            self._jobs[job] = JOBS.find(self.ctx, "job.id = :id", id=job)
-        return self._jobs[job]
+    def _find_job(self, job_id: str) -> Job | None:
+        if job_id not in self._jobs:
+            self._jobs[job_id] = JOBS.find(self.ctx, "job.id = :id", id=job_id)
+        return self._jobs[job_id]
 
 
-def _bills(ctx: Context, narrowed: str, of: str) -> list[Billed]:
-    """Bills, those that are void too: what they bought is gone."""
-    rows = ctx.rows.all(
+def _find_bills(ctx: Context, condition: str, document_id: str) -> list[BillWithLines]:
+    """Find bills, also void ones, because their rows must be deleted."""
+    rows = ctx.db.all(
         "SELECT id, job_id, on_date, currency, lines, CASE WHEN status = 'void' THEN 0 ELSE 1 END FROM bill"
-        f" WHERE organisation_id = :organisation AND {narrowed} ORDER BY id",
-        of=of,
+        f" WHERE organisation_id = :organisation AND {condition} ORDER BY id",
+        of=document_id,
     )
     return [
-        Billed(
-            str(identity),
+        BillWithLines(
+            str(record_id),
             None if job is None else str(job),
             str(on),
             str(currency),
             orjson.loads(str(lines)),
             counts == 1,
         )
-        for identity, job, on, currency, lines, counts in rows
+        for record_id, job, on, currency, lines, counts in rows
     ]
 
 
-def _rows(ctx: Context, order: Order | None, bills: Sequence[Billed]) -> list[Row]:
+def _find_rows(ctx: Context, order: Order | None, bills: Sequence[BillWithLines]) -> list[MaterialRow]:
     found: list[DatabaseRow] = []
     for document in [*([order.id] if order else []), *(bill.id for bill in bills)]:
-        found += ctx.rows.all(
+        found += ctx.db.all(
             "SELECT id, line_id, kind, quantity, cost, billed FROM material WHERE organisation_id = :organisation"
             " AND document_id = :document ORDER BY id",
             document=document,
         )
     return [
-        Row(str(identity), str(line), str(kind), int(quantity or 0), int(cost or 0), billed == 1)
-        for identity, line, kind, quantity, cost, billed in found
+        MaterialRow(str(record_id), str(line), str(kind), int(quantity or 0), int(cost or 0), billed == 1)
+        for record_id, line, kind, quantity, cost, billed in found
     ]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
-from mainstay.business.lines.model import ShownTax, Terms
+from mainstay.business.lines.model import PricingTerms, ShownTax
 from mainstay.business.purchasing.lines import (
     BillLine,
     Goods,
@@ -16,29 +16,29 @@ from mainstay.business.purchasing.lines import (
     read_bill_lines,
     read_order_lines,
 )
-from mainstay.terms.actor import Actor, Stamp
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Kept, Record, Shown, states
-from mainstay.terms.wire import MoneyText, PriceText
-from mainstay.values.models import TOLD
+from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
 from mainstay.values.totals import Discount
+from mainstay.vocabulary.actor import Actor, Stamp
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.record_json import MoneyText, PriceText
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 OrderStatus = Literal["draft", "sent", "partReceived", "received", "partBilled", "billed", "closed", "cancelled"]
 BillStatus = Literal["draft", "approved", "paid", "void"]
-# What a bill can be moved to; it is voided by an act of its own.
-BillMove = Literal["draft", "approved", "paid"]
+# The statuses that update_bill can set; void_bill voids a bill.
+BillTargetStatus = Literal["draft", "approved", "paid"]
 DeliverTo = Literal["site", "office", "pickup"]
 TO_OFFICE: DeliverTo = "office"
 
-COST = Needs(Right.COSTS_READ)
-_OFFICE_ONLY = Needs(Right.PURCHASING_READ)
+REQUIRES_COSTS = RequiresPermission(Permission.COSTS_READ)
+_REQUIRES_PURCHASING = RequiresPermission(Permission.PURCHASING_READ)
 _DATE: dict[str, Any] = {"format": "date"}
 _MOMENT: dict[str, Any] = {"format": "date-time"}
-# For examples.
-SUPPLIER = "supplier_01KA3R2D4F6H8J0K2N4P6R8T0V"
-LINE: dict[str, Any] = {
+# For the examples in the API's description.
+EXAMPLE_SUPPLIER_ID = "supplier_01KA3R2D4F6H8J0K2N4P6R8T0V"
+EXAMPLE_ORDER_LINE: dict[str, Any] = {
     "id": "line_01KA3R5X7Z9B1D3F5H7J9K1N3P",
     "kind": "item",
     "itemId": None,
@@ -50,22 +50,22 @@ LINE: dict[str, Any] = {
     "taxRateId": None,
     "amount": "128.00",
 }
-_GOODS: dict[str, Any] = {
-    "lineId": LINE["id"],
-    "description": LINE["description"],
+_EXAMPLE_GOODS: dict[str, Any] = {
+    "lineId": EXAMPLE_ORDER_LINE["id"],
+    "description": EXAMPLE_ORDER_LINE["description"],
     "unit": "m",
     "quantity": "20.00",
     "received": "0.00",
     "open": "20.00",
 }
-# What was sent and not ended: the goods of such an order come.
+# The statuses of orders that were sent and have not ended: their goods can be received.
 _UNDER_WAY = frozenset({"sent", "partReceived", "received", "partBilled", "billed"})
 
 
 class ShownReceiptLine(BaseModel):
     """How many of a line have come at once."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     line_id: str
     quantity: PriceText
@@ -74,7 +74,7 @@ class ShownReceiptLine(BaseModel):
 class ShownReceipt(BaseModel):
     """What has come at once."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     id: str
     on: str = Field(json_schema_extra=_DATE)
@@ -88,8 +88,8 @@ class ListedOrderOut(Record):
     """A purchase order in a list: without its lines."""
 
     noun = "purchaseOrder"
-    place = "/purchasing/orders/{id}"
-    states = states(
+    office_path = "/purchasing/orders/{id}"
+    states = make_states(
         draft="waiting",
         sent="waiting",
         partReceived="waiting",
@@ -102,7 +102,7 @@ class ListedOrderOut(Record):
 
     number: str = Field(examples=["PO-0031"])
     status: OrderStatus = Field(description="How far it is; derived line by line once it is sent.", examples=["sent"])
-    supplier_id: str = Field(examples=[SUPPLIER])
+    supplier_id: str = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])
     job_id: str | None = Field(examples=[None])
     job_number: str | None = Field(title="Job", examples=[None])
@@ -112,9 +112,9 @@ class ListedOrderOut(Record):
     issued_on: str | None = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
     sent_at: str | None = Field(title="Sent", examples=["2026-11-16T09:30:00.000Z"], json_schema_extra=_MOMENT)
     currency: str = Field(examples=["GBP"])
-    net: Annotated[MoneyText | None, COST] = Field(description="Without tax.", examples=["128.00"])
-    tax: Annotated[MoneyText | None, COST] = Field(examples=["0.00"])
-    total: Annotated[MoneyText | None, COST] = Field(examples=["128.00"])
+    net: Annotated[MoneyText | None, REQUIRES_COSTS] = Field(description="Without tax.", examples=["128.00"])
+    tax: Annotated[MoneyText | None, REQUIRES_COSTS] = Field(examples=["0.00"])
+    total: Annotated[MoneyText | None, REQUIRES_COSTS] = Field(examples=["128.00"])
 
 
 class OrderOut(ListedOrderOut):
@@ -122,22 +122,27 @@ class OrderOut(ListedOrderOut):
 
     site_id: str | None = Field(examples=[None])
     site_name: str | None = Field(title="Site", examples=[None])
-    goods: list[Goods] = Field(description="What comes, and how much of it has.", examples=[[_GOODS]])
+    goods: list[Goods] = Field(description="What comes, and how much of it has.", examples=[[_EXAMPLE_GOODS]])
     receipts: list[ShownReceipt] = Field(description="What has come, and when.", examples=[[]])
-    lines: Annotated[list[ShownOrderLine] | None, COST] = Field(
-        description="The goods with their prices.", examples=[[LINE | {"received": "0.00", "billed": "0.00"}]]
+    lines: Annotated[list[ShownOrderLine] | None, REQUIRES_COSTS] = Field(
+        description="The goods with their prices.",
+        examples=[[EXAMPLE_ORDER_LINE | {"received": "0.00", "billed": "0.00"}]],
     )
-    taxes: Annotated[list[ShownTax] | None, COST] = Field(description="What is taxed at each rate.", examples=[[]])
+    taxes: Annotated[list[ShownTax] | None, REQUIRES_COSTS] = Field(
+        description="What is taxed at each rate.", examples=[[]]
+    )
     language: str | None = Field(description="In which it was sent.", examples=["en"])
-    notes: Annotated[str | None, _OFFICE_ONLY] = Field(description="What the supplier reads below.", examples=[None])
-    close_reason: Annotated[str | None, _OFFICE_ONLY] = Field(title="Why ended", examples=[None])
+    notes: Annotated[str | None, _REQUIRES_PURCHASING] = Field(
+        description="What the supplier reads below.", examples=[None]
+    )
+    close_reason: Annotated[str | None, _REQUIRES_PURCHASING] = Field(title="Why ended", examples=[None])
 
 
 @dataclass(frozen=True, slots=True)
-class ListedOrder(Kept):
-    """A purchase order as its rules see it."""
+class ListedOrder(StoredRecord):
+    """A purchase order without its lines, with what the rules for it need."""
 
-    shown: ClassVar[type[Shown]] = ListedOrderOut
+    output: ClassVar[type[Output]] = ListedOrderOut
 
     number: str
     status: OrderStatus
@@ -147,75 +152,82 @@ class ListedOrder(Kept):
     job_number: str | None
 
     @property
-    def called(self) -> str:
-        """Number and supplier."""
+    def display_name(self) -> str:
+        """The number and the supplier."""
         return f"{self.number} {self.supplier_name}"
 
     @property
-    def named(self) -> str:
-        """Its number: it has no title."""
+    def short_name(self) -> str:
+        """The number: an order has no title."""
         return self.number
 
     @property
     def detail(self) -> str | None:
-        """For which job it is."""
+        """The number of its job."""
         return self.job_number
 
     def not_editable(self, _by: Actor) -> list[Reason]:
-        """Why it stays as it is."""
+        """Return the reasons why it cannot be edited."""
         if self.status == "draft":
             return []
-        return [Reason(f"{self._is}, so it stays as it is. Draft another one for what is to be different.", _ANOTHER)]
+        return [
+            Reason(
+                f"{self._status_text}, so it stays as it is. Draft another one for what is to be different.",
+                _DRAFT_OPERATION,
+            )
+        ]
 
     def not_sendable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be sent, whatever is in it."""
-        return [] if self.status == "draft" else [Reason(f"{self._is} already.")]
+        """Return the reasons why it cannot be sent in its status, whatever it contains."""
+        return [] if self.status == "draft" else [Reason(f"{self._status_text} already.")]
 
     def not_receivable(self, _by: Actor) -> list[Reason]:
-        """Why nothing of it can come."""
+        """Return the reasons why no goods of it can be received."""
         if self.status in _UNDER_WAY:
             return []
-        way = " Send it first." if self.status == "draft" else ""
-        return [Reason(f"{self._is}, so nothing of it comes.{way}", "send_purchase_order" if way else None)]
+        advice = " Send it first." if self.status == "draft" else ""
+        return [
+            Reason(f"{self._status_text}, so nothing of it comes.{advice}", "send_purchase_order" if advice else None)
+        ]
 
     def not_billable(self) -> list[Reason]:
-        """Why the supplier cannot bill it."""
+        """Return the reasons why the supplier cannot bill it."""
         if self.status in _UNDER_WAY or self.status == "closed":
             return []
-        way = " Send it first." if self.status == "draft" else ""
-        told = f"{self._is}, so nothing of it is billed.{way}"
-        return [Reason(told, "send_purchase_order", at=self.id) if way else Reason(told)]
+        advice = " Send it first." if self.status == "draft" else ""
+        text = f"{self._status_text}, so nothing of it is billed.{advice}"
+        return [Reason(text, "send_purchase_order", unblock_on=self.id) if advice else Reason(text)]
 
     def not_closable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be closed."""
+        """Return the reasons why it cannot be closed."""
         if self.status in _UNDER_WAY:
             return []
-        way = " Cancel it instead." if self.status == "draft" else ""
-        return [Reason(f"{self._is}.{way}", "cancel_purchase_order" if way else None)]
+        advice = " Cancel it instead." if self.status == "draft" else ""
+        return [Reason(f"{self._status_text}.{advice}", "cancel_purchase_order" if advice else None)]
 
     def not_cancellable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be cancelled."""
+        """Return the reasons why it cannot be cancelled."""
         if self.status in {"draft", "sent"}:
             return []
         if self.status in _UNDER_WAY:
             text = f"Something of {self.number} was received or billed. Close it, so that nothing more comes."
             return [Reason(text, "close_purchase_order")]
-        return [Reason(f"{self._is} already.")]
+        return [Reason(f"{self._status_text} already.")]
 
     @property
-    def _is(self) -> str:
+    def _status_text(self) -> str:
         ended = self.status if self.status in {"closed", "cancelled"} else "a draft"
         return f"{self.number} was sent" if self.status in _UNDER_WAY else f"{self.number} is {ended}"
 
 
-_ANOTHER = "draft_purchase_order"
+_DRAFT_OPERATION = "draft_purchase_order"
 
 
 @dataclass(frozen=True, slots=True)
 class Order(ListedOrder):
-    """A purchase order with all that is in it."""
+    """A purchase order with its lines and everything else its rules need."""
 
-    shown = OrderOut
+    output = OrderOut
 
     deliver_to: DeliverTo
     site_id: str | None
@@ -230,28 +242,28 @@ class Order(ListedOrder):
 
     @property
     def files(self) -> dict[str, str | None]:
-        """The name of its file, by its form."""
+        """The name of its file, by form."""
         return {"pdf": self.pdf_sha256}
 
     @property
-    def reckoned(self) -> Terms:
-        """What decides what its lines come to: purchases are told before tax."""
-        return Terms(self.currency, inclusive=False, discount=Discount())
+    def pricing_terms(self) -> PricingTerms:
+        """What its totals depend on besides its lines: purchase prices never include tax."""
+        return PricingTerms(self.currency, inclusive=False, discount=Discount())
 
     @property
     def order_lines(self) -> list[OrderLine]:
-        """Its lines as rules see them."""
+        """Its lines, with what was received and billed of each."""
         return read_order_lines(self.lines)
 
     @property
     def total_text(self) -> str:
-        """What it comes to, with its currency."""
+        """The total with the currency."""
         return f"{amount_text(self.total, self.currency)} {self.currency}"
 
-    def not_ordered(self) -> list[Reason]:
-        """What in it stands against sending it."""
+    def not_issuable(self) -> list[Reason]:
+        """Return the reasons in its content why it cannot be sent."""
         reasons = []
-        if not any(one.counts for one in self.order_lines):
+        if not any(one.is_counted for one in self.order_lines):
             text = f"{self.number} has no line of something to buy. Add one first."
             reasons.append(Reason(text, "update_purchase_order"))
         if self.total < 0:
@@ -260,11 +272,11 @@ class Order(ListedOrder):
         return reasons
 
 
-def standing_of(stored: str, lines: Sequence[OrderLine]) -> OrderStatus:
-    """The shown status of an order: once it is sent, of what came and was billed, line by line."""
+def order_status_of(stored: str, lines: Sequence[OrderLine]) -> OrderStatus:
+    """Return the status that people see: after sending, it follows from what was received and billed of each line."""
     if stored != "sent":
         return "draft" if stored == "draft" else "closed" if stored == "closed" else "cancelled"
-    goods = [one for one in lines if one.counts]
+    goods = [one for one in lines if one.is_counted]
     if any(one.billed for one in goods):
         return "partBilled" if any(one.unbilled for one in goods) else "billed"
     if any(one.received for one in goods):
@@ -273,25 +285,25 @@ def standing_of(stored: str, lines: Sequence[OrderLine]) -> OrderStatus:
 
 
 class BillStep(NamedTuple):
-    """What is next with a bill: what it becomes by it, and what that is called."""
+    """The next step of a bill: the status it gets, and the label of the button."""
 
-    to: BillStatus
-    words: str
-
-
-def next_of_bill(status: BillStatus) -> BillStep | None:
-    """What is next, by how far a bill is."""
-    return _NEXT_OF_BILL.get(status)
+    status: BillStatus
+    label: str
 
 
-_NEXT_OF_BILL: dict[BillStatus, BillStep] = {
+def next_step_of_bill(status: BillStatus) -> BillStep | None:
+    """Return the next step of a bill with this status; None if there is none."""
+    return _NEXT_STEPS.get(status)
+
+
+_NEXT_STEPS: dict[BillStatus, BillStep] = {
     "draft": BillStep("approved", "Approve"),
     "approved": BillStep("paid", "Mark as paid"),
 }
 
 
-def is_editable(status: BillStatus) -> bool:
-    """Whether what a bill says can still be changed."""
+def is_bill_editable(status: BillStatus) -> bool:
+    """Return whether the content of a bill with this status can be changed."""
     return status == "draft"
 
 
@@ -299,10 +311,10 @@ class ListedBillOut(Record):
     """A supplier's bill in a list: without its lines."""
 
     noun = "bill"
-    place = "/purchasing/bills/{id}"
-    states = states(draft="waiting", approved="waiting", paid="good", void="over")
+    office_path = "/purchasing/bills/{id}"
+    states = make_states(draft="waiting", approved="waiting", paid="good", void="over")
 
-    supplier_id: str = Field(examples=[SUPPLIER])
+    supplier_id: str = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])
     supplier_number: str = Field(
         title="Their number", description="The number that the supplier gave it.", examples=["2026-4711"]
@@ -324,17 +336,17 @@ class ListedBillOut(Record):
 class BillOut(ListedBillOut):
     """A supplier's bill."""
 
-    lines: list[ShownBillLine] = Field(examples=[[LINE | {"orderLineId": None}]])
+    lines: list[ShownBillLine] = Field(examples=[[EXAMPLE_ORDER_LINE | {"orderLineId": None}]])
     taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[]])
     notes: str | None = Field(examples=[None])
     void_reason: str | None = Field(title="Why void", examples=[None])
 
 
 @dataclass(frozen=True, slots=True)
-class ListedBill(Kept):
-    """A bill as its rules see it."""
+class ListedBill(StoredRecord):
+    """A bill without its lines, with what the rules for it need."""
 
-    shown: ClassVar[type[Shown]] = ListedBillOut
+    output: ClassVar[type[Output]] = ListedBillOut
 
     supplier_id: str
     supplier_name: str
@@ -343,32 +355,34 @@ class ListedBill(Kept):
     on: str
 
     @property
-    def called(self) -> str:
-        """Whose bill, and what they call it."""
+    def display_name(self) -> str:
+        """The supplier, and their number for the bill."""
         return f"{self.supplier_name} {self.supplier_number}"
 
     def not_changeable(self, _by: Actor) -> list[Reason]:
-        """Why nothing of it changes."""
-        return [Reason(f"{self.called} is void. Record it anew.", "record_bill")] if self.status == "void" else []
+        """Return the reasons why nothing of it can be changed."""
+        return [Reason(f"{self.display_name} is void. Record it anew.", "record_bill")] if self.status == "void" else []
 
     def not_voidable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be voided."""
+        """Return the reasons why it cannot be voided."""
         if self.status == "paid":
-            return [Reason(f"{self.called} is paid. Say first that it is approved only.", "update_bill")]
-        return [Reason(f"{self.called} is void already.")] if self.status == "void" else []
+            return [Reason(f"{self.display_name} is paid. Say first that it is approved only.", "update_bill")]
+        return [Reason(f"{self.display_name} is void already.")] if self.status == "void" else []
 
     def not_editable(self) -> list[Reason]:
-        """Why what it says stays as it is."""
-        if is_editable(self.status):
+        """Return the reasons why its content cannot be edited."""
+        if is_bill_editable(self.status):
             return []
-        return [Reason(f"{self.called} is {self.status}, so it stays. Make it a draft again first.", "update_bill")]
+        return [
+            Reason(f"{self.display_name} is {self.status}, so it stays. Make it a draft again first.", "update_bill")
+        ]
 
 
 @dataclass(frozen=True, slots=True)
 class Bill(ListedBill):
-    """A bill with all that is in it."""
+    """A bill with its lines and everything else its rules need."""
 
-    shown = BillOut
+    output = BillOut
 
     purchase_order_id: str | None
     job_id: str | None
@@ -381,10 +395,10 @@ class Bill(ListedBill):
 
     @property
     def bill_lines(self) -> list[BillLine]:
-        """Its lines as rules see them."""
+        """Its lines, with the order lines that they bill."""
         return read_bill_lines(self.lines)
 
     @property
     def total_text(self) -> str:
-        """What it comes to, with its currency."""
+        """The total with the currency."""
         return f"{amount_text(self.total, self.currency)} {self.currency}"

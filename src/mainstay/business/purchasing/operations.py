@@ -1,4 +1,4 @@
-"""What can be done with purchase orders while the office works on them."""
+"""The operations on purchase orders that the office is working on: list, get, draft and update."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,54 +8,61 @@ from mainstay.business.customers.model import Site
 from mainstay.business.customers.store import SITES
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.edits import edited, made
-from mainstay.business.lines.model import MOST_LINES
+from mainstay.business.lines.edits import apply_edits, make_lines
+from mainstay.business.lines.model import MAX_LINES
 from mainstay.business.organisation import numbering
-from mainstay.business.organisation.house import house_of
-from mainstay.business.purchasing.asked import (
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.business.purchasing.inputs import (
     CostBook,
-    JobId,
+    JobFilter,
     NewOrderLine,
-    OfJob,
-    OfSupplier,
     OrderId,
     OrderLineEdit,
+    PurchaseJobId,
+    SupplierFilter,
     SupplierId,
-    drawn,
-    job_of,
-    supplier_of,
+    fetch_optional_job,
+    fetch_usable_supplier,
+    price_purchase,
 )
 from mainstay.business.purchasing.lines import order_columns
 from mainstay.business.purchasing.model import TO_OFFICE, DeliverTo, ListedOrder, ListedOrderOut, Order, OrderStatus
 from mainstay.business.purchasing.store import LISTED_ORDERS, ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Fault, Invalid, refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, KeptDay, Paragraph, Reference, id_of, omittable
-from mainstay.values.search import SearchText
+from mainstay.values.fields import (
+    STARTING_AFTER,
+    Paragraph,
+    RecordReference,
+    StoredDay,
+    make_id_validator,
+    omittable_field,
+)
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
+from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
 _Site = Annotated[
-    Annotated[str, Reference(to="site")] | None, Field(title="Site", description="Where it is delivered to.")
+    Annotated[str, RecordReference(prefix="site")] | None, Field(title="Site", description="Where it is delivered to.")
 ]
-_NeededOn = Annotated[KeptDay | None, Field(title="Needed", description="The date by which it is needed.")]
+_NeededOn = Annotated[StoredDay | None, Field(title="Needed", description="The date by which it is needed.")]
 _DeliverTo = Annotated[
     DeliverTo, Field(title="Delivery", description="To the `site`, to the `office`, or for `pickup`.")
 ]
 _Notes = Annotated[Paragraph | None, Field(description="What the supplier reads below.")]
 
 
-_OF_JOB = "purchase_order.job_id = :job"
+_HAS_JOB = "purchase_order.job_id = :job"
 
 
 class ListPurchaseOrders(ListInput):
     """Which orders to list."""
 
-    starting_after: Annotated[str | None, id_of("po", "a purchase order")] = LAST_SEEN
+    starting_after: Annotated[str | None, make_id_validator("po", "a purchase order")] = STARTING_AFTER
     status: OrderStatus | None = Field(None, description="Only these.")
-    supplier_id: OfSupplier = None
-    job_id: OfJob = None
+    supplier_id: SupplierFilter = None
+    job_id: JobFilter = None
     text: SearchText | None = Field(None, title="Search", description="Number, or words of supplier or job.")
     order: Literal["newest", "needed"] = Field(
         "newest", description="`newest` first, or `needed` soonest first, without those that have no date."
@@ -72,11 +79,11 @@ class DraftPurchaseOrder(Input):
     """From whom, and what."""
 
     supplier_id: SupplierId
-    job_id: JobId = None
+    job_id: PurchaseJobId = None
     deliver_to: _DeliverTo | None = Field(None, description="Where nothing is said, to the site if there is one.")
     site_id: _Site = None
     needed_on: _NeededOn = None
-    lines: list[NewOrderLine] = Field(default_factory=list, max_length=MOST_LINES, description="What is ordered.")
+    lines: list[NewOrderLine] = Field(default_factory=list, max_length=MAX_LINES, description="What is ordered.")
     notes: _Notes = None
 
 
@@ -84,36 +91,36 @@ class UpdatePurchaseOrder(Input):
     """Which draft, and what to change; null clears."""
 
     purchase_order_id: OrderId
-    supplier_id: SupplierId = omittable()
-    job_id: JobId = None
-    deliver_to: _DeliverTo = omittable()
+    supplier_id: SupplierId = omittable_field()
+    job_id: PurchaseJobId = None
+    deliver_to: _DeliverTo = omittable_field()
     site_id: _Site = None
     needed_on: _NeededOn = None
-    edits: list[OrderLineEdit] = omittable(
-        max_length=MOST_LINES, description="Changes of its lines, by their ids; the others stay."
+    edits: list[OrderLineEdit] = omittable_field(
+        max_length=MAX_LINES, description="Changes of its lines, by their ids; the others stay."
     )
     notes: _Notes = None
 
 
-@operation(right=Right.ORDERS_READ, effect=Effect.READ, rest="GET /purchase-orders")
-def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> Page[ListedOrderOut]:
+@operation(permission=Permission.ORDERS_READ, effect=Effect.READ, api_path="GET /purchase-orders")
+def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> PageResult[ListedOrderOut]:
     """List purchase orders.
 
     Without their lines. Members see those for their own jobs, without prices.
     """
     if given.job_id is not None:
-        return LISTED_ORDERS.page(ctx, given, _OF_JOB, job=JOBS.fetch(ctx, given.job_id).id)
-    if given.status == "draft" and not ctx.actor.may(Right.PURCHASING_READ):
-        # Drafts are the office's: they are looked for at no job, instead of walked through one by one.
-        return LISTED_ORDERS.page(ctx, given, _OF_JOB, job="")
+        return LISTED_ORDERS.page(ctx, given, _HAS_JOB, job=JOBS.fetch(ctx, given.job_id).id)
+    if given.status == "draft" and not ctx.actor.can(Permission.PURCHASING_READ):
+        # Only the office sees drafts. Searching for no job returns an empty page without scanning all orders.
+        return LISTED_ORDERS.page(ctx, given, _HAS_JOB, job="")
     return LISTED_ORDERS.page(ctx, given)
 
 
 @operation(
-    right=Right.ORDERS_READ,
+    permission=Permission.ORDERS_READ,
     effect=Effect.READ,
-    rest="GET /purchase-orders/{purchase_order_id}",
-    glances=True,
+    api_path="GET /purchase-orders/{purchase_order_id}",
+    single_statement=True,
     on=ORDERS,
 )
 def get_purchase_order(_ctx: Context, _given: GetPurchaseOrder, order: Order) -> Order:
@@ -125,26 +132,29 @@ def get_purchase_order(_ctx: Context, _given: GetPurchaseOrder, order: Order) ->
 
 
 @operation(
-    right=Right.PURCHASING_CHANGE, effect=Effect.CHANGE, rest="POST /purchase-orders", done="The draft is there."
+    permission=Permission.PURCHASING_CHANGE,
+    effect=Effect.CHANGE,
+    api_path="POST /purchase-orders",
+    done_message="The draft is there.",
 )
 def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     """Draft a purchase order.
 
     For a job or for stock. Nothing is sent until send_purchase_order.
     """
-    supplier = supplier_of(ctx, given.supplier_id)
-    job = job_of(ctx, given.job_id)
+    supplier = fetch_usable_supplier(ctx, given.supplier_id)
+    job = fetch_optional_job(ctx, given.job_id)
     if job:
-        refuse(job.not_workable())
-    currency = house_of(ctx).currency
-    lines = drawn(ctx, made(given.lines, CostBook(ctx)), currency)
+        raise_if_blocked(job.not_workable())
+    currency = settings_of(ctx).currency
+    lines = price_purchase(ctx, make_lines(given.lines, CostBook(ctx)), currency)
     return ORDERS.insert(
         ctx,
         {
-            "number": numbering.take(ctx, "purchaseOrder"),
+            "number": numbering.take_number(ctx, "purchaseOrder"),
             "supplier_id": supplier.id,
             "job_id": job and job.id,
-            **_delivery(ctx, job, given.deliver_to, given.site_id),
+            **_delivery_columns(ctx, job, given.deliver_to, given.site_id),
             "needed_on": given.needed_on,
             "currency": currency,
             "notes": given.notes,
@@ -156,55 +166,55 @@ def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
 
 
 @operation(
-    right=Right.PURCHASING_CHANGE,
+    permission=Permission.PURCHASING_CHANGE,
     effect=Effect.CHANGE,
-    rest="PATCH /purchase-orders/{purchase_order_id}",
+    api_path="PATCH /purchase-orders/{purchase_order_id}",
     on=ORDERS,
-    unless=ListedOrder.not_editable,
-    done="Your changes are saved.",
+    blocked_by=ListedOrder.not_editable,
+    done_message="Your changes are saved.",
 )
 def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order) -> Order:
     """Change a draft of a purchase order.
 
     Only what is sent changes; lines by edits, each of which names its line.
     """
-    changes = given.sent("purchase_order_id", "edits", "job_id", "deliver_to", "site_id")
+    changes = given.sent_fields("purchase_order_id", "edits", "job_id", "deliver_to", "site_id")
     if given.supplier_id:
-        supplier_of(ctx, given.supplier_id)
+        fetch_usable_supplier(ctx, given.supplier_id)
     sent = given.model_fields_set
-    job = job_of(ctx, given.job_id if "job_id" in sent else order.job_id)
+    job = fetch_optional_job(ctx, given.job_id if "job_id" in sent else order.job_id)
     if "job_id" in sent:
-        refuse(job.not_workable() if job else [])
+        raise_if_blocked(job.not_workable() if job else [])
         changes["job_id"] = job and job.id
     if sent & {"job_id", "deliver_to", "site_id"}:
         kept_site = order.site_id if "job_id" not in sent else None
         site = given.site_id if "site_id" in sent else kept_site
-        # A form sends the site that it had beside where it goes now.
+        # A form also sends the old site when the delivery changes.
         site = None if site == order.site_id and given.deliver_to not in {None, "site"} else site
-        # What went to a site goes to the next one that is named; what is fetched or goes to the office, still does.
-        stays = None if given.site_id or order.deliver_to == "site" else order.deliver_to
-        changes |= _delivery(ctx, job, given.deliver_to or stays, site)
+        # A delivery to a site follows the new site. Pickup and delivery to the office stay.
+        unchanged = None if given.site_id or order.deliver_to == "site" else order.deliver_to
+        changes |= _delivery_columns(ctx, job, given.deliver_to or unchanged, site)
     lines = [one.line for one in order.order_lines]
     if given.edits:
-        changes |= order_columns(drawn(ctx, edited(lines, given.edits, CostBook(ctx)), order.currency))
+        changes |= order_columns(price_purchase(ctx, apply_edits(lines, given.edits, CostBook(ctx)), order.currency))
     return ORDERS.save(ctx, order, changes)
 
 
 OPERATIONS = (list_purchase_orders, get_purchase_order, draft_purchase_order, update_purchase_order)
 
 
-def _delivery(ctx: Context, job: Job | None, to: DeliverTo | None, site: str | None) -> dict[str, Any]:
-    """Where an order goes: to the site that is named or the job's, where nothing else is said."""
-    if to not in {None, "site"}:
+def _delivery_columns(ctx: Context, job: Job | None, deliver_to: DeliverTo | None, site: str | None) -> dict[str, Any]:
+    """Return the delivery columns of an order: by default the given site or else the job's site."""
+    if deliver_to not in {None, "site"}:
         if site:
-            raise Invalid([Fault("siteId", f"is not sent with deliverTo {to}")])
-        return {"deliver_to": to, "site_id": None}
-    named = site or (job.site_id if job else None)
-    if named is None:
-        if to == "site":
+            raise Invalid([Fault("siteId", f"is not sent with deliverTo {deliver_to}")])
+        return {"deliver_to": deliver_to, "site_id": None}
+    site_id = site or (job.site_id if job else None)
+    if site_id is None:
+        if deliver_to == "site":
             raise Invalid([Fault("siteId", "is required to deliver to a site; list_sites tells them")])
         return {"deliver_to": TO_OFFICE, "site_id": None}
-    found: Site = SITES.fetch(ctx, named)
+    found: Site = SITES.fetch(ctx, site_id)
     if job and found.customer_id != job.customer_id:
         raise Invalid([Fault("siteId", "is a site of another customer than the job's; list_sites tells them")])
     return {"deliver_to": "site", "site_id": found.id}

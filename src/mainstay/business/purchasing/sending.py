@@ -1,35 +1,49 @@
-"""Sending an order to the supplier."""
+"""Sending a purchase order to the supplier, and its PDF."""
 
 from functools import partial
 from typing import Any
 
-from mainstay.business.issuing.freezing import Frozen, freeze_order
-from mainstay.business.issuing.freezing import Order as Ordered
-from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, mail, supplier_s
-from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.issuing.document_emails import (
+    DELIVER_FIELD,
+    DeliveryMethod,
+    EmailedDocument,
+    email_document,
+    find_supplier_recipients,
+    recipients_field,
+)
+from mainstay.business.issuing.document_files import (
+    PDF,
+    PaperOut,
+    ProofOut,
+    check_not_issued,
+    create_print_task,
+    document_file_of,
+)
+from mainstay.business.issuing.snapshotting import OrderParties as Ordered
+from mainstay.business.issuing.snapshotting import SnapshotWithAmounts, take_order_snapshot
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
-from mainstay.business.purchasing.asked import OrderId
+from mainstay.business.purchasing.inputs import OrderId
 from mainstay.business.purchasing.model import ListedOrder, Order
 from mainstay.business.purchasing.store import ORDERS
+from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.paper.locales import Locale
-from mainstay.terms.actor import NO_TOOL, Door
-from mainstay.terms.refusal import refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.actor import API_AND_OFFICE, Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import raise_if_blocked
+from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 
-class SendPurchaseOrder(Irrevocable):
+class SendPurchaseOrder(IrreversibleInput):
     """Which order, and how."""
 
     purchase_order_id: OrderId
-    deliver: Deliver = DELIVER
-    to: list[Email] | None = addressed("the supplier's own")
+    deliver: DeliveryMethod = DELIVER_FIELD
+    to: list[Email] | None = recipients_field("the supplier's own")
 
 
 class GetPurchaseOrderPdf(Input):
@@ -45,26 +59,26 @@ class GetPurchaseOrderProof(Input):
 
 
 @operation(
-    right=Right.PURCHASING_CHANGE,
+    permission=Permission.PURCHASING_CHANGE,
     effect=Effect.IRREVERSIBLE,
-    rest="POST /purchase-orders/{purchase_order_id}/send",
+    api_path="POST /purchase-orders/{purchase_order_id}/send",
     on=ORDERS,
-    unless=ListedOrder.not_sendable,
-    mails=True,
-    done="The order is sent.",
+    blocked_by=ListedOrder.not_sendable,
+    emails_outside=True,
+    done_message="The order is sent.",
 )
 def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) -> Order:
     """Send a purchase order to the supplier.
 
     Where it is mailed, the mail has its PDF. From then on it stays as it is, and its goods can be received.
     """
-    house = house_of(ctx)
+    settings = settings_of(ctx)
     supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)
-    recipients = supplier_s(supplier, given.to, given.deliver)
-    instead = f"Cancel it, and draft another in {house.currency}."
-    foreign = house.if_foreign(order.currency, instead, "cancel_purchase_order")
-    refuse([*supplier.not_usable(), *order.not_ordered(), *foreign, *recipients.against])
-    snapshot, drawn = _frozen(ctx, order, supplier, house)
+    recipients = find_supplier_recipients(supplier, given.to, given.deliver)
+    instead = f"Cancel it, and draft another in {settings.currency}."
+    foreign = settings.reasons_if_foreign(order.currency, instead, "cancel_purchase_order")
+    raise_if_blocked([*supplier.not_usable(), *order.not_issuable(), *foreign, *recipients.reasons])
+    snapshot, priced = _take_purchase_snapshot(ctx, order, supplier, settings)
     after = ORDERS.save(
         ctx,
         order,
@@ -73,66 +87,70 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
             "standing": "sent",
             "issued_on": snapshot.issued_on,
             "language": snapshot.language,
-            "taxes": drawn.taxes,
+            "taxes": priced.taxes,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
-            "sent_at": ctx.at,
+            "sent_at": ctx.now_text,
         },
     )
-    ctx.post(printing(after.id, after.number))
+    ctx.add_task(create_print_task(after.id, after.number))
     ctx.summary = f"{after.number} goes to {after.supplier_name}: {after.total_text}."
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: order it yourself.")
-    mail(ctx, Enclosed("order", after), recipients.to, partial(_told_values, after))
+    email_document(ctx, EmailedDocument("order", after), recipients.to, partial(_email_values_of, after))
     return after
 
 
 @operation(
-    right=Right.PURCHASING_READ,
+    permission=Permission.PURCHASING_READ,
     effect=Effect.READ,
-    rest="GET /purchase-orders/{purchase_order_id}/pdf",
-    offered=NO_TOOL,
+    api_path="GET /purchase-orders/{purchase_order_id}/pdf",
+    doors=API_AND_OFFICE,
     on=ORDERS,
-    gives=PDF,
+    returns_file=PDF,
 )
 def get_purchase_order_pdf(_ctx: Context, _given: GetPurchaseOrderPdf, order: Order) -> PaperOut:
     """Get the PDF of a purchase order.
 
     As it was sent: always the same bytes. A draft has none.
     """
-    return paper_of(order)
+    return document_file_of(order)
 
 
-@operation(right=Right.PURCHASING_READ, effect=Effect.READ, offered=frozenset({Door.OFFICE}), on=ORDERS)
+@operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=ORDERS)
 def get_purchase_order_proof(ctx: Context, _given: GetPurchaseOrderProof, order: Order) -> ProofOut:
     """Get a draft of an order as it would be printed.
 
     Stamped as a draft, and kept nowhere.
     """
-    refuse_proof_of_issued(order)
+    check_not_issued(order)
     supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)
-    return ProofOut.of(order.id, order.number, _frozen(ctx, order, supplier, house_of(ctx)).snapshot)
+    return ProofOut.from_snapshot(
+        order.id, order.number, _take_purchase_snapshot(ctx, order, supplier, settings_of(ctx)).snapshot
+    )
 
 
 OPERATIONS = (send_purchase_order, get_purchase_order_pdf, get_purchase_order_proof)
 
 
-def _frozen(ctx: Context, order: Order, supplier: Supplier, house: House) -> Frozen:
-    """All that an order says, as it would be sent today."""
-    told: dict[str, Any] = {
+def _take_purchase_snapshot(
+    ctx: Context, order: Order, supplier: Supplier, settings: OrganisationSettings
+) -> SnapshotWithAmounts:
+    """Take the snapshot of an order as it would be sent today."""
+    fields: dict[str, Any] = {
         "kind": "purchaseOrder",
         "number": order.number,
-        "language": supplier.language or house.language,
-        "issuedOn": house.today(ctx).isoformat(),
+        "language": supplier.language or settings.language,
+        "issuedOn": settings.today(ctx).isoformat(),
         "neededOn": order.needed_on,
         "notes": order.notes,
     }
-    ordered = Ordered(supplier, order.site_id, order.job_id, collected=order.deliver_to == "pickup")
-    return freeze_order(ctx, ordered, [one.line for one in order.order_lines], order.reckoned, told)
+    parties = Ordered(supplier, order.site_id, order.job_id, collected=order.deliver_to == "pickup")
+    return take_order_snapshot(ctx, parties, [one.line for one in order.order_lines], order.pricing_terms, fields)
 
 
-def _told_values(order: Order, locale: Locale) -> dict[str, str]:
+def _email_values_of(order: Order, locale: Locale) -> dict[str, str]:
     return {
         "supplier": order.supplier_name,
         "number": order.number,
-        "total": locale.money(amount_text(order.total, order.currency), order.currency),
+        "total": locale.format_money(amount_text(order.total, order.currency), order.currency),
     }

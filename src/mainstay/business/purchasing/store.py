@@ -1,4 +1,4 @@
-"""Where purchase orders and bills are kept, and who sees which."""
+"""The stores of purchase orders and bills, and who sees which orders."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,152 +6,152 @@ from typing import Any, get_args
 
 import orjson
 
-from mainstay.business.purchasing.lines import come, read_order_lines
-from mainstay.business.purchasing.model import Bill, ListedBill, ListedOrder, Order, OrderStatus, standing_of
+from mainstay.business.purchasing.lines import goods_columns, read_order_lines
+from mainstay.business.purchasing.model import Bill, ListedBill, ListedOrder, Order, OrderStatus, order_status_of
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import NEWEST, FoundBy, ListOrder, Own
-from mainstay.terms.rights import Right
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.choices import remove_accents
 from mainstay.values.money import amount_text, parse_price
-from mainstay.values.search import kept_words, words_of_digits, words_of_number, words_of_text
-from mainstay.values.words import unaccented
+from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
+from mainstay.vocabulary.permissions import Permission
 
-_MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
+_IS_MY_JOB = "mine.organisation_id = :organisation AND mine.person_id = :me"
 
 
-def name_of_supplier(table: str) -> str:
-    """The name of a document's supplier, as a column."""
+def supplier_name_sql(table: str) -> str:
+    """Return the SQL for the name of a document's supplier."""
     return (
         "(SELECT supplier.name FROM supplier WHERE supplier.organisation_id = :organisation"
         f" AND supplier.id = {table}.supplier_id)"
     )
 
 
-def of_job(table: str, column: str) -> str:
-    """What is known of a document's job, as a column."""
+def job_column_sql(table: str, column: str) -> str:
+    """Return the SQL for a column of a document's job."""
     return f"(SELECT job.{column} FROM job WHERE job.organisation_id = :organisation AND job.id = {table}.job_id)"
 
 
 _COLUMNS = {
     "status": "purchase_order.standing",
-    "supplier_name": name_of_supplier("purchase_order"),
-    "job_number": of_job("purchase_order", "number"),
-    "job_title": of_job("purchase_order", "title"),
+    "supplier_name": supplier_name_sql("purchase_order"),
+    "job_number": job_column_sql("purchase_order", "number"),
+    "job_title": job_column_sql("purchase_order", "title"),
 }
-# Whoever does not see all purchasing sees what is to come for the jobs they see.
-_OWN = Own(
-    # Their few jobs say which orders are looked at: each engine keeps to this order.
-    within="SELECT bought.id FROM own_job AS mine CROSS JOIN purchase_order AS bought"
-    f" WHERE {_MINE} AND bought.organisation_id = :organisation AND bought.job_id = mine.id"
+# People without access to purchasing see the sent orders for the jobs that they see.
+_VISIBILITY = Visibility(
+    # CROSS JOIN makes both engines start with the few jobs of the person instead of all orders.
+    ids_query="SELECT bought.id FROM own_job AS mine CROSS JOIN purchase_order AS bought"
+    f" WHERE {_IS_MY_JOB} AND bought.organisation_id = :organisation AND bought.job_id = mine.id"
     " AND bought.status <> 'draft'",
-    each="purchase_order.status <> 'draft'"
-    f" AND EXISTS (SELECT 1 FROM own_job AS mine WHERE {_MINE} AND mine.id = purchase_order.job_id)",
-    through=f"SELECT mine.id FROM own_job AS mine WHERE {_MINE}",
-    unless=Right.PURCHASING_READ,
+    row_condition="purchase_order.status <> 'draft'"
+    f" AND EXISTS (SELECT 1 FROM own_job AS mine WHERE {_IS_MY_JOB} AND mine.id = purchase_order.job_id)",
+    count_query=f"SELECT mine.id FROM own_job AS mine WHERE {_IS_MY_JOB}",
+    unrestricted_with=Permission.PURCHASING_READ,
 )
 
 
-def _words(number: str, supplier_name: str, job_title: str | None) -> frozenset[str]:
-    return kept_words(words_of_number(number), words_of_text(f"{supplier_name} {job_title or ''}"))
+def _search_words_of_order(number: str, supplier_name: str, job_title: str | None) -> frozenset[str]:
+    return combine_words(words_of_number(number), words_of_text(f"{supplier_name} {job_title or ''}"))
 
 
-_FOUND_BY = (FoundBy(("number", "supplier_name", "job_title"), _words),)
+_SEARCH_FIELDS = (SearchFields(("number", "supplier_name", "job_title"), _search_words_of_order),)
 
-# Of the list, and of one: by that, its page knows what an order leaves out.
+# Used by both stores: the list's page says which records an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
-    "needed": ListOrder("needed_on", without="a date on which they are needed"),
+    "needed": ListOrder("needed_on", missing_label="a date on which they are needed"),
 }
-# One order, with all that is in it.
-ORDERS = Listing(
+# Single orders, with their lines.
+ORDERS = RecordStore(
     Order,
     source="purchase_order",
-    what="purchase order",
+    label="purchase order",
     prefix="po",
     id_field="purchase_order_id",
-    number="number",
+    number_column="number",
     columns=_COLUMNS
     | {
         "site_name": "(SELECT site.name FROM site WHERE site.organisation_id = :organisation"
         " AND site.id = purchase_order.site_id)"
     },
-    facts={"snapshot": "purchase_order.snapshot", "pdf_sha256": "purchase_order.pdf_sha256"},
-    own=_OWN,
-    found_by=_FOUND_BY,
+    rule_columns={"snapshot": "purchase_order.snapshot", "pdf_sha256": "purchase_order.pdf_sha256"},
+    visibility=_VISIBILITY,
+    search_fields=_SEARCH_FIELDS,
     orders=_ORDERS,
 )
-# Many, each without its lines.
-LISTED_ORDERS = Listing(
+# Lists of orders, each without its lines.
+LISTED_ORDERS = RecordStore(
     ListedOrder,
     source="purchase_order",
-    what="purchase order",
+    label="purchase order",
     prefix="po",
     id_field="purchase_order_id",
-    number="number",
+    number_column="number",
     columns=_COLUMNS,
-    own=_OWN,
+    visibility=_VISIBILITY,
     filters={
         "status": {name: f"purchase_order.standing = '{name}'" for name in get_args(OrderStatus)},
         "supplier_id": "purchase_order.supplier_id = :supplier_id",
     },
     orders=_ORDERS,
-    found_by=_FOUND_BY,
+    search_fields=_SEARCH_FIELDS,
 )
 
 
 _COLUMNS_OF_BILL = {
-    "supplier_name": name_of_supplier("bill"),
+    "supplier_name": supplier_name_sql("bill"),
     "purchase_order_number": "(SELECT purchase_order.number FROM purchase_order"
     " WHERE purchase_order.organisation_id = :organisation AND purchase_order.id = bill.purchase_order_id)",
-    "job_number": of_job("bill", "number"),
+    "job_number": job_column_sql("bill", "number"),
     "on": "bill.on_date",
 }
 
 
-def _words_of_bill(supplier_number: str, supplier_name: str, currency: str, total: int) -> frozenset[str]:
+def _search_words_of_bill(supplier_number: str, supplier_name: str, currency: str, total: int) -> frozenset[str]:
     amount = amount_text(total, currency)
-    # Whoever looks for digits alone may mean an amount as well as a phone.
-    said = words_of_text(f"{supplier_number} {supplier_name} {amount}")
-    return kept_words(said, words_of_number(supplier_number), words_of_digits(amount))
+    # Digits alone may mean an amount as well as a phone number.
+    words = words_of_text(f"{supplier_number} {supplier_name} {amount}")
+    return combine_words(words, words_of_number(supplier_number), words_of_digits(amount))
 
 
-_BILL_FOUND_BY = (FoundBy(("supplier_number", "supplier_name", "currency", "total"), _words_of_bill),)
+_BILL_SEARCH_FIELDS = (SearchFields(("supplier_number", "supplier_name", "currency", "total"), _search_words_of_bill),)
 
 
-def _folded(values: dict[str, Any]) -> dict[str, Any]:
+def _add_folded_number(values: dict[str, Any]) -> dict[str, Any]:
     number = values.get("supplier_number")
-    return values | ({} if number is None else {"number_folded": folded_number(number)})
+    return values | ({} if number is None else {"number_folded": fold_number(number)})
 
 
-def folded_number(number: str) -> str:
-    """The number of a bill as it is compared, and no other bill has it: however it is written, it is the same."""
-    plain = unaccented(number)
+def fold_number(number: str) -> str:
+    """Return a bill's number in the form that is compared, without accents, spaces and punctuation."""
+    plain = remove_accents(number)
     return "".join(letter for letter in plain if letter.isalnum()) or plain
 
 
-# Of the list, and of one: by that, its page knows what an order leaves out.
+# Used by both stores: the list's page says which records an order leaves out.
 _BILL_ORDERS = {
     NEWEST: ListOrder("id", descending=True),
     "dated": ListOrder("on_date", descending=True),
-    "due": ListOrder("due_on", without="a due date"),
+    "due": ListOrder("due_on", missing_label="a due date"),
 }
-# One bill, with all that is in it.
-BILLS = Listing(
+# Single bills, with their lines.
+BILLS = RecordStore(
     Bill,
     source="bill",
-    what="bill",
+    label="bill",
     prefix="bill",
     id_field="bill_id",
     columns=_COLUMNS_OF_BILL,
-    found_by=_BILL_FOUND_BY,
-    derived=_folded,
+    search_fields=_BILL_SEARCH_FIELDS,
+    derive_columns=_add_folded_number,
     orders=_BILL_ORDERS,
 )
-# Many, each without its lines.
-LISTED_BILLS = Listing(
+# Lists of bills, each without its lines.
+LISTED_BILLS = RecordStore(
     ListedBill,
     source="bill",
-    what="bill",
+    label="bill",
     prefix="bill",
     id_field="bill_id",
     columns=_COLUMNS_OF_BILL,
@@ -162,26 +162,26 @@ LISTED_BILLS = Listing(
         "until": "bill.on_date <= :until",
     },
     orders=_BILL_ORDERS,
-    found_by=_BILL_FOUND_BY,
+    search_fields=_BILL_SEARCH_FIELDS,
 )
 
 
-def settle(ctx: Context, order: Order, changes: Mapping[str, Any]) -> Order:
-    """Write what changes of an order, with what follows: what came and was billed of each line, and so its status."""
-    received = _received(changes.get("receipts", order.receipts))
-    follows = come(order.lines, received, billed_of(ctx, order.id))
-    ended = order.status if order.status in {"draft", "closed", "cancelled"} else "sent"
-    standing = standing_of(changes.get("status", ended), read_order_lines(follows["lines"]))
-    return ORDERS.save(ctx, order, {**changes, **follows, "standing": standing})
+def save_order(ctx: Context, order: Order, changes: Mapping[str, Any]) -> Order:
+    """Save changes of an order, and update the received and billed quantities of its lines and its status."""
+    received = _sum_received_quantities(changes.get("receipts", order.receipts))
+    line_columns = goods_columns(order.lines, received, sum_billed_quantities(ctx, order.id))
+    stored_status = order.status if order.status in {"draft", "closed", "cancelled"} else "sent"
+    shown_status = order_status_of(changes.get("status", stored_status), read_order_lines(line_columns["lines"]))
+    return ORDERS.save(ctx, order, {**changes, **line_columns, "standing": shown_status})
 
 
-def billed_of(ctx: Context, order: str, but: str = "") -> Counter[str]:
-    """How many of each line of an order its bills bill, by the ids of the lines; perhaps without one of the bills."""
-    rows = ctx.rows.all(
+def sum_billed_quantities(ctx: Context, order: str, except_id: str = "") -> Counter[str]:
+    """Add up the quantities that bills bill of an order, by order line id; leave out the bill `except_id`."""
+    rows = ctx.db.all(
         "SELECT lines FROM bill WHERE organisation_id = :organisation AND purchase_order_id = :purchase_order"
         " AND status <> 'void' AND id <> :but",
         purchase_order=order,
-        but=but,
+        but=except_id,
     )
     billed: Counter[str] = Counter()
     for (lines,) in rows:
@@ -191,7 +191,7 @@ def billed_of(ctx: Context, order: str, but: str = "") -> Counter[str]:
     return billed
 
 
-def _received(receipts: list[dict[str, Any]]) -> Counter[str]:
+def _sum_received_quantities(receipts: list[dict[str, Any]]) -> Counter[str]:
     received: Counter[str] = Counter()
     for receipt in receipts:
         for line in receipt["lines"]:

@@ -8,63 +8,63 @@ class QuoteCreated(Event):
     """A quote was drafted."""
 
     name = "quote.created"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteUpdated(Event):
     """A draft of a quote changed, or a quote went over to another customer."""
 
     name = "quote.updated"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteSent(Event):
     """A quote was sent."""
 
     name = "quote.sent"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteViewed(Event):
     """A customer saw their quote."""
 
     name = "quote.viewed"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteAccepted(Event):
     """A customer accepted a quote."""
 
     name = "quote.accepted"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteDeclined(Event):
     """A customer declined a quote."""
 
     name = "quote.declined"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteExpired(Event):
     """A quote is no longer valid."""
 
     name = "quote.expired"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteSuperseded(Event):
     """A later revision was sent in place of a quote."""
 
     name = "quote.superseded"
-    about = QuoteOut
+    output = QuoteOut
 
 
 class QuoteWithdrawn(Event):
     """A quote was taken back."""
 
     name = "quote.withdrawn"
-    about = QuoteOut
+    output = QuoteOut
 
 
 EVENTS = (

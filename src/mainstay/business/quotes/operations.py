@@ -1,4 +1,4 @@
-"""What can be done with quotes while the office works on them."""
+"""The operations on quotes that the office is working on: list, get, draft, update and revise."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -9,33 +9,41 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS, check_site
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.lines.edits import LineEdit, NewLine, edited, made
-from mainstay.business.lines.model import MOST_LINES, Share, Terms, read_lines, read_share
-from mainstay.business.lines.pricing import PriceBook, drawn
+from mainstay.business.lines.edits import LineEdit, NewLine, apply_edits, make_lines
+from mainstay.business.lines.model import MAX_LINES, PricingTerms, Share, read_lines, share_to_discount
+from mainstay.business.lines.pricing import PriceBook, compute_sales_columns
 from mainstay.business.organisation import numbering
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.quotes.events import QuoteCreated, QuoteUpdated
-from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, Status
-from mainstay.business.quotes.store import LISTED, QUOTES, call
+from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, QuoteStatus
+from mainstay.business.quotes.store import LISTED_QUOTES, QUOTES, set_lookup_name
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Fault, Invalid, refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, LastDay, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, KeptDay, Paragraph, Reference, id_of, omittable
-from mainstay.values.fields import Line as Text
-from mainstay.values.search import SearchText
+from mainstay.values.fields import (
+    STARTING_AFTER,
+    Day,
+    Paragraph,
+    RecordReference,
+    StoredDay,
+    make_id_validator,
+    omittable_field,
+)
+from mainstay.values.fields import TextLine as Text
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
+from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
 
 QuoteId = Annotated[str, Field(title="Quote", description="The quote's id or number.")]
 _Job = Annotated[
-    Annotated[str, Reference(to="job")] | None,
+    Annotated[str, RecordReference(prefix="job")] | None,
     Field(title="Job", description="The job it is for, by id or number; without one, acceptance makes it."),
 ]
 _Site = Annotated[
-    Annotated[str, id_of("site")] | None, Field(title="Site", description="Where: a site of the customer.")
+    Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where: a site of the customer.")
 ]
 _Title = Annotated[Text, Field(description="What it is for, in a few words. Needed without jobId.")]
-_ValidUntil = Annotated[KeptDay | None, Field(description="The last date to accept it; null for the usual time.")]
+_ValidUntil = Annotated[StoredDay | None, Field(description="The last date to accept it; null for the usual time.")]
 _Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
 _Deposit = Annotated[Share | None, Field(description="What is asked for before the work begins; of the total.")]
 _Terms = Annotated[Paragraph | None, Field(description="Printed below.")]
@@ -44,12 +52,12 @@ _Terms = Annotated[Paragraph | None, Field(description="Printed below.")]
 class ListQuotes(ListInput):
     """Which quotes to list."""
 
-    starting_after: Annotated[str | None, id_of("quote")] = LAST_SEEN
-    status: Status | None = Field(None, description="Only these; `sent` are those that can be accepted now.")
-    customer_id: Annotated[str | None, id_of("customer")] = Field(
+    starting_after: Annotated[str | None, make_id_validator("quote")] = STARTING_AFTER
+    status: QuoteStatus | None = Field(None, description="Only these; `sent` are those that can be accepted now.")
+    customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only quotes for this customer."
     )
-    job_id: Annotated[str | None, Reference(to="job")] = Field(
+    job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None, title="Job", description="Only quotes for this job, by id or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
@@ -64,7 +72,7 @@ class ListQuotes(ListInput):
     )
 
     def fixed_order(self) -> str | None:
-        """Return the order of the date by which the quotes are narrowed."""
+        """Return the order that fits a filter by date of issue."""
         return "issued" if self.from_ or self.until else None
 
 
@@ -77,28 +85,30 @@ class GetQuote(Input):
 class DraftQuote(Input):
     """For whom, and what."""
 
-    customer_id: Annotated[str | None, id_of("customer")] = Field(
+    customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Known by the job where one is named."
     )
     job_id: _Job = None
     site_id: _Site = None
-    title: _Title = omittable()
-    lines: list[NewLine] = Field(default_factory=list, max_length=MOST_LINES, description="What it is made of.")
+    title: _Title = omittable_field()
+    lines: list[NewLine] = Field(default_factory=list, max_length=MAX_LINES, description="What it is made of.")
     discount: _Discount = None
     deposit: _Deposit = None
     valid_until: _ValidUntil = None
-    terms: Paragraph | None = omittable(description="Printed below; the organisation's own where nothing is said.")
+    terms: Paragraph | None = omittable_field(
+        description="Printed below; the organisation's own where nothing is said."
+    )
 
 
 class UpdateQuote(Input):
     """Which draft, and what to change; null clears."""
 
     quote_id: QuoteId
-    title: _Title = omittable()
+    title: _Title = omittable_field()
     job_id: _Job = None
     site_id: _Site = None
-    edits: list[LineEdit] = omittable(
-        max_length=MOST_LINES, description="Changes of its lines, by their ids; the others stay."
+    edits: list[LineEdit] = omittable_field(
+        max_length=MAX_LINES, description="Changes of its lines, by their ids; the others stay."
     )
     discount: _Discount = None
     deposit: _Deposit = None
@@ -112,18 +122,24 @@ class ReviseQuote(Input):
     quote_id: QuoteId
 
 
-@operation(right=Right.QUOTES_READ, effect=Effect.READ, rest="GET /quotes")
-def list_quotes(ctx: Context, given: ListQuotes) -> Page[ListedQuoteOut]:
+@operation(permission=Permission.QUOTES_READ, effect=Effect.READ, api_path="GET /quotes")
+def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     """List quotes.
 
     Without their lines, which get_quote tells.
     """
     if given.job_id is None:
-        return LISTED.page(ctx, given)
-    return LISTED.page(ctx, given, "quote.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)
+        return LISTED_QUOTES.page(ctx, given)
+    return LISTED_QUOTES.page(ctx, given, "quote.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)
 
 
-@operation(right=Right.QUOTES_READ, effect=Effect.READ, rest="GET /quotes/{quote_id}", glances=True, on=QUOTES)
+@operation(
+    permission=Permission.QUOTES_READ,
+    effect=Effect.READ,
+    api_path="GET /quotes/{quote_id}",
+    single_statement=True,
+    on=QUOTES,
+)
 def get_quote(_ctx: Context, _given: GetQuote, quote: Quote) -> Quote:
     """Get a quote with its lines.
 
@@ -132,7 +148,12 @@ def get_quote(_ctx: Context, _given: GetQuote, quote: Quote) -> Quote:
     return quote
 
 
-@operation(right=Right.QUOTES_CHANGE, effect=Effect.CHANGE, rest="POST /quotes", done="The draft is there.")
+@operation(
+    permission=Permission.QUOTES_CHANGE,
+    effect=Effect.CHANGE,
+    api_path="POST /quotes",
+    done_message="The draft is there.",
+)
 def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     """Draft a quote.
 
@@ -140,90 +161,100 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     """
     job: Job | None = JOBS.fetch(ctx, given.job_id) if given.job_id else None
     title = given.title or (job.title if job else None)
-    customer = given.customer_id or (job.customer_id if job else None)
-    missing = [Fault(name, "is required without jobId") for name, is_there in _needed(customer, title) if not is_there]
+    customer_id = given.customer_id or (job.customer_id if job else None)
+    missing = [
+        Fault(name, "is required without jobId")
+        for name, is_there in _required_fields_of(customer_id, title)
+        if not is_there
+    ]
     if missing:
         raise Invalid(missing)
-    asked: Customer = CUSTOMERS.fetch(ctx, customer)
-    refuse(asked.not_usable())
+    buyer: Customer = CUSTOMERS.fetch(ctx, customer_id)
+    raise_if_blocked(buyer.not_usable())
     site = given.site_id if "site_id" in given.model_fields_set or job is None else job.site_id
-    _check_belongs(ctx, asked.id, job, site)
-    house = house_of(ctx)
-    terms = Terms(house.currency, house.prices_include_tax, read_share(_kept(given, house.currency), house.currency))
+    _check_job_and_site(ctx, buyer.id, job, site)
+    settings = settings_of(ctx)
+    terms = PricingTerms(
+        settings.currency,
+        settings.prices_include_tax,
+        share_to_discount(_stored_discount_of(given, settings.currency), settings.currency),
+    )
     quote = QUOTES.insert(
         ctx,
         {
-            "number": (number := numbering.take(ctx, "quote")),
+            "number": (number := numbering.take_number(ctx, "quote")),
             "revision": 1,
             "called": number,
-            "customer_id": asked.id,
+            "customer_id": buyer.id,
             "site_id": site,
             "job_id": job and job.id,
             "title": title,
-            "currency": house.currency,
-            "prices_include_tax": house.prices_include_tax,
+            "currency": settings.currency,
+            "prices_include_tax": settings.prices_include_tax,
             "status": "draft",
             "valid_until": given.valid_until,
-            "terms": given.terms if "terms" in given.model_fields_set else house.quote_terms,
-            "discount": _kept(given, house.currency),
-            "deposit": given.deposit and given.deposit.kept(house.currency, "deposit"),
-            **drawn(ctx, made(given.lines, PriceBook(ctx, inclusive=house.prices_include_tax)), terms),
+            "terms": given.terms if "terms" in given.model_fields_set else settings.quote_terms,
+            "discount": _stored_discount_of(given, settings.currency),
+            "deposit": given.deposit and given.deposit.to_stored_json(settings.currency, "deposit"),
+            **compute_sales_columns(
+                ctx, make_lines(given.lines, PriceBook(ctx, inclusive=settings.prices_include_tax)), terms
+            ),
         },
     )
-    ctx.record(QuoteCreated(quote))
+    ctx.emit(QuoteCreated(quote))
     return quote
 
 
 @operation(
-    right=Right.QUOTES_CHANGE,
+    permission=Permission.QUOTES_CHANGE,
     effect=Effect.CHANGE,
-    rest="PATCH /quotes/{quote_id}",
+    api_path="PATCH /quotes/{quote_id}",
     on=QUOTES,
-    unless=ListedQuote.not_editable,
-    done="Your changes are saved.",
+    blocked_by=ListedQuote.not_editable,
+    done_message="Your changes are saved.",
 )
 def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     """Change a draft of a quote.
 
     Only what is sent changes; lines by edits, each of which names its line. What was sent is changed with revise_quote.
     """
-    changes = given.sent("quote_id", "edits", "discount", "deposit", "job_id")
+    changes = given.sent_fields("quote_id", "edits", "discount", "deposit", "job_id")
     job: Job | None = None
     if "job_id" in given.model_fields_set:
         job = JOBS.fetch(ctx, given.job_id) if given.job_id else None
         changes["job_id"] = job and job.id
-    _check_belongs(ctx, quote.customer_id, job, given.site_id)
+    _check_job_and_site(ctx, quote.customer_id, job, given.site_id)
     if "deposit" in given.model_fields_set:
-        changes["deposit"] = given.deposit and given.deposit.kept(quote.currency, "deposit")
+        changes["deposit"] = given.deposit and given.deposit.to_stored_json(quote.currency, "deposit")
     if "discount" in given.model_fields_set:
-        changes["discount"] = _kept(given, quote.currency)
-    terms = quote.reckoned
+        changes["discount"] = _stored_discount_of(given, quote.currency)
+    terms = quote.pricing_terms
     if given.edits or "discount" in changes:
-        discount = read_share(changes.get("discount", quote.discount), quote.currency)
-        terms = Terms(quote.currency, quote.prices_include_tax, discount)
-    lines = edited(read_lines(quote.lines), given.edits or [], PriceBook(ctx, inclusive=quote.prices_include_tax))
-    after = QUOTES.save(ctx, quote, {**changes, **drawn(ctx, lines, terms)})
+        discount = share_to_discount(changes.get("discount", quote.discount), quote.currency)
+        terms = PricingTerms(quote.currency, quote.prices_include_tax, discount)
+    lines = apply_edits(read_lines(quote.lines), given.edits or [], PriceBook(ctx, inclusive=quote.prices_include_tax))
+    after = QUOTES.save(ctx, quote, {**changes, **compute_sales_columns(ctx, lines, terms)})
     if after is not quote:
-        ctx.record(QuoteUpdated(after, quote))
+        ctx.emit(QuoteUpdated(after, quote))
     return after
 
 
 @operation(
-    right=Right.QUOTES_CHANGE,
+    permission=Permission.QUOTES_CHANGE,
     effect=Effect.CHANGE,
-    rest="POST /quotes/{quote_id}/revise",
+    api_path="POST /quotes/{quote_id}/revise",
     on=QUOTES,
-    unless=ListedQuote.not_revisable,
-    done="The next revision is there, as a draft.",
+    blocked_by=ListedQuote.not_revisable,
+    done_message="The next revision is there, as a draft.",
 )
 def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:
     """Draft the next revision of a quote.
 
     A copy with the same number to be changed and sent; the one before counts until then.
     """
-    copied = {name: getattr(quote, name) for name in _COPIED}
+    copied = {name: getattr(quote, name) for name in _COPIED_FIELDS}
     lines = [replace(line, chosen=not line.optional) for line in read_lines(quote.lines)]
-    call(ctx, quote.id, f"{quote.number}/{quote.revision}")
+    set_lookup_name(ctx, quote.id, f"{quote.number}/{quote.revision}")
     revision = QUOTES.insert(
         ctx,
         {
@@ -233,16 +264,16 @@ def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:
             "called": quote.number,
             "status": "draft",
             "valid_until": None,
-            **drawn(ctx, lines, quote.reckoned),
+            **compute_sales_columns(ctx, lines, quote.pricing_terms),
         },
     )
-    ctx.record(QuoteCreated(revision))
+    ctx.emit(QuoteCreated(revision))
     return revision
 
 
 OPERATIONS = (list_quotes, get_quote, draft_quote, update_quote, revise_quote)
 
-_COPIED = (
+_COPIED_FIELDS = (
     "customer_id",
     "site_id",
     "job_id",
@@ -255,18 +286,18 @@ _COPIED = (
 )
 
 
-def _needed(customer: str | None, title: str | None) -> tuple[tuple[str, str | None], ...]:
-    return ("customerId", customer), ("title", title)
+def _required_fields_of(customer_id: str | None, title: str | None) -> tuple[tuple[str, str | None], ...]:
+    return ("customerId", customer_id), ("title", title)
 
 
-def _kept(given: DraftQuote | UpdateQuote, currency: str) -> dict[str, str | None] | None:
-    return given.discount.kept(currency, "discount") if given.discount else None
+def _stored_discount_of(given: DraftQuote | UpdateQuote, currency: str) -> dict[str, str | None] | None:
+    return given.discount.to_stored_json(currency, "discount") if given.discount else None
 
 
-def _check_belongs(ctx: Context, customer: str, job: Job | None, site: str | None) -> None:
-    """Refuse what is another customer's, and work that is over."""
-    if job and job.customer_id != customer:
+def _check_job_and_site(ctx: Context, customer_id: str, job: Job | None, site_id: str | None) -> None:
+    """Refuse a job or site of another customer, and a job that is over."""
+    if job and job.customer_id != customer_id:
         raise Invalid([Fault("jobId", "is a job for another customer; list_jobs tells this one's")])
     if job:
-        refuse(job.not_workable())
-    check_site(ctx, site, customer)
+        raise_if_blocked(job.not_workable())
+    check_site(ctx, site_id, customer_id)

@@ -1,4 +1,4 @@
-"""What a customer sees of a quote, and what they can do with it, by the link that was sent to them."""
+"""The quote that a customer sees by the link that was sent to them, and how they accept or decline it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,27 +7,27 @@ import orjson
 from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
-from mainstay.business.issuing.printed import PaperOut, paper_of
-from mainstay.business.lines.model import choose, draw_up, read_lines, read_share
+from mainstay.business.issuing.document_files import PaperOut, document_file_of
+from mainstay.business.lines.model import choose_optional_lines, price_document, read_lines, share_to_discount
 from mainstay.business.lines.pricing import rates_of
-from mainstay.business.organisation.house import house_of
-from mainstay.business.quotes.deciding import MOST_CHOSEN, Accepted, accept, decline
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.business.quotes.decisions import MAX_CHOSEN, AcceptanceDetails, accept_quote, decline_quote
 from mainstay.business.quotes.events import QuoteViewed
-from mainstay.business.quotes.model import Quote, Status
+from mainstay.business.quotes.model import Quote, QuoteStatus
 from mainstay.business.quotes.store import QUOTES, STATUS
+from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
 from mainstay.kernel.operation import Effect, operation
-from mainstay.paper.snapshot import Snapshot
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.listed import Own
-from mainstay.terms.refusal import Conflict, NotFound, Reason
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Kept, Shown
-from mainstay.values.fields import Line, Paragraph
-from mainstay.values.models import TOLD
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.fields import Paragraph, TextLine
+from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.list_queries import Visibility
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, NotFound, Reason
+from mainstay.vocabulary.schemas import Input, Output, StoredRecord
 
 _BY_LINK = frozenset({Door.LINK})
 
@@ -35,7 +35,7 @@ _BY_LINK = frozenset({Door.LINK})
 class OfferedLine(BaseModel):
     """A line as the customer reads it."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     id: str
     kind: str
@@ -49,13 +49,13 @@ class OfferedLine(BaseModel):
     amount: str
 
 
-class OfferedQuoteOut(Shown):
+class OfferedQuoteOut(Output):
     """A quote as its customer sees it."""
 
     noun = "offeredQuote"
 
     id: str
-    status: Status
+    status: QuoteStatus
     number: str
     revision: int
     language: str
@@ -73,17 +73,17 @@ class OfferedQuoteOut(Shown):
     can_accept: bool = Field(description="Whether it can be accepted now with these options.")
 
 
-def outcome_of(status: Status) -> str:
-    """The message that tells its customer why there is nothing to answer any more."""
-    return _OUTCOMES.get(status, "public.closed")
+def closed_message_of(status: QuoteStatus) -> str:
+    """Return the key of the message that says why a quote can no longer be answered."""
+    return _CLOSED_MESSAGES.get(status, "public.closed")
 
 
-def was_taken_back(status: Status) -> bool:
-    """Whether a quote counts no more, so that nothing is shown of it."""
+def is_retracted(status: QuoteStatus) -> bool:
+    """Return whether a quote was withdrawn or replaced, so that nothing of it is shown."""
     return status in {"withdrawn", "superseded"}
 
 
-_OUTCOMES: dict[Status, str] = {
+_CLOSED_MESSAGES: dict[QuoteStatus, str] = {
     "accepted": "public.accepted",
     "declined": "public.declined",
     "expired": "public.expired",
@@ -92,8 +92,8 @@ _OUTCOMES: dict[Status, str] = {
 }
 
 
-class TakenBack(Conflict):
-    """The quote was withdrawn or replaced, so nothing of it is shown any more."""
+class QuoteRetracted(Conflict):
+    """A refusal because the quote was withdrawn or replaced, so that nothing of it is shown any more."""
 
     def __init__(self, quote: Quote) -> None:
         super().__init__(f"{quote.number} is no longer offered. Ask for the present quote.")
@@ -103,7 +103,7 @@ class GetOfferedQuote(Input):
     """Which quote, and with which options it is reckoned."""
 
     quote_id: str = Field(description="The quote's id.")
-    chosen: list[str] | None = Field(None, max_length=MOST_CHOSEN, description="The optional lines to reckon with.")
+    chosen: list[str] | None = Field(None, max_length=MAX_CHOSEN, description="The optional lines to reckon with.")
 
 
 class GetOfferedQuotePdf(Input):
@@ -122,8 +122,8 @@ class AcceptOfferedQuote(Input):
     """Which quote, by whom, and with which options."""
 
     quote_id: str = Field(description="The quote's id.")
-    name: Line = Field(description="The name of the one who accepts.")
-    chosen: list[str] = Field(default_factory=list, max_length=MOST_CHOSEN, description="The optional lines they want.")
+    name: TextLine = Field(description="The name of the one who accepts.")
+    chosen: list[str] = Field(default_factory=list, max_length=MAX_CHOSEN, description="The optional lines they want.")
 
 
 class DeclineOfferedQuote(Input):
@@ -134,25 +134,25 @@ class DeclineOfferedQuote(Input):
 
 
 @dataclass(frozen=True, slots=True)
-class Offered(Kept):
-    """A quote as the rules for its customer see it; nothing of its row is shown as it is."""
+class OfferedQuote(StoredRecord):
+    """A quote for the customer's link; its output is not made from its row."""
 
-    shown = OfferedQuoteOut
+    output = OfferedQuoteOut
 
-    status: Status
+    status: QuoteStatus
     number: str
 
     def not_acceptable(self, _by: Actor) -> list[Reason]:
-        """Why the customer cannot accept it; once accepted, it is accepted however often they say so."""
+        """Return the reasons why the customer cannot accept it; accepting it again is allowed."""
         return [] if self.status in {"sent", "accepted"} else [Reason(f"{self.number} can no longer be accepted.")]
 
     def not_declinable(self, _by: Actor) -> list[Reason]:
-        """Why the customer cannot decline it."""
+        """Return the reasons why the customer cannot decline it."""
         return [] if self.status in {"sent", "declined"} else [Reason(f"{self.number} can no longer be declined.")]
 
 
-# What is no column, but follows from the lines, the options and the moment.
-_FOUND_OUT = (
+# Output fields that are not columns: they are computed from the lines, the chosen options and the time.
+_COMPUTED_FIELDS = (
     "lines",
     "subtotal",
     "taken_off",
@@ -163,81 +163,81 @@ _FOUND_OUT = (
     "can_answer",
     "can_accept",
 )
-# Only what is told here is read: the customer's page is made of what was frozen.
-OFFERED = Listing(
-    Offered,
+# Only the status and the number are read from the row: the customer's page is made from the snapshot.
+OFFERED_QUOTES = RecordStore(
+    OfferedQuote,
     source="quote",
-    what="quote",
+    label="quote",
     prefix="quote",
     id_field="quote_id",
-    columns={"status": STATUS} | dict.fromkeys(_FOUND_OUT, "NULL"),
-    own=Own("quote.id", unless=Right.QUOTES_READ),
+    columns={"status": STATUS} | dict.fromkeys(_COMPUTED_FIELDS, "NULL"),
+    visibility=Visibility("quote.id", unrestricted_with=Permission.QUOTES_READ),
 )
 
 
-@operation(right=Right.LINKED_QUOTE_READ, effect=Effect.READ, offered=_BY_LINK)
+@operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_BY_LINK)
 def get_offered_quote(ctx: Context, given: GetOfferedQuote) -> OfferedQuoteOut:
     """Read a quote that was sent to you.
 
     With the options that are chosen, or with others to see what it comes to.
     """
-    return _shown(ctx, _quote(ctx, given.quote_id), given.chosen)
+    return _build_output(ctx, _fetch_offered_quote(ctx, given.quote_id), given.chosen)
 
 
-@operation(right=Right.LINKED_QUOTE_READ, effect=Effect.READ, offered=_BY_LINK, gives="application/pdf")
+@operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_BY_LINK, returns_file="application/pdf")
 def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
     """Get the PDF of a quote that was sent to you.
 
     As it was sent, unless it was withdrawn or replaced since.
     """
-    quote = _quote(ctx, given.quote_id)
-    if was_taken_back(quote.status):
-        raise TakenBack(quote)
-    return paper_of(quote)
+    quote = _fetch_offered_quote(ctx, given.quote_id)
+    if is_retracted(quote.status):
+        raise QuoteRetracted(quote)
+    return document_file_of(quote)
 
 
-@operation(right=Right.LINKED_QUOTE_READ, effect=Effect.CHANGE, offered=_BY_LINK, on=OFFERED)
-def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: Offered) -> OfferedQuoteOut:
+@operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.CHANGE, doors=_BY_LINK, on=OFFERED_QUOTES)
+def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
     """Say that a quote was seen.
 
     The first time counts.
     """
-    quote = _quote(ctx, offered.id)
-    return _shown(ctx, _seen(ctx, quote))
+    quote = _fetch_offered_quote(ctx, offered.id)
+    return _build_output(ctx, _record_view(ctx, quote))
 
 
 @operation(
-    right=Right.LINKED_QUOTE_ANSWER,
+    permission=Permission.LINKED_QUOTE_ANSWER,
     effect=Effect.CHANGE,
-    offered=_BY_LINK,
-    on=OFFERED,
-    unless=Offered.not_acceptable,
+    doors=_BY_LINK,
+    on=OFFERED_QUOTES,
+    blocked_by=OfferedQuote.not_acceptable,
 )
-def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: Offered) -> OfferedQuoteOut:
+def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
     """Accept a quote that was sent to you.
 
     Once: whoever accepts it again finds it accepted.
     """
-    quote = _seen(ctx, _quote(ctx, offered.id))
+    quote = _record_view(ctx, _fetch_offered_quote(ctx, offered.id))
     if quote.status != "accepted":
-        quote = accept(ctx, quote, Accepted("online", given.name, given.chosen))
-    return _shown(ctx, quote)
+        quote = accept_quote(ctx, quote, AcceptanceDetails("online", given.name, given.chosen))
+    return _build_output(ctx, quote)
 
 
 @operation(
-    right=Right.LINKED_QUOTE_ANSWER,
+    permission=Permission.LINKED_QUOTE_ANSWER,
     effect=Effect.CHANGE,
-    offered=_BY_LINK,
-    on=OFFERED,
-    unless=Offered.not_declinable,
+    doors=_BY_LINK,
+    on=OFFERED_QUOTES,
+    blocked_by=OfferedQuote.not_declinable,
 )
-def decline_offered_quote(ctx: Context, given: DeclineOfferedQuote, offered: Offered) -> OfferedQuoteOut:
+def decline_offered_quote(ctx: Context, given: DeclineOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
     """Decline a quote that was sent to you.
 
     With a reason, if you like.
     """
-    quote = _seen(ctx, _quote(ctx, offered.id))
-    return _shown(ctx, decline(ctx, quote, given.reason) if quote.status != "declined" else quote)
+    quote = _record_view(ctx, _fetch_offered_quote(ctx, offered.id))
+    return _build_output(ctx, decline_quote(ctx, quote, given.reason) if quote.status != "declined" else quote)
 
 
 OPERATIONS = (
@@ -249,32 +249,32 @@ OPERATIONS = (
 )
 
 
-def _quote(ctx: Context, identity: str) -> Quote:
-    """The quote of a link, and no other."""
-    OFFERED.fetch(ctx, identity)
-    quote = QUOTES.find(ctx, "quote.id = :id AND quote.snapshot IS NOT NULL", id=identity)
+def _fetch_offered_quote(ctx: Context, record_id: str) -> Quote:
+    """Fetch the quote that the link belongs to; refuse any other."""
+    OFFERED_QUOTES.fetch(ctx, record_id)
+    quote = QUOTES.find(ctx, "quote.id = :id AND quote.snapshot IS NOT NULL", id=record_id)
     if quote is None:
-        raise NotFound(QUOTES.what)
+        raise NotFound(QUOTES.label)
     return quote
 
 
-def _seen(ctx: Context, quote: Quote) -> Quote:
-    """Note that the customer has seen it, the first time."""
+def _record_view(ctx: Context, quote: Quote) -> Quote:
+    """Record that the customer saw the quote, if it is the first time."""
     if quote.viewed_at:
         return quote
-    after = QUOTES.save(ctx, quote, {"viewed_at": ctx.at})
-    ctx.record(QuoteViewed(after, quote))
+    after = QUOTES.save(ctx, quote, {"viewed_at": ctx.now_text})
+    ctx.emit(QuoteViewed(after, quote))
     return after
 
 
-def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> OfferedQuoteOut:
+def _build_output(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> OfferedQuoteOut:
     snapshot = orjson.loads(quote.snapshot or "{}")
     lines = read_lines(quote.lines)
     if chosen is not None and quote.status == "sent":
-        lines = choose(lines, chosen)
-    drawn = draw_up(lines, rates_of(ctx, lines), quote.reckoned)
-    total, subtotal = drawn.totals.total, sum(drawn.totals.amounts)
-    deposit = read_share(quote.deposit, quote.currency).of(total) if quote.deposit else None
+        lines = choose_optional_lines(lines, chosen)
+    priced = price_document(lines, rates_of(ctx, lines), quote.pricing_terms)
+    total, subtotal = priced.totals.total, sum(priced.totals.amounts)
+    deposit = share_to_discount(quote.deposit, quote.currency).calculate(total) if quote.deposit else None
     acceptance = quote.acceptance or {}
     can_answer = quote.status == "sent" and ctx.actor.subscribed
     return OfferedQuoteOut(
@@ -285,18 +285,18 @@ def _shown(ctx: Context, quote: Quote, chosen: list[str] | None = None) -> Offer
         revision=quote.revision,
         language=Snapshot.model_validate(snapshot).language,
         snapshot=snapshot,
-        lines=[OfferedLine.model_validate({name: line[name] for name in _TOLD}) for line in drawn.lines],
-        subtotal=amount_text(subtotal, quote.currency) if drawn.totals.is_discounted else None,
-        taken_off=amount_text(drawn.totals.discount, quote.currency) if drawn.totals.is_discounted else None,
-        net=amount_text(drawn.totals.net, quote.currency),
-        taxes=drawn.taxes,
+        lines=[OfferedLine.model_validate({name: line[name] for name in _LINE_FIELDS}) for line in priced.lines],
+        subtotal=amount_text(subtotal, quote.currency) if priced.totals.is_discounted else None,
+        taken_off=amount_text(priced.totals.discount, quote.currency) if priced.totals.is_discounted else None,
+        net=amount_text(priced.totals.net, quote.currency),
+        taxes=priced.taxes,
         total=amount_text(total, quote.currency),
         deposit=None if deposit is None else amount_text(deposit, quote.currency),
         accepted_by=acceptance.get("name"),
-        accepted_on=str(local_date(parse_moment(acceptance["at"]), house_of(ctx).time_zone)) if acceptance else None,
+        accepted_on=str(local_date(parse_moment(acceptance["at"]), settings_of(ctx).time_zone)) if acceptance else None,
         can_answer=can_answer,
-        can_accept=can_answer and not quote.not_agreeable_at(total),
+        can_accept=can_answer and not quote.not_acceptable_at(total),
     )
 
 
-_TOLD = [to_camel(name) for name in OfferedLine.model_fields]
+_LINE_FIELDS = [to_camel(name) for name in OfferedLine.model_fields]

@@ -1,27 +1,29 @@
-"""What follows when a customer accepts a quote: emails to the office people who follow it, and to the customer."""
+"""Reactions to events and changes: emails when a quote is accepted, new search words when a customer changes."""
 
 from collections.abc import Iterable
 
+from mainstay.business.customers.customer_changed import make_moved_handler
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.issuing.mailing import Enclosed, customer_s, mail
-from mainstay.business.issuing.printed import snapshot_of
-from mainstay.business.organisation.house import house_of
-from mainstay.business.people.telling import find_active, tell, to_tell
+from mainstay.business.issuing.document_emails import EmailedDocument, email_document, find_customer_recipients
+from mainstay.business.issuing.document_files import snapshot_of
+from mainstay.business.jobs.reactions import find_referring_ids, refresh_customer_search
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.business.people.emails import email_person, find_people_with, find_recipients
 from mainstay.business.quotes import store
-from mainstay.business.quotes.events import QuoteAccepted
+from mainstay.business.quotes.events import QuoteAccepted, QuoteUpdated
 from mainstay.business.quotes.model import Quote
 from mainstay.business.quotes.store import QUOTES
-from mainstay.identity.links import Kind as LinkKind
+from mainstay.documents.locales import Locale
+from mainstay.documents.messages import translate
+from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
-from mainstay.kernel.reaction import Happening, Reaction
-from mainstay.paper.locales import Locale
-from mainstay.paper.messages import say
-from mainstay.terms.actor import Door
-from mainstay.terms.rights import Right
+from mainstay.kernel.reaction import Reaction, ReactionEvent
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission
 
-_ACCEPTED = """\
+_ACCEPTANCE_EMAIL = """\
 {customer} accepted {quote}: {total}.
 
 Accepted by {name}, {how}.
@@ -30,78 +32,88 @@ Job {job} is billed at the fixed price that was quoted.{deposit}
 The quote: {base_url}/quotes/{quote_id}
 The job: {base_url}/jobs/{job_id}
 """
-_DEPOSIT = "\nThe deposit invoice of {amount} is drafted. Nobody gets it until you send it."
-_HOW = {"online": "online", "phone": "by phone", "email": "by email", "paper": "on paper"}
+_DEPOSIT_SENTENCE = "\nThe deposit invoice of {amount} is drafted. Nobody gets it until you send it."
+_METHOD_WORDS = {"online": "online", "phone": "by phone", "email": "by email", "paper": "on paper"}
 
 
-def tell_office_of_acceptance(ctx: Context, happening: Happening) -> None:
-    """Email the office people who follow a quote that it was accepted."""
-    if _is_by_operator(happening):
+def tell_office_of_acceptance(ctx: Context, event: ReactionEvent) -> None:
+    """Email the office people involved in a quote that it was accepted."""
+    if _is_by_operator(event):
         return
-    quote = QUOTES.fetch(ctx, happening.record["id"])
-    job = store.job_of(ctx, quote.job_id or "")
-    maker = happening.record["createdBy"]["person"] or {"id": None}
-    actor = happening.actor["person"] or {"id": None}
+    quote = QUOTES.fetch(ctx, event.record["id"])
+    job = store.fetch_known_job(ctx, quote.job_id or "")
+    creator = event.record["createdBy"]["person"] or {"id": None}
+    actor = event.actor["person"] or {"id": None}
     acceptance = quote.acceptance or {}
-    text = _ACCEPTED.format(
+    text = _ACCEPTANCE_EMAIL.format(
         customer=quote.customer_name,
-        quote=quote.called,
+        quote=quote.display_name,
         total=quote.total_text,
         name=acceptance["name"],
-        how=_HOW[acceptance["method"]],
-        job=job.called,
-        deposit=_DEPOSIT.format(amount=_deposit_text(quote)) if has_deposit(ctx, quote) else "",
+        how=_METHOD_WORDS[acceptance["method"]],
+        job=job.display_name,
+        deposit=_DEPOSIT_SENTENCE.format(amount=_deposit_text_of(quote)) if has_deposit(ctx, quote) else "",
         base_url=ctx.base_url,
         quote_id=quote.id,
         job_id=job.id,
     )
-    followers = _office_people(ctx, [maker["id"], quote.sent_by, job.lead_person_id])
-    ctx.pen.touch(quote.id)
-    for person in to_tell(ctx, followers - {actor["id"]}):
-        tell(ctx, person, f"{quote.customer_name} accepted {quote.named}", text, quote.id)
+    followers = _find_office_people(ctx, [creator["id"], quote.sent_by, job.lead_person_id])
+    ctx.writer.touch(quote.id)
+    for person in find_recipients(ctx, followers - {actor["id"]}):
+        email_person(ctx, person, f"{quote.customer_name} accepted {quote.short_name}", text, quote.id)
 
 
-def confirm_acceptance(ctx: Context, happening: Happening) -> None:
+def confirm_acceptance(ctx: Context, event: ReactionEvent) -> None:
     """Email the customer that they accepted a quote, and what happens next."""
-    if _is_by_operator(happening):
+    if _is_by_operator(event):
         return
-    quote = QUOTES.fetch(ctx, happening.record["id"])
+    quote = QUOTES.fetch(ctx, event.record["id"])
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
     language = snapshot_of(quote).language
 
     def values(locale: Locale) -> dict[str, str]:
-        amount = locale.money(amount_text(quote.asked_before, quote.currency), quote.currency)
+        amount = locale.format_money(amount_text(quote.deposit_amount, quote.currency), quote.currency)
         return {
             "customer": quote.customer_name,
             "number": quote.number,
             "title": quote.title,
-            "total": locale.money(amount_text(quote.total, quote.currency), quote.currency),
-            "deposit": f" {say(language, 'public.nextDeposit', amount=amount)}" if has_deposit(ctx, quote) else "",
+            "total": locale.format_money(amount_text(quote.total, quote.currency), quote.currency),
+            "deposit": f" {translate(language, 'public.nextDeposit', amount=amount)}"
+            if has_deposit(ctx, quote)
+            else "",
         }
 
-    ctx.pen.touch(quote.id)
-    to = customer_s(ctx, customer, "quotes", None).to
-    mail(ctx, Enclosed("accepted", quote, LinkKind.QUOTE, quote.id), to, values)
+    ctx.writer.touch(quote.id)
+    to = find_customer_recipients(ctx, customer, "quotes", None).to
+    email_document(ctx, EmailedDocument("accepted", quote, LinkKind.QUOTE, quote.id), to, values)
 
 
 def has_deposit(ctx: Context, quote: Quote) -> bool:
-    """Return whether an invoice for the deposit of an accepted quote is drafted: none is in another currency."""
-    return quote.asked_before > 0 and quote.currency == house_of(ctx).currency
+    """Return whether a deposit invoice is drafted for an accepted quote; there is none in another currency."""
+    return quote.deposit_amount > 0 and quote.currency == settings_of(ctx).currency
+
+
+def _is_by_operator(event: ReactionEvent) -> bool:
+    """Return whether the event comes from the server's command line, as for demo data: then nobody is emailed."""
+    return bool(event.actor["via"]["door"] == Door.CLI)
+
+
+def _find_office_people(ctx: Context, person_ids: Iterable[str | None]) -> set[str]:
+    """Find those of these people who may change quotes; if there are none, all owners and admins."""
+    entitled = {one for one in person_ids if one} & find_people_with(ctx, Permission.QUOTES_CHANGE)
+    return entitled or find_people_with(ctx, Permission.ORGANISATION_CHANGE)
+
+
+def _deposit_text_of(quote: Quote) -> str:
+    return f"{amount_text(quote.deposit_amount, quote.currency)} {quote.currency}"
+
+
+def refresh_customer_and_quote_search(ctx: Context, customer_id: str) -> None:
+    """Refresh the search words of a customer, their contacts, sites and jobs, and their quotes."""
+    refresh_customer_search(ctx, customer_id)
+    for record_id in find_referring_ids(ctx, QUOTES, customer_id):
+        QUOTES.refresh_search(ctx, record_id)
 
 
 REACTIONS = (Reaction(QuoteAccepted, tell_office_of_acceptance), Reaction(QuoteAccepted, confirm_acceptance))
-
-
-def _is_by_operator(happening: Happening) -> bool:
-    """Return whether it was done on the server's command line, as when a demo is made: then nobody is emailed."""
-    return bool(happening.actor["via"]["door"] == Door.CLI)
-
-
-def _office_people(ctx: Context, followers: Iterable[str | None]) -> set[str]:
-    """Find those of these people who may change quotes; where none of them is left, all owners and admins."""
-    named = {one for one in followers if one} & find_active(ctx, Right.QUOTES_CHANGE)
-    return named or find_active(ctx, Right.ORGANISATION_CHANGE)
-
-
-def _deposit_text(quote: Quote) -> str:
-    return f"{amount_text(quote.asked_before, quote.currency)} {quote.currency}"
+TASK_KINDS = (make_moved_handler(QUOTES, QuoteUpdated),)

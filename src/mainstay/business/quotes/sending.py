@@ -1,4 +1,4 @@
-"""Sending a quote, and taking it back."""
+"""Sending and withdrawing quotes, and their PDFs."""
 
 from datetime import timedelta
 from functools import partial
@@ -8,37 +8,51 @@ from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.issuing.freezing import About, Frozen, freeze
-from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
-from mainstay.business.issuing.printed import PDF, PaperOut, ProofOut, paper_of, printing, refuse_proof_of_issued
+from mainstay.business.issuing.document_emails import (
+    DELIVER_FIELD,
+    DeliveryMethod,
+    EmailedDocument,
+    email_document,
+    find_customer_recipients,
+    recipients_field,
+)
+from mainstay.business.issuing.document_files import (
+    PDF,
+    PaperOut,
+    ProofOut,
+    check_not_issued,
+    create_print_task,
+    document_file_of,
+)
+from mainstay.business.issuing.snapshotting import DocumentParties, SnapshotWithAmounts, take_snapshot
 from mainstay.business.lines.model import read_lines
-from mainstay.business.organisation.house import House, house_of
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteSent, QuoteSuperseded, QuoteWithdrawn
 from mainstay.business.quotes.model import ListedQuote, Quote
 from mainstay.business.quotes.operations import QuoteId
 from mainstay.business.quotes.store import QUOTES
-from mainstay.identity.links import Kind as LinkKind
+from mainstay.documents.locales import Locale
+from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.paper.locales import Locale
-from mainstay.terms.actor import NO_TOOL, Door
-from mainstay.terms.refusal import refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable
 from mainstay.values.fields import Email, Paragraph
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.actor import API_AND_OFFICE, Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import raise_if_blocked
+from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 
-class SendQuote(Irrevocable):
+class SendQuote(IrreversibleInput):
     """Which quote, and how."""
 
     quote_id: QuoteId
-    deliver: Deliver = DELIVER
-    to: list[Email] | None = addressed("those the customer has for quotes")
+    deliver: DeliveryMethod = DELIVER_FIELD
+    to: list[Email] | None = recipients_field("those the customer has for quotes")
 
 
-class WithdrawQuote(Irrevocable):
+class WithdrawQuote(IrreversibleInput):
     """Which quote, and why."""
 
     quote_id: QuoteId
@@ -58,13 +72,13 @@ class GetQuoteProof(Input):
 
 
 @operation(
-    right=Right.QUOTES_CHANGE,
+    permission=Permission.QUOTES_CHANGE,
     effect=Effect.IRREVERSIBLE,
-    rest="POST /quotes/{quote_id}/send",
+    api_path="POST /quotes/{quote_id}/send",
     on=QUOTES,
-    unless=ListedQuote.not_sendable,
-    mails=True,
-    done="The quote is sent.",
+    blocked_by=ListedQuote.not_sendable,
+    emails_outside=True,
+    done_message="The quote is sent.",
 )
 def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     """Send a quote to the customer.
@@ -72,14 +86,14 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     Where it is mailed, the mail has its PDF and a link to a page where they accept or decline it. From then on it stays
     as it is, and replaces the revision before.
     """
-    house = house_of(ctx)
-    today = house.today(ctx)
+    settings = settings_of(ctx)
+    today = settings.today(ctx)
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
-    recipients = customer_s(ctx, customer, "quotes", given.to, given.deliver)
-    instead = f"Withdraw it, and draft another in {house.currency}."
-    foreign = house.if_foreign(quote.currency, instead, "withdraw_quote")
-    refuse([*customer.not_usable(), *quote.not_offered(today.isoformat()), *foreign, *recipients.against])
-    snapshot, drawn = _frozen(ctx, quote, customer, house)
+    recipients = find_customer_recipients(ctx, customer, "quotes", given.to, given.deliver)
+    instead = f"Withdraw it, and draft another in {settings.currency}."
+    foreign = settings.reasons_if_foreign(quote.currency, instead, "withdraw_quote")
+    raise_if_blocked([*customer.not_usable(), *quote.not_issuable(today.isoformat()), *foreign, *recipients.reasons])
+    snapshot, priced = _take_quote_snapshot(ctx, quote, customer, settings)
     until = snapshot.valid_until or today.isoformat()
     after = QUOTES.save(
         ctx,
@@ -88,32 +102,34 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
             "status": "sent",
             "issued_on": today.isoformat(),
             "valid_until": until,
-            "expires_at": house.ends_at(until),
+            "expires_at": settings.end_of_day(until),
             "language": snapshot.language,
-            "taxes": drawn.taxes,
+            "taxes": priced.taxes,
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
-            "sent_at": ctx.at,
+            "sent_at": ctx.now_text,
             "sent_by": ctx.actor.id,
         },
     )
     _supersede(ctx, after)
-    store.hand_down(ctx, after.job_id)
-    ctx.post(printing(after.id, after.named))
-    ctx.summary = f"{after.called} goes to {after.customer_name}: {after.total_text}, valid until {until}."
+    store.update_quoted_job(ctx, after.job_id)
+    ctx.add_task(create_print_task(after.id, after.short_name))
+    ctx.summary = f"{after.display_name} goes to {after.customer_name}: {after.total_text}, valid until {until}."
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: hand it over yourself.")
-    mail(ctx, Enclosed("quote", after, LinkKind.QUOTE, after.id), recipients.to, partial(_told_values, after))
-    ctx.record(QuoteSent(after, quote))
+    email_document(
+        ctx, EmailedDocument("quote", after, LinkKind.QUOTE, after.id), recipients.to, partial(_email_values_of, after)
+    )
+    ctx.emit(QuoteSent(after, quote))
     return after
 
 
 @operation(
-    right=Right.QUOTES_CHANGE,
+    permission=Permission.QUOTES_CHANGE,
     effect=Effect.IRREVERSIBLE,
-    rest="POST /quotes/{quote_id}/withdraw",
+    api_path="POST /quotes/{quote_id}/withdraw",
     on=QUOTES,
-    unless=ListedQuote.not_withdrawable,
-    done="The quote is withdrawn.",
+    blocked_by=ListedQuote.not_withdrawable,
+    done_message="The quote is withdrawn.",
 )
 def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     """Withdraw a quote, or drop a draft of one.
@@ -121,68 +137,72 @@ def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     The customer can no longer accept it; their link says whom to ask. Nobody is mailed.
     """
     after = QUOTES.save(ctx, quote, {"status": "withdrawn", "withdraw_reason": given.reason})
-    store.hand_down(ctx, after.job_id)
+    store.update_quoted_job(ctx, after.job_id)
     if quote.status != "draft":
         ctx.effects.append(f"{after.customer_name} can no longer accept it: the link says that it was withdrawn.")
-    ctx.record(QuoteWithdrawn(after, quote))
+    ctx.emit(QuoteWithdrawn(after, quote))
     return after
 
 
 @operation(
-    right=Right.QUOTES_READ,
+    permission=Permission.QUOTES_READ,
     effect=Effect.READ,
-    rest="GET /quotes/{quote_id}/pdf",
-    offered=NO_TOOL,
+    api_path="GET /quotes/{quote_id}/pdf",
+    doors=API_AND_OFFICE,
     on=QUOTES,
-    gives=PDF,
+    returns_file=PDF,
 )
 def get_quote_pdf(_ctx: Context, _given: GetQuotePdf, quote: Quote) -> PaperOut:
     """Get the PDF of a quote.
 
     As it was sent: always the same bytes. A draft has none.
     """
-    return paper_of(quote)
+    return document_file_of(quote)
 
 
-@operation(right=Right.QUOTES_READ, effect=Effect.READ, offered=frozenset({Door.OFFICE}), on=QUOTES)
+@operation(permission=Permission.QUOTES_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=QUOTES)
 def get_quote_proof(ctx: Context, _given: GetQuoteProof, quote: Quote) -> ProofOut:
     """Get a draft of a quote as it would be printed.
 
     Stamped as a draft, and kept nowhere.
     """
-    refuse_proof_of_issued(quote)
+    check_not_issued(quote)
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
-    return ProofOut.of(quote.id, quote.named, _frozen(ctx, quote, customer, house_of(ctx)).snapshot)
+    return ProofOut.from_snapshot(
+        quote.id, quote.short_name, _take_quote_snapshot(ctx, quote, customer, settings_of(ctx)).snapshot
+    )
 
 
 OPERATIONS = (send_quote, withdraw_quote, get_quote_pdf, get_quote_proof)
 
 
-def _frozen(ctx: Context, quote: Quote, customer: Customer, house: House) -> Frozen:
-    """All that a quote says, as it would be sent today."""
-    today = house.today(ctx)
+def _take_quote_snapshot(
+    ctx: Context, quote: Quote, customer: Customer, settings: OrganisationSettings
+) -> SnapshotWithAmounts:
+    """Take the snapshot of a quote as it would be sent today."""
+    today = settings.today(ctx)
     deposit = quote.deposit and {
         "percent": quote.deposit["percent"],
-        "amount": amount_text(quote.asked_before, quote.currency),
+        "amount": amount_text(quote.deposit_amount, quote.currency),
     }
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "kind": "quote",
         "number": quote.number,
         "revision": quote.revision,
-        "language": customer.language or house.language,
+        "language": customer.language or settings.language,
         "issuedOn": today.isoformat(),
-        "validUntil": quote.valid_until or (today + timedelta(days=house.quote_valid_days)).isoformat(),
+        "validUntil": quote.valid_until or (today + timedelta(days=settings.quote_valid_days)).isoformat(),
         "title": quote.title,
         "terms": quote.terms,
         "discount": quote.discount,
         "deposit": deposit,
     }
-    about = About(customer, quote.site_id, quote.job_id)
-    return freeze(ctx, about, read_lines(quote.lines), quote.reckoned, told)
+    parties = DocumentParties(customer, quote.site_id, quote.job_id)
+    return take_snapshot(ctx, parties, read_lines(quote.lines), quote.pricing_terms, fields)
 
 
 def _supersede(ctx: Context, sent: Quote) -> None:
-    """Let the revisions before this one count no longer."""
+    """Mark the sent revision before this one as superseded."""
     before = sent.revision > 1 and QUOTES.find(
         ctx,
         "quote.number = :number AND quote.revision < :revision AND quote.status = 'sent'",
@@ -190,17 +210,17 @@ def _supersede(ctx: Context, sent: Quote) -> None:
         revision=sent.revision,
     )
     if before:
-        ctx.record(QuoteSuperseded(QUOTES.save(ctx, before, {"status": "superseded"}), before))
+        ctx.emit(QuoteSuperseded(QUOTES.save(ctx, before, {"status": "superseded"}), before))
         # A revision may be for another job than the one before.
-        store.hand_down(ctx, before.job_id)
-        ctx.effects.append(f"{before.named} can no longer be accepted: this one replaces it.")
+        store.update_quoted_job(ctx, before.job_id)
+        ctx.effects.append(f"{before.short_name} can no longer be accepted: this one replaces it.")
 
 
-def _told_values(quote: Quote, locale: Locale) -> dict[str, str]:
+def _email_values_of(quote: Quote, locale: Locale) -> dict[str, str]:
     return {
         "customer": quote.customer_name,
         "number": quote.number,
         "title": quote.title,
-        "total": locale.money(amount_text(quote.total, quote.currency), quote.currency),
-        "validUntil": locale.day(quote.valid_until or ""),
+        "total": locale.format_money(amount_text(quote.total, quote.currency), quote.currency),
+        "validUntil": locale.format_day(quote.valid_until or ""),
     }

@@ -1,1 +1,1 @@
-"""What belongs to records of every kind: notes beside them, what happened to them, and finding them."""
+"""What all kinds of records have: notes, files, history, activity and search."""

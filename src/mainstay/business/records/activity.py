@@ -1,4 +1,4 @@
-"""All that happened in the organisation, for those who rule over it."""
+"""The activity of the whole organisation, for owners and admins."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -8,29 +8,30 @@ from typing import Annotated
 import orjson
 from pydantic import AfterValidator, Field
 
-from mainstay.backing.among import THESE, among
-from mainstay.backing.database import Row
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.business.records.audit_reader import limit_records, read_newest_entries
 from mainstay.business.records.model import ActivityOut
-from mainstay.business.records.trail import newest_acts, some_records
+from mainstay.changes.audit import ActedBy
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
+from mainstay.infrastructure.database import Row
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.ledger.audit import ActedBy
-from mainstay.terms.listed import COUNTED
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import LastDay, ListInput, Page
-from mainstay.values.fields import NO_ID, Day, id_of
+from mainstay.kernel.record_store import record_stores_of
+from mainstay.values.choices import TextEnum
+from mainstay.values.fields import NOT_AN_ID, Day, make_id_validator
 from mainstay.values.ids import is_id
-from mainstay.values.words import Word
+from mainstay.vocabulary.list_queries import COUNT_LIMIT
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 
 
-def _of_a_client(text: str) -> str:
+def _check_client_id(text: str) -> str:
     if not any(is_id(text, prefix) for prefix in ("key", "connection")):
-        raise ValueError(f"{NO_ID} a key or a connected app")
+        raise ValueError(f"{NOT_AN_ID} a key or a connected app")
     return text
 
 
-class DoneBy(Word):
+class DoneBy(TextEnum):
     """Whose acts a list of activity shows: those of agents are all that came through an app or a key."""
 
     AGENT = "agent"
@@ -39,12 +40,12 @@ class DoneBy(Word):
     KEY = ActedBy.KEY.value
     CUSTOMER = ActedBy.CUSTOMER.value
     OPERATOR = ActedBy.OPERATOR.value
-    HOUSE = ActedBy.HOUSE.value
+    SYSTEM = ActedBy.SYSTEM.value
 
     @property
-    def words(self) -> str:
-        """What people call all of these."""
-        return "Agents and programs (apps and keys)" if self is DoneBy.AGENT else ActedBy(self.value).words
+    def label(self) -> str:
+        """The text that people see for it."""
+        return "Agents and programs (apps and keys)" if self is DoneBy.AGENT else ActedBy(self.value).label
 
 
 class ListActivity(ListInput):
@@ -53,10 +54,10 @@ class ListActivity(ListInput):
     starting_after: Annotated[str | None, Field(pattern="^[0-9]{1,15}$")] = Field(
         None, description="Goes on behind this id, the last of the page before."
     )
-    person_id: Annotated[str | None, id_of("person")] = Field(
+    person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Only by this person, themselves or through apps and keys."
     )
-    client_id: Annotated[str, AfterValidator(_of_a_client)] | None = Field(
+    client_id: Annotated[str, AfterValidator(_check_client_id)] | None = Field(
         None, title="App or key", description="Only through this connection or API key."
     )
     acted_by: DoneBy | None = Field(
@@ -70,70 +71,76 @@ class ListActivity(ListInput):
     until: LastDay | None = Field(None, description="Only on this date or earlier.")
 
 
-@operation(right=Right.ALL_HISTORY_READ, effect=Effect.READ, rest="GET /activity")
-def list_activity(ctx: Context, given: ListActivity) -> Page[ActivityOut]:
+@operation(permission=Permission.ALL_HISTORY_READ, effect=Effect.READ, api_path="GET /activity")
+def list_activity(ctx: Context, given: ListActivity) -> PageResult[ActivityOut]:
     """List who did what in the organisation, the newest first.
 
     Everything that was ever changed, by whom and through which app or key; actedBy `agent` shows what AI agents and
     programs did.
     """
-    house = house_of(ctx) if given.from_ or given.until else None
-    bound = {
+    settings = settings_of(ctx) if given.from_ or given.until else None
+    values = {
         "person_id": given.person_id,
         "client_id": given.client_id,
         "acted_by": given.acted_by if given.acted_by is not DoneBy.AGENT else None,
-        "from_at": house.begins_at(given.from_) if house and given.from_ else None,
-        "until_at": house.ends_at(given.until) if house and given.until else None,
+        "from_at": settings.start_of_day(given.from_) if settings and given.from_ else None,
+        "until_at": settings.end_of_day(given.until) if settings and given.until else None,
     }
-    asked = {name: value for name, value in bound.items() if value is not None}
-    of_agents = [_BY_AGENTS] if given.acted_by is DoneBy.AGENT else []
-    rows = newest_acts(ctx, given, *of_agents, *(_NARROWED[name] for name in asked), **asked)
-    return Page.cut(ActivityOut, _with_names(ctx, rows), given.limit)
+    filters = {name: value for name, value in values.items() if value is not None}
+    agent_condition = [_BY_AGENTS] if given.acted_by is DoneBy.AGENT else []
+    rows = read_newest_entries(ctx, given, *agent_condition, *(_CONDITIONS[name] for name in filters), **filters)
+    return PageResult.from_rows(ActivityOut, _add_titles(ctx, rows), given.limit)
 
 
 OPERATIONS = (list_activity,)
 
-# So many records of an act are named, which are most often all of them.
-NAMED = 3
+# At most this many records of an operation are named. Most operations touch no more.
+MAX_NAMED_RECORDS = 3
 
 
-def _with_names(ctx: Context, rows: Iterable[Row]) -> list[Row]:
-    """Acts with what their first records are called."""
-    acts = [some_records(row) for row in rows]
-    first = [orjson.loads(str(records or "[]"))[:NAMED] for *_, records, _ in acts]
-    called = _called(ctx, chain.from_iterable(first))
-    named = [{one: called[one] for one in records if one in called} for records in first]
-    return [(*act, orjson.dumps(names).decode()) for act, names in zip(acts, named, strict=True)]
+def _add_titles(ctx: Context, rows: Iterable[Row]) -> list[Row]:
+    """Add the titles of the first records to rows of the audit trail."""
+    entries = [limit_records(row) for row in rows]
+    record_ids = [orjson.loads(str(records or "[]"))[:MAX_NAMED_RECORDS] for *_, records, _ in entries]
+    titles_by_id = _find_titles(ctx, chain.from_iterable(record_ids))
+    titles = [
+        {record_id: titles_by_id[record_id] for record_id in records if record_id in titles_by_id}
+        for records in record_ids
+    ]
+    return [(*entry, orjson.dumps(entry_titles).decode()) for entry, entry_titles in zip(entries, titles, strict=True)]
 
 
-def _called(ctx: Context, identities: Iterable[str]) -> dict[str, str]:
-    """What people call these records, by kind at once; whoever may read of all acts sees all records of a kind."""
-    of_kind = defaultdict[str, list[str]](list)
-    for identity in identities:
-        of_kind[identity.partition("_")[0]].append(identity)
-    found: dict[str, str] = {}
-    for prefix, some in of_kind.items():
-        listing, right = ctx.listings.get(prefix, (None, None))
-        if listing and right and ctx.actor.may(right):
-            rows = among(ctx.rows, f"{listing.everything} AND {listing.table}.id IN {THESE}", some)
-            found |= {kept.id: kept.called for kept in map(listing.keep, rows)}
-    return found
+def _find_titles(ctx: Context, record_ids: Iterable[str]) -> dict[str, str]:
+    """Return the titles of records by id, with one query for each kind.
+
+    People who may read the activity of the organisation see all records of a kind if they see any.
+    """
+    ids_by_prefix = defaultdict[str, list[str]](list)
+    for record_id in record_ids:
+        ids_by_prefix[record_id.partition("_")[0]].append(record_id)
+    titles: dict[str, str] = {}
+    for prefix, ids in ids_by_prefix.items():
+        store, permission = record_stores_of(ctx).get(prefix, (None, None))
+        if store and permission and ctx.actor.can(permission):
+            rows = select_batched(ctx.db, f"{store.select_all} AND {store.table}.id IN {BATCH_VALUES}", ids)
+            titles |= {record.id: record.display_name for record in map(store.from_row, rows)}
+    return titles
 
 
-def count_acts_of_apps(ctx: Context, day: str) -> int:
-    """How often connected apps have changed something since this date, as far as it is counted."""
-    row = ctx.rows.one(
+def count_app_changes(ctx: Context, day: str) -> int:
+    """Count the changes made by connected apps since a date, up to a limit."""
+    row = ctx.db.one(
         "SELECT count(*) FROM (SELECT 1 AS one FROM audit a WHERE a.organisation_id = :organisation"
-        f" AND {_NARROWED['acted_by']} AND {_NARROWED['from_at']} LIMIT {COUNTED}) AS counted",
+        f" AND {_CONDITIONS['acted_by']} AND {_CONDITIONS['from_at']} LIMIT {COUNT_LIMIT}) AS counted",
         acted_by=ActedBy.APP,
-        from_at=house_of(ctx).begins_at(day),
+        from_at=settings_of(ctx).start_of_day(day),
     )
     return int(row[0] or 0) if row else 0
 
 
-# Nothing else names a client. As an index has it.
+# Only apps and keys have a client id. Written exactly as in the index.
 _BY_AGENTS = "a.client_id IS NOT NULL"
-_NARROWED = {
+_CONDITIONS = {
     "person_id": "a.person_id = :person_id",
     "client_id": "a.client_id = :client_id",
     "acted_by": "a.acted_by = :acted_by",

@@ -1,4 +1,4 @@
-"""What happened to a record, out of the audit trail."""
+"""The history of a record, read from the audit trail."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -6,15 +6,16 @@ from typing import Annotated
 import orjson
 from pydantic import Field
 
-from mainstay.backing.database import Row, Value
-from mainstay.backing.rehashing import HASH_ROWS
+from mainstay.business.records.audit_reader import LIST_COLUMNS, check_start, limit_records, read_newest_entries
 from mainstay.business.records.model import HistoryEntryOut
-from mainstay.business.records.trail import COLUMNS, check_place, newest_acts, some_records
+from mainstay.infrastructure.database import Row, Value
+from mainstay.infrastructure.rehashing import HASH_ROWS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import ListInput, Page
+from mainstay.kernel.record_store import fetch_any
 from mainstay.values.fields import WholeNumber
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import ListInput, PageResult
 
 
 class GetHistory(ListInput):
@@ -32,48 +33,57 @@ class GetHistory(ListInput):
     limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many entries at most.")
 
 
-@operation(right=Right.ME_READ, effect=Effect.READ, rest="GET /history")
-def get_history(ctx: Context, given: GetHistory) -> Page[HistoryEntryOut]:
+@operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /history")
+def get_history(ctx: Context, given: GetHistory) -> PageResult[HistoryEntryOut]:
     """Get what happened to a record, the newest first.
 
     Who did what, when, and through which app or key; what an agent did is told as such. Without a record: what you did
     yourself.
     """
     if given.record_id is None:
-        # Behind an act of someone else, one would learn when that was.
-        rows, record = newest_acts(ctx, given, "a.person_id = :me", seen=" AND person_id || '' = :me"), None
+        # The entry to start after must be one's own, or one could find out when others did something.
+        rows, record_id = (
+            read_newest_entries(ctx, given, "a.person_id = :me", visibility=" AND person_id || '' = :me"),
+            None,
+        )
     else:
-        record = ctx.fetch_any(given.record_id).id
-        rows = _acts_on(ctx, given, record)
-    return Page.cut(HistoryEntryOut, [_of_one(row, record) for row in rows], given.limit)
+        record_id = fetch_any(ctx, given.record_id).id
+        rows = _read_entries_of(ctx, given, record_id)
+    return PageResult.from_rows(HistoryEntryOut, [_limit_to_record(row, record_id) for row in rows], given.limit)
 
 
 OPERATIONS = (get_history,)
 
 
-def _acts_on(ctx: Context, given: GetHistory, record: str) -> Sequence[Row]:
-    # Among the acts of a record, which are few beside those of a person: so no index of people is walked.
-    seen = _OF_RECORD if ctx.actor.may(Right.HISTORY_READ) else f"{_OF_RECORD} AND a.person_id || '' = :me"
-    last = f"SELECT t.sequence {seen} AND t.sequence = :after"
-    behind = f" AND t.sequence < ({last})" if given.starting_after else ""
-    bound: dict[str, Value] = {"record": record, "after": int(given.starting_after or 0)}
-    rows = ctx.rows.all(
-        f"SELECT {COLUMNS} {seen}{behind} ORDER BY t.sequence DESC LIMIT :limit", limit=given.limit + 1, **bound
+def _read_entries_of(ctx: Context, given: GetHistory, record_id: str) -> Sequence[Row]:
+    # Most records have few entries, so `|| ''` keeps the database from using the index of people.
+    entries_sql = (
+        _FROM_RECORD_ENTRIES
+        if ctx.actor.can(Permission.HISTORY_READ)
+        else f"{_FROM_RECORD_ENTRIES} AND a.person_id || '' = :me"
+    )
+    last_sql = f"SELECT t.sequence {entries_sql} AND t.sequence = :after"
+    after_sql = f" AND t.sequence < ({last_sql})" if given.starting_after else ""
+    values: dict[str, Value] = {"record": record_id, "after": int(given.starting_after or 0)}
+    rows = ctx.db.all(
+        f"SELECT {LIST_COLUMNS} {entries_sql}{after_sql} ORDER BY t.sequence DESC LIMIT :limit",
+        limit=given.limit + 1,
+        **values,
     )
     if given.starting_after and not rows:
-        check_place(ctx, last, **bound)
+        check_start(ctx, last_sql, **values)
     return rows
 
 
-def _of_one(row: Row, record: str | None) -> Row:
-    """An act with the fields of one record, of all that it has changed."""
-    *told, changed = some_records(row)
-    fields = orjson.loads(str(changed)).get(record) if changed else None
-    return (*told, fields and orjson.dumps(fields).decode())
+def _limit_to_record(row: Row, record_id: str | None) -> Row:
+    """Reduce the changed fields of an audit entry to those of one record."""
+    *others, changed = limit_records(row)
+    fields = orjson.loads(str(changed)).get(record_id) if changed else None
+    return (*others, fields and orjson.dumps(fields).decode())
 
 
-# Hashing a row, once after an upgrade, is nothing that happened to the record.
-_OF_RECORD = f"""
+# Hashing rows after an upgrade does not count as a change of the record.
+_FROM_RECORD_ENTRIES = f"""
 FROM audit_record t
 JOIN audit a ON a.organisation_id = t.organisation_id AND a.sequence = t.sequence
 WHERE t.organisation_id = :organisation AND t.record_id = :record AND a.operation <> '{HASH_ROWS}'

@@ -1,17 +1,19 @@
-"""Notes, files, what happened to a record, and what was found."""
+"""Notes, files, history entries and search results."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from mainstay.terms.actor import Actor, Stamp
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Kept, Record, Shown
-from mainstay.values.models import TOLD
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.vocabulary.actor import Actor, Stamp
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Output, Record, StoredRecord
 
-Visibility = Literal["office", "field"]
+# Archived records are left out of lists and choices, unless asked for.
+ArchivableStatus = Literal["active", "archived"]
+AttachmentVisibility = Literal["office", "field"]
 
 
 class NoteOut(Record):
@@ -24,44 +26,48 @@ class NoteOut(Record):
     body: str = Field(
         title="Note, as it was called", description="The same as text.", json_schema_extra={"deprecated": True}
     )
-    visibility: Visibility = Field(description="`field`: everyone who sees the record; `office`: the office alone.")
+    visibility: AttachmentVisibility = Field(
+        description="`field`: everyone who sees the record; `office`: the office alone."
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Note(Kept):
-    """A note as its rules see it."""
+class Note(StoredRecord):
+    """A note, as seen by the rules."""
 
-    shown = NoteOut
+    output = NoteOut
 
     record_id: str
-    visibility: Visibility
+    visibility: AttachmentVisibility
 
 
 class DocumentOut(Record):
     """A photo or another file beside a record."""
 
     noun = "document"
-    place = "/documents/{id}"
+    office_path = "/documents/{id}"
 
     record_id: str = Field(description="The record it stands beside.")
     name: str = Field(description="What it is called, with an ending that says what it is.", examples=["Meter.jpg"])
     kind: Literal["photo", "file"]
     media_type: str = Field(description="What it is, by its content.", examples=["image/jpeg"])
     bytes: int = Field(title="Size", description="Its size in bytes.")
-    visibility: Visibility = Field(description="`field`: everyone who sees the record; `office`: the office alone.")
+    visibility: AttachmentVisibility = Field(
+        description="`field`: everyone who sees the record; `office`: the office alone."
+    )
     sha256: str = Field(title="SHA-256", description="The SHA-256 of its content, in hexadecimal.")
     thumbnail: str | None = Field(description="The SHA-256 of a photo's small picture.")
 
 
 @dataclass(frozen=True, slots=True)
-class Document(Kept):
-    """A file as its rules see it."""
+class Document(StoredRecord):
+    """A file, as seen by the rules."""
 
-    shown = DocumentOut
+    output = DocumentOut
 
     record_id: str
     name: str
-    visibility: Visibility
+    visibility: AttachmentVisibility
     sha256: str
     thumbnail: str | None
     bytes: int
@@ -69,19 +75,19 @@ class Document(Kept):
     created_by: dict[str, Any]
 
     @property
-    def called(self) -> str:
-        """Its name."""
+    def display_name(self) -> str:
+        """The file's name."""
         return self.name
 
     def not_removable(self, by: Actor) -> list[Reason]:
-        """Why someone cannot remove it: the office may, and whoever added it."""
-        adder = self.created_by["person"]
-        if by.may(Right.OFFICE_NOTES_READ) or (adder and adder["id"] == by.id):
+        """Return why the actor cannot remove it. The office may, and the person who added it."""
+        creator = self.created_by["person"]
+        if by.can(Permission.OFFICE_NOTES_READ) or (creator and creator["id"] == by.id):
             return []
         return [Reason("Someone else added this file. Ask them, or the office, to remove it.")]
 
 
-class _ActOut(Shown):
+class _ActOut(Output):
     """What is told of an act, wherever it is listed."""
 
     id: str = Field(description="Where the list goes on behind.")
@@ -118,7 +124,7 @@ class ActivityOut(_ActOut):
 class Hit(BaseModel):
     """A record that was found."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     object: str = Field(description="What kind of record it is.")
     id: str
@@ -129,7 +135,7 @@ class Hit(BaseModel):
     url: str | None = Field(description="Its page in the office.")
 
 
-class FoundOut(Shown):
+class FoundOut(Output):
     """What was found, by kind; of each first what is called so, then the newest."""
 
     noun = "searchResult"

@@ -1,17 +1,17 @@
-"""Where notes are kept, and what is known of files; their content is kept elsewhere, under its hash."""
+"""Storage of notes and of file metadata. File contents are stored separately, under their hash."""
 
 from dataclasses import dataclass
 
-from mainstay.business.records.model import Document, Note, Visibility
+from mainstay.business.records.model import AttachmentVisibility, Document, Note
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.refusal import NotFound
-from mainstay.terms.rights import Right
+from mainstay.kernel.record_store import RecordStore, fetch_any
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import NotFound
 
-NOTES = Listing(
+NOTES = RecordStore(
     Note,
     source="note",
-    what="note",
+    label="note",
     prefix="note",
     id_field="note_id",
     columns={"text": "note.body"},
@@ -19,35 +19,35 @@ NOTES = Listing(
 )
 
 
-def write_note(ctx: Context, record: str, text: str, visibility: Visibility = "field") -> Note:
-    """Write a note beside a record."""
-    ctx.pen.touch(record)
-    return NOTES.insert(ctx, {"record_id": record, "body": text, "visibility": visibility})
+def write_note(ctx: Context, record_id: str, text: str, visibility: AttachmentVisibility = "field") -> Note:
+    """Add a note to a record."""
+    ctx.writer.touch(record_id)
+    return NOTES.insert(ctx, {"record_id": record_id, "body": text, "visibility": visibility})
 
 
 @dataclass(frozen=True)
-class Documents(Listing[Document]):
-    """Files are seen by those who see the record that they stand beside."""
+class DocumentStore(RecordStore[Document]):
+    """The store of files. A file is visible to people who see the record it is attached to."""
 
-    def fetch(self, ctx: Context, identity: str | None) -> Document:
-        """The file of this id, if the one who asks may see its record, and what is beside it there."""
-        document = super().fetch(ctx, identity)
-        if document.visibility != "field" and not ctx.actor.may(Right.OFFICE_NOTES_READ):
-            raise NotFound(self.what)
+    def fetch(self, ctx: Context, record_id: str | None) -> Document:
+        """Return the file with this id, if the actor may see its record and its files."""
+        document = super().fetch(ctx, record_id)
+        if document.visibility != "field" and not ctx.actor.can(Permission.OFFICE_NOTES_READ):
+            raise NotFound(self.label)
         try:
-            ctx.fetch_any(document.record_id)
+            fetch_any(ctx, document.record_id)
         except NotFound:
-            raise NotFound(self.what) from None
+            raise NotFound(self.label) from None
         return document
 
 
-DOCUMENTS = Documents(
+DOCUMENTS = DocumentStore(
     Document,
     source="document",
-    what="document",
+    label="document",
     prefix="document",
     id_field="document_id",
     columns={"sha256": "document.content"},
-    facts={"thumbnail_bytes": "document.thumbnail_bytes"},
+    rule_columns={"thumbnail_bytes": "document.thumbnail_bytes"},
     filters={"record_id": "document.record_id = :record_id", "visibility": "document.visibility = :visibility"},
 )

@@ -1,1 +1,1 @@
-"""Reports: what the business comes to, and the journal for the accountant."""
+"""Reports, customer balances, statements of account, and the journal for the accountant."""

@@ -1,20 +1,20 @@
-"""What one customer owes, at a glance."""
+"""The operation that reads the balance of one customer."""
 
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.organisation.house import House, house_of
-from mainstay.business.reporting.receivables import Owed, owed
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
+from mainstay.business.reporting.receivables import CustomerBalance, find_balances
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Shown
-from mainstay.terms.wire import MoneyText
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.schemas import Input, Output
 
 
-class CustomerBalanceOut(Shown):
+class CustomerBalanceOut(Output):
     """What a customer owes today."""
 
     noun = "customerBalance"
@@ -35,40 +35,40 @@ class GetCustomerBalance(Input):
     customer_id: str = Field(title="Customer", description="The customer's id.")
 
 
-@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /customers/{customer_id}/balance")
+@operation(permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /customers/{customer_id}/balance")
 def get_customer_balance(ctx: Context, given: GetCustomerBalance) -> CustomerBalanceOut:
     """Get what a customer owes.
 
     The customer's balance today: what is open, overdue and on account. The report `statement` tells the entries behind
     it, `receivables` the same of everyone.
     """
-    # Not declared on customers: whoever may look at one need not be one who sees what they owe.
+    # The operation is not declared `on` customers, because not everybody who may see a customer may see the balance.
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)
-    house = house_of(ctx)
-    found = owed(ctx, house.today(ctx), customer.id)
-    one = found.get(customer.id, Owed(customer.name, [], 0))
+    settings = settings_of(ctx)
+    balances = find_balances(ctx, settings.today(ctx), customer.id)
+    balance = balances.get(customer.id, CustomerBalance(customer.name, [], 0))
     return CustomerBalanceOut(
         object=CustomerBalanceOut.noun,
         id=customer.id,
         customer_name=customer.name,
-        currency=house.currency,
-        open=_money(one.open, house),
-        overdue=_money(one.overdue, house),
-        on_account=_money(one.on_account, house),
-        balance=_money(one.balance, house),
-        has_entries=bool(found) or any(ctx.rows.one(sql, customer=customer.id) for sql in _ENTRIES),
+        currency=settings.currency,
+        open=_to_money(balance.open, settings),
+        overdue=_to_money(balance.overdue, settings),
+        on_account=_to_money(balance.on_account, settings),
+        balance=_to_money(balance.balance, settings),
+        has_entries=bool(balances) or any(ctx.db.one(sql, customer=customer.id) for sql in _HAS_ENTRIES),
     )
 
 
 OPERATIONS = (get_customer_balance,)
 
-_OF = "WHERE organisation_id = :organisation AND customer_id = :customer"
-# Whoever owes nothing may have paid all of it.
-_ENTRIES = (
-    f"SELECT 1 FROM invoice {_OF} AND status <> 'draft' LIMIT 1",
-    f"SELECT 1 FROM payment {_OF} LIMIT 1",
+_OF_CUSTOMER = "WHERE organisation_id = :organisation AND customer_id = :customer"
+# A customer who owes nothing may have paid everything.
+_HAS_ENTRIES = (
+    f"SELECT 1 FROM invoice {_OF_CUSTOMER} AND status <> 'draft' LIMIT 1",
+    f"SELECT 1 FROM payment {_OF_CUSTOMER} LIMIT 1",
 )
 
 
-def _money(amount: int, house: House) -> MoneyText:
-    return MoneyText(amount_text(amount, house.currency))
+def _to_money(amount: int, settings: OrganisationSettings) -> MoneyText:
+    return MoneyText(amount_text(amount, settings.currency))

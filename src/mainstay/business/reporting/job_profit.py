@@ -1,68 +1,75 @@
-"""What is left of the jobs of some time, each over its whole life: which lost money."""
+"""The report on the profit of jobs, each over its whole life."""
 
 from typing import cast
 
-from mainstay.backing.among import THESE, among
-from mainstay.business.costing.margin import Agreed, Costing, costings_of
-from mainstay.business.jobs.model import Billing, Status
-from mainstay.business.reporting.asked import Asked
-from mainstay.business.reporting.model import Cell, Table, column, share, table
-from mainstay.business.reporting.profit_in_range import job_profit_in_range, names_of
+from mainstay.business.costing.margin import Costing, JobBilling, compute_costings
+from mainstay.business.jobs.model import Billing, JobStatus
+from mainstay.business.reporting.inputs import ReportQuery
+from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table, to_percent
+from mainstay.business.reporting.profit_in_range import find_job_names, report_profit_in_range
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.kernel.context import Context
 
 _COLUMNS = (
-    column("jobId", "Job's id", "id"),
-    column("job", "Job", "text"),
-    column("customer", "Customer", "text"),
-    column("invoiced", "Invoiced, net", "money"),
-    column("credited", "Credited, net", "money"),
-    column("toInvoice", "Still to invoice, net", "money"),
-    column("worked", "Worked", "minutes"),
-    column("hoursCost", "Cost of hours", "money"),
-    column("materialsCost", "Cost of materials", "money"),
-    column("otherCost", "Cost of other lines", "money"),
-    column("margin", "Margin", "money"),
-    column("marginPercent", "Margin, %", "percent"),
-    column("uncosted", "Without a cost", "count"),
-    column("uncostedRevenue", "Revenue without a cost", "money"),
+    make_column("jobId", "Job's id", "id"),
+    make_column("job", "Job", "text"),
+    make_column("customer", "Customer", "text"),
+    make_column("invoiced", "Invoiced, net", "money"),
+    make_column("credited", "Credited, net", "money"),
+    make_column("toInvoice", "Still to invoice, net", "money"),
+    make_column("worked", "Worked", "minutes"),
+    make_column("hoursCost", "Cost of hours", "money"),
+    make_column("materialsCost", "Cost of materials", "money"),
+    make_column("otherCost", "Cost of other lines", "money"),
+    make_column("margin", "Margin", "money"),
+    make_column("marginPercent", "Margin, %", "percent"),
+    make_column("uncosted", "Without a cost", "count"),
+    make_column("uncostedRevenue", "Revenue without a cost", "money"),
 )
 _NOTES = (
     "Each job over its whole life, also what was worked, bought and invoiced before and after these dates.",
     "Still to invoice is what is unbilled: hours, approved or not, materials, drafts; or the rest of a fixed price.",
     "The margin is what is invoiced and still to invoice, less the costs. What has no known cost is left out of it.",
 )
-_UNKNOWN = "The margin of {} of these jobs is not known: too little is recorded of what they cost."
+_UNKNOWN_MARGINS = "The margin of {} of these jobs is not known: too little is recorded of what they cost."
 
 
-def job_profit(ctx: Context, asked: Asked) -> Table:
-    """The jobs that were worked on in some time, or finished; those that lost most come first."""
-    if asked.basis == "range":
-        return job_profit_in_range(ctx, asked)
-    jobs = _jobs(ctx, asked)
-    costings = costings_of(ctx, jobs)
-    names = names_of(ctx, [*jobs])
-    margins = {job: one.margin.margin for job, one in costings.items()}
-    first = sorted(costings.items(), key=lambda one: (margins[one[0]] is None, margins[one[0]] or 0, one[0]))
-    rows = [_row(job, names[job], one) for job, one in first]
-    known = [one.margin for one in costings.values() if one.margin.margin is not None]
-    percent = share(sum(one.margin or 0 for one in known), sum(one.costed_revenue for one in known))
-    unknown = len(rows) - len(known)
-    notes = [*_NOTES, *([_UNKNOWN.format(unknown)] if unknown else [])]
-    return table(_COLUMNS, rows, notes, {"marginPercent": percent})
+def report_job_profit(ctx: Context, query: ReportQuery) -> ReportTable:
+    """Build the report on jobs that were worked on or finished between the dates, largest losses first."""
+    if query.basis == "range":
+        return report_profit_in_range(ctx, query)
+    jobs = _find_jobs(ctx, query)
+    costings = compute_costings(ctx, jobs)
+    names = find_job_names(ctx, [*jobs])
+    margins = {job: costing.margin.margin for job, costing in costings.items()}
+    ordered = sorted(
+        costings.items(), key=lambda costing: (margins[costing[0]] is None, margins[costing[0]] or 0, costing[0])
+    )
+    rows = [_to_row(job, names[job], costing) for job, costing in ordered]
+    known_margins = [costing.margin for costing in costings.values() if costing.margin.margin is not None]
+    percent = to_percent(
+        sum(costing.margin or 0 for costing in known_margins), sum(costing.costed_revenue for costing in known_margins)
+    )
+    unknown = len(rows) - len(known_margins)
+    notes = [*_NOTES, *([_UNKNOWN_MARGINS.format(unknown)] if unknown else [])]
+    return make_table(_COLUMNS, rows, notes, {"marginPercent": percent})
 
 
-def _jobs(ctx: Context, asked: Asked) -> dict[str, Agreed]:
-    """The jobs that were worked on between the dates; perhaps only those that are done, and not worked on later."""
-    first, last = asked.bound["first"], asked.bound["last"]
-    begin, end = asked.house.begins_at(first), asked.house.ends_at(last)
-    worked = {str(job) for (job,) in ctx.rows.all(_WORKED, first=first, last=last, begin=begin, end=end)}
-    if asked.jobs == "finished":
-        worked -= {str(job) for (job,) in among(ctx.rows, _WORKED_LATER, worked, last=last, end=end)}
+def _find_jobs(ctx: Context, query: ReportQuery) -> dict[str, JobBilling]:
+    """Return the jobs that were worked on between the dates.
+
+    If only finished jobs are wanted, leave out those that are not done or were worked on later.
+    """
+    first, last = query.parameters["first"], query.parameters["last"]
+    begin, end = query.settings.start_of_day(first), query.settings.end_of_day(last)
+    job_ids = {str(job) for (job,) in ctx.db.all(_WORKED_ON, first=first, last=last, begin=begin, end=end)}
+    if query.jobs == "finished":
+        job_ids -= {str(job) for (job,) in select_batched(ctx.db, _WORKED_LATER, job_ids, last=last, end=end)}
     return {
-        str(identity): Agreed(cast("Billing", billing), cast("int | None", budget), cast("Status", status))
-        for identity, customer, billing, budget, status in among(ctx.rows, _JOBS, worked)
-        if (asked.customer is None or customer == asked.customer)
-        and (asked.jobs == "workedOn" or status in {"done", "closed"})
+        str(job_id): JobBilling(cast("Billing", billing), cast("int | None", budget), cast("JobStatus", status))
+        for job_id, customer, billing, budget, status in select_batched(ctx.db, _JOBS, job_ids)
+        if (query.customer is None or customer == query.customer)
+        and (query.jobs == "workedOn" or status in {"done", "closed"})
     }
 
 
@@ -75,32 +82,33 @@ _VISITS = (
     "SELECT job_id FROM visit WHERE organisation_id = :organisation AND job_id IS NOT NULL"
     " AND status IN ('started', 'done') AND begins_at >="
 )
-_WORKED = (
+_WORKED_ON = (
     f"{_HOURS} >= :first AND on_date <= :last UNION {_MATERIALS} >= :first AND on_date <= :last"
     f" UNION {_VISITS} :begin AND begins_at < :end"
 )
-_OF_THESE = f"AND job_id IN {THESE}"
+_OF_THESE = f"AND job_id IN {BATCH_VALUES}"
 _WORKED_LATER = f"{_HOURS} > :last {_OF_THESE} UNION {_MATERIALS} > :last {_OF_THESE} UNION {_VISITS} :end {_OF_THESE}"
 _JOBS = (
-    f"SELECT id, customer_id, billing, budget, status FROM job WHERE organisation_id = :organisation AND id IN {THESE}"
+    "SELECT id, customer_id, billing, budget, status FROM job WHERE organisation_id = :organisation"
+    f" AND id IN {BATCH_VALUES}"
 )
 
 
-def _row(job: str, called: tuple[str, str | None], one: Costing) -> list[Cell]:
-    found = one.margin
-    worked = sum(hours.minutes for hours in one.hours if hours.status != "rejected")
-    percent = None if found.margin is None else share(found.margin, found.costed_revenue)
-    costs = (found.hours_cost, found.materials_cost, found.other_cost)
+def _to_row(job: str, names: tuple[str, str | None], costing: Costing) -> list[CellValue]:
+    margin = costing.margin
+    worked_minutes = sum(hours.minutes for hours in costing.hours if hours.status != "rejected")
+    percent = None if margin.margin is None else to_percent(margin.margin, margin.costed_revenue)
+    costs = (margin.hours_cost, margin.materials_cost, margin.other_cost)
     return [
         job,
-        *called,
-        found.invoiced,
-        found.credited,
-        found.to_invoice,
-        worked,
+        *names,
+        margin.invoiced,
+        margin.credited,
+        margin.to_invoice,
+        worked_minutes,
         *costs,
-        found.margin,
+        margin.margin,
         percent,
-        found.uncosted,
-        found.uncosted_net,
+        margin.uncosted,
+        margin.uncosted_net,
     ]

@@ -1,4 +1,4 @@
-"""The journal for the accountant: what each document moves, day by day, page by page."""
+"""The journal for the accountant: the postings of each document by date, in pages."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -10,33 +10,48 @@ from typing import Annotated, Any, NamedTuple
 import orjson
 from pydantic import AfterValidator, Field
 
-from mainstay.backing.database import Row
-from mainstay.business.reporting.asked import Stretch
-from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, PAYMENTS, REVERSALS, VOIDS, Entries, each
-from mainstay.business.reporting.posting import Document, Posting, PostingOut, Written, billed, paid
-from mainstay.business.reporting.taxed import taxed
+from mainstay.business.reporting.document_taxes import read_taxed_amounts
+from mainstay.business.reporting.entries import (
+    CREDIT_NOTES,
+    INVOICES,
+    PAYMENTS,
+    REVERSALS,
+    VOIDS,
+    BookEntries,
+    iterate_entries,
+)
+from mainstay.business.reporting.inputs import EntryRange
+from mainstay.business.reporting.postings import (
+    JournalDocument,
+    Posting,
+    PostingKind,
+    PostingOut,
+    build_invoice_postings,
+    build_payment_postings,
+)
+from mainstay.infrastructure.database import Row
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import LastDay, ListInput, Page
-from mainstay.values.fields import NO_ID, Day
+from mainstay.values.fields import NOT_AN_ID, Day
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 
-_PLACE = re.compile(r"(\d{4}-\d\d-\d\d)\.([1-5])\.(\w{1,60})\.(\d{1,4})", re.ASCII)
+_POSTING_ID = re.compile(r"(\d{4}-\d\d-\d\d)\.([1-5])\.(\w{1,60})\.(\d{1,4})", re.ASCII)
 
 
-def _place(text: str) -> str:
-    found = _PLACE.fullmatch(text)
+def _check_posting_id(text: str) -> str:
+    match = _POSTING_ID.fullmatch(text)
     try:
-        date.fromisoformat(found[1] if found else "")
+        date.fromisoformat(match[1] if match else "")
     except ValueError:
-        raise ValueError(f"{NO_ID} a posting") from None
+        raise ValueError(f"{NOT_AN_ID} a posting") from None
     return text
 
 
 class ListPostings(ListInput):
     """Which postings to list."""
 
-    starting_after: Annotated[str, AfterValidator(_place)] | None = Field(
+    starting_after: Annotated[str, AfterValidator(_check_posting_id)] | None = Field(
         None, description="Goes on behind this id, the last of the page before."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Only those of this date or later.")
@@ -44,34 +59,34 @@ class ListPostings(ListInput):
 
 
 @operation(
-    right=Right.REPORTS_READ,
+    permission=Permission.REPORTS_READ,
     effect=Effect.READ,
-    rest="GET /reports/journal",
-    takes_long=True,
+    api_path="GET /reports/journal",
+    is_slow=True,
 )
-def list_postings(ctx: Context, given: ListPostings) -> Page[PostingOut]:
+def list_postings(ctx: Context, given: ListPostings) -> PageResult[PostingOut]:
     """List the postings of the journal, for an accountant.
 
     Of each invoice, credit note and payment what it moves between receivables, revenue, tax and bank, the earliest
     first; what was made void or reversed is taken back on the date of that. Debits equal credits in each document.
     """
-    first, last = given.from_ or _FIRST, given.until or _LAST
-    behind = _read_place(given.starting_after)
-    # A document has two postings, or more: so many fill a page, and tell whether there is another.
-    whole = Stretch(first, "", last, given.limit // 2 + 2)
-    rows = chain.from_iterable(one.rows() for one in _written(ctx, whole, behind))
-    untold = (row for row in rows if behind is None or _is_behind(row, behind))
-    return Page.cut(PostingOut, list(islice(untold, given.limit + 1)), given.limit)
+    first, last = given.from_ or _FIRST_DATE, given.until or _LAST_DATE
+    last_posting = _parse_posting_id(given.starting_after)
+    # A document has at least two postings, so this many documents fill a page and show whether there is another.
+    full_range = EntryRange(first, "", last, given.limit // 2 + 2)
+    rows = chain.from_iterable(document.to_rows() for document in _read_documents(ctx, full_range, last_posting))
+    next_rows = (row for row in rows if last_posting is None or _is_after(row, last_posting))
+    return PageResult.from_rows(PostingOut, list(islice(next_rows, given.limit + 1)), given.limit)
 
 
 OPERATIONS = (list_postings,)
 
-# Before and behind everything.
-_FIRST, _LAST = "0001-01-01", "9999-12-31"
+# Before and after all dates.
+_FIRST_DATE, _LAST_DATE = "0001-01-01", "9999-12-31"
 
 
-class _Place(NamedTuple):
-    """Where a posting stands."""
+class _PostingPlace(NamedTuple):
+    """The place of a posting in the journal, as in its id."""
 
     on: str
     order: int
@@ -79,93 +94,104 @@ class _Place(NamedTuple):
     number: int
 
 
-def _read_place(text: str | None) -> _Place | None:
-    found = _PLACE.fullmatch(text or "")
-    return _Place(found[1], int(found[2]), found[3], int(found[4])) if found else None
+def _parse_posting_id(text: str | None) -> _PostingPlace | None:
+    match = _POSTING_ID.fullmatch(text or "")
+    return _PostingPlace(match[1], int(match[2]), match[3], int(match[4])) if match else None
 
 
-def _is_behind(row: Row, behind: _Place) -> bool:
-    found = _read_place(str(row[0]))
-    return found is not None and (found[:3] != behind[:3] or found.number > behind.number)
+def _is_after(row: Row, last_posting: _PostingPlace) -> bool:
+    place = _parse_posting_id(str(row[0]))
+    return place is not None and (place[:3] != last_posting[:3] or place.number > last_posting.number)
 
 
-class _Source(NamedTuple):
-    """One kind of document: where it is read, and what it moves."""
+class _JournalSource(NamedTuple):
+    """One kind of document: where it is read, and how its postings are built."""
 
-    kind: Document
-    entries: Entries
-    # Beside its customer and currency: number, invoices, text, then what its postings are made of.
+    kind: PostingKind
+    entries: BookEntries
+    # Besides its customer and currency: number, invoices, text, then the values from which its postings are built.
     columns: tuple[str, ...]
-    moves: Callable[[Sequence[Any], int], list[Posting]]
+    build_postings: Callable[[Sequence[Any], int], list[Posting]]
 
 
-def _billed(values: Sequence[Any], sign: int) -> list[Posting]:
+def _post_invoice(values: Sequence[Any], sign: int) -> list[Posting]:
     total, taxes = values
-    return billed(int(total), list(taxed(taxes)), sign)
+    return build_invoice_postings(int(total), list(read_taxed_amounts(taxes)), sign)
 
 
-def _paid(values: Sequence[Any], sign: int) -> list[Posting]:
+def _post_payment(values: Sequence[Any], sign: int) -> list[Posting]:
     amount, method = values
-    return paid(int(amount), str(method), sign)
+    return build_payment_postings(int(amount), str(method), sign)
 
 
-_CREDITED = (
+_CREDITED_INVOICE_NUMBER = (
     "(SELECT invoice.number FROM invoice WHERE invoice.organisation_id = :organisation"
     " AND invoice.id = credit_note.invoice_id)"
 )
-# In the order in which they stand on a day.
+# In their order within a day.
 _SOURCES = (
-    _Source("invoice", INVOICES, ("number", "NULL", "title", "total", "taxes"), _billed),
-    _Source("void", VOIDS, ("number", "NULL", "void_reason", "total", "taxes"), _billed),
-    _Source("creditNote", CREDIT_NOTES, ("number", _CREDITED, "reason", "total", "taxes"), _billed),
-    _Source("payment", PAYMENTS, ("NULL", "allocations", "reference", "amount", "method"), _paid),
-    _Source("reversal", REVERSALS, ("NULL", "NULL", "reverse_reason", "amount", "method"), _paid),
+    _JournalSource("invoice", INVOICES, ("number", "NULL", "title", "total", "taxes"), _post_invoice),
+    _JournalSource("void", VOIDS, ("number", "NULL", "void_reason", "total", "taxes"), _post_invoice),
+    _JournalSource(
+        "creditNote", CREDIT_NOTES, ("number", _CREDITED_INVOICE_NUMBER, "reason", "total", "taxes"), _post_invoice
+    ),
+    _JournalSource("payment", PAYMENTS, ("NULL", "allocations", "reference", "amount", "method"), _post_payment),
+    _JournalSource("reversal", REVERSALS, ("NULL", "NULL", "reverse_reason", "amount", "method"), _post_payment),
 )
-_CUSTOMER = (
+_CUSTOMER_COLUMNS = (
     "customer_id",
     "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation AND customer.id = customer_id)",
     "currency",
 )
 
 
-def _written(ctx: Context, whole: Stretch, behind: _Place | None) -> Iterator[Written]:
-    """The documents of a stretch, from the one on that a place is in."""
+def _read_documents(
+    ctx: Context, full_range: EntryRange, last_posting: _PostingPlace | None
+) -> Iterator[JournalDocument]:
+    """Yield the documents of a range, beginning with the document of the last posting, if there is one."""
     sources = [
-        _documents(ctx, source, order, _rest(whole, order, behind) if behind else whole)
+        _read_source(
+            ctx, source, order, _remaining_range(full_range, order, last_posting) if last_posting else full_range
+        )
         for order, source in enumerate(_SOURCES, 1)
     ]
-    return merge(*sources, key=lambda one: (one.on, one.order, one.id))
+    return merge(*sources, key=lambda document: (document.on, document.order, document.id))
 
 
-def _rest(whole: Stretch, order: int, behind: _Place) -> Stretch:
-    """What is left of the documents of a kind: on the day of a place, those of kinds before it are told."""
-    on, identity = behind.on, behind.document if order == behind.order else ""
-    if order < behind.order:
-        on = _LAST if on == _LAST else (date.fromisoformat(on) + timedelta(days=1)).isoformat()
-    begin, first = max((whole.on, whole.id), (on, identity))
-    return whole._replace(on=begin, id=first)
+def _remaining_range(full_range: EntryRange, order: int, last_posting: _PostingPlace) -> EntryRange:
+    """Return what is left of a range for one kind of document.
+
+    On the date of the last posting, the documents of earlier kinds are listed already.
+    """
+    on, document_id = last_posting.on, last_posting.document if order == last_posting.order else ""
+    if order < last_posting.order:
+        on = _LAST_DATE if on == _LAST_DATE else (date.fromisoformat(on) + timedelta(days=1)).isoformat()
+    begin, first = max((full_range.on, full_range.id), (on, document_id))
+    return full_range._replace(on=begin, id=first)
 
 
-def _documents(ctx: Context, source: _Source, order: int, stretch: Stretch) -> Iterator[Written]:
-    for row in each(ctx, source.entries, stretch, *_CUSTOMER, *source.columns):
-        on, identity, customer, name, currency, number, invoices, text, *values = row
-        yield Written(
+def _read_source(
+    ctx: Context, source: _JournalSource, order: int, entry_range: EntryRange
+) -> Iterator[JournalDocument]:
+    for row in iterate_entries(ctx, source.entries, entry_range, *_CUSTOMER_COLUMNS, *source.columns):
+        on, document_id, customer, name, currency, number, invoices, text, *values = row
+        yield JournalDocument(
             str(on),
             order,
             source.kind,
-            str(identity),
+            str(document_id),
             None if number is None else str(number),
             str(customer),
             str(name),
             str(currency),
-            _invoices(invoices),
+            _to_invoice_numbers(invoices),
             None if text is None else str(text),
-            source.moves(values, source.entries.sign),
+            source.build_postings(values, source.entries.sign),
         )
 
 
-def _invoices(kept: object) -> str | None:
-    """The numbers of invoices: of a payment, out of what is kept of what it is for."""
-    if isinstance(kept, str) and kept.startswith("["):
-        return ", ".join(one["invoiceNumber"] for one in orjson.loads(kept)) or None
-    return None if kept is None else str(kept)
+def _to_invoice_numbers(stored: object) -> str | None:
+    """Return the numbers of invoices as text. For a payment, they are read from its stored allocations."""
+    if isinstance(stored, str) and stored.startswith("["):
+        return ", ".join(one["invoiceNumber"] for one in orjson.loads(stored)) or None
+    return None if stored is None else str(stored)

@@ -1,4 +1,4 @@
-"""A report: a table of columns and rows, whatever it is about."""
+"""A report: a table of columns and rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,41 +7,41 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from mainstay.terms.shapes import Shown
-from mainstay.values.models import TOLD
+from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
-from mainstay.values.totals import rounded
+from mainstay.values.totals import round_fraction
+from mainstay.vocabulary.schemas import Output
 
-Name = Literal["receivables", "statement", "revenue", "jobProfit", "hours", "taxSummary", "numberSeries"]
-Kind = Literal["id", "text", "date", "month", "count", "minutes", "money", "percent"]
-# What stands in a table: amounts as they are summed up, in minor units.
-Cell = str | int | None
+ReportName = Literal["receivables", "statement", "revenue", "jobProfit", "hours", "taxSummary", "numberSeries"]
+ColumnKind = Literal["id", "text", "date", "month", "count", "minutes", "money", "percent"]
+# A value in a table. Amounts are in minor units.
+CellValue = str | int | None
 
-MOST_ROWS = 1000
-_SUMMED = {"count", "minutes", "money"}
+MAX_REPORT_ROWS = 1000
+_SUMMED_KINDS = {"count", "minutes", "money"}
 _DATE: dict[str, Any] = {"format": "date"}
 
 
 class Column(BaseModel):
     """A column of a report."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     name: str = Field(examples=["margin"])
     label: str = Field(description="What people call it.", examples=["Margin"])
-    kind: Kind = Field(
+    kind: ColumnKind = Field(
         description="`id` is that of the record the row is about; `money` and `percent` are decimals as text, `date`"
         " is such as 2026-11-16 and `month` such as 2026-11, `minutes` and `count` are whole numbers.",
         examples=["money"],
     )
 
 
-class ReportOut(Shown):
+class ReportOut(Output):
     """A report."""
 
     noun = "report"
 
-    name: Name = Field(examples=["receivables"])
+    name: ReportName = Field(examples=["receivables"])
     title: str = Field(examples=["Receivables"])
     currency: str = Field(description="Of every amount in it.", examples=["GBP"])
     from_: str | None = Field(
@@ -56,50 +56,52 @@ class ReportOut(Shown):
         description="Likewise, of all rows, also those that are not here.", examples=[["1440.00"]]
     )
     notes: list[str] = Field(description="What should be known to read it.", examples=[[]])
-    has_more: bool = Field(description=f"Whether there are more rows than the first {MOST_ROWS}.", examples=[False])
+    has_more: bool = Field(
+        description=f"Whether there are more rows than the first {MAX_REPORT_ROWS}.", examples=[False]
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """What a report says."""
+class ReportTable:
+    """The content of a report."""
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
-    totals: Sequence[Cell]
+    rows: Sequence[Sequence[CellValue]]
+    totals: Sequence[CellValue]
     notes: Sequence[str]
 
 
-def column(name: str, label: str, kind: Kind) -> Column:
-    """A column."""
+def make_column(name: str, label: str, kind: ColumnKind) -> Column:
+    """Return a column of a report."""
     return Column(name=name, label=label, kind=kind)
 
 
-def table(
+def make_table(
     columns: Sequence[Column],
-    rows: Sequence[Sequence[Cell]],
+    rows: Sequence[Sequence[CellValue]],
     notes: Sequence[str] = (),
-    totals: Mapping[str, Cell] = MappingProxyType({}),
-) -> Table:
-    """A table with its totals: what can be summed up is, unless its total is told by the name of its column."""
-    sums: list[Cell] = []
-    for place, one in enumerate(columns):
-        if one.name in totals:
-            sums.append(totals[one.name])
+    totals: Mapping[str, CellValue] = MappingProxyType({}),
+) -> ReportTable:
+    """Return a table with its totals. Columns are summed up if they can be, unless `totals` contains their total."""
+    sums: list[CellValue] = []
+    for position, column in enumerate(columns):
+        if column.name in totals:
+            sums.append(totals[column.name])
         else:
-            sums.append(sum(int(row[place] or 0) for row in rows) if one.kind in _SUMMED else None)
-    return Table(columns, rows, sums, notes)
+            sums.append(sum(int(row[position] or 0) for row in rows) if column.kind in _SUMMED_KINDS else None)
+    return ReportTable(columns, rows, sums, notes)
 
 
-def share(part: int, whole: int) -> str | None:
-    """How many percent a part is of something, with one decimal; None where that is nothing."""
-    if whole <= 0:
+def to_percent(part: int, total: int) -> str | None:
+    """Return a part as a percentage with one decimal, or None if the whole is not positive."""
+    if total <= 0:
         return None
-    tenths = rounded(part * 1000, whole)
+    tenths = round_fraction(part * 1000, total)
     return f"{'-' * (tenths < 0)}{abs(tenths) // 10}.{abs(tenths) % 10}"
 
 
-def told(row: Sequence[Cell], columns: Sequence[Column], currency: str) -> list[Cell]:
-    """A row as it is told: amounts as decimals."""
+def format_row(row: Sequence[CellValue], columns: Sequence[Column], currency: str) -> list[CellValue]:
+    """Return a row with its amounts as decimal texts."""
     return [
         amount_text(cell, currency) if one.kind == "money" and isinstance(cell, int) else cell
         for one, cell in zip(columns, row, strict=True)

@@ -1,4 +1,4 @@
-"""What can be asked of the reports."""
+"""The reports there are, and the operation that builds one."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal, NamedTuple
@@ -6,29 +6,29 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.organisation.house import house_of
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.store import PEOPLE
-from mainstay.business.reporting.asked import Asked, Basis, Jobs, days_of
-from mainstay.business.reporting.job_profit import job_profit
-from mainstay.business.reporting.model import MOST_ROWS, Name, ReportOut, Table, told
-from mainstay.business.reporting.receivables import receivables
-from mainstay.business.reporting.revenue import revenue
-from mainstay.business.reporting.series import number_series
-from mainstay.business.reporting.statement import statement
-from mainstay.business.reporting.taxes import tax_summary
-from mainstay.business.reporting.working import hours
+from mainstay.business.reporting.customer_statement import report_statement
+from mainstay.business.reporting.inputs import JobChoice, ProfitBasis, ReportQuery, resolve_dates
+from mainstay.business.reporting.job_profit import report_job_profit
+from mainstay.business.reporting.model import MAX_REPORT_ROWS, ReportName, ReportOut, ReportTable, format_row
+from mainstay.business.reporting.number_gaps import report_number_series
+from mainstay.business.reporting.receivables import report_receivables
+from mainstay.business.reporting.revenue import report_revenue
+from mainstay.business.reporting.taxes import report_taxes
+from mainstay.business.reporting.utilisation import report_hours
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, LastDay
-from mainstay.values.fields import Day, id_of
+from mainstay.values.fields import Day, make_id_validator
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.schemas import Input, LastDay
 
 
 class GetReport(Input):
     """Which report, of which time, and narrowed to what."""
 
-    name: Name = Field(
+    name: ReportName = Field(
         title="Report",
         description="`receivables` by age today, a customer's `statement`, `revenue` by month, `jobProfit` (which jobs"
         " made or lost money, the losses first, with their unbilled value), `hours` by"
@@ -36,85 +36,87 @@ class GetReport(Input):
     )
     from_: Day | None = Field(None, alias="from", title="From", description="The first date; else that of the year.")
     until: LastDay | None = Field(None, description="The last date; today where nothing is said.")
-    customer_id: Annotated[str | None, id_of("customer")] = Field(
+    customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only this customer; a statement needs one."
     )
-    person_id: Annotated[str | None, id_of("person")] = Field(
+    person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Only this person's hours."
     )
     by: Literal["range", "month"] | None = Field(
         None, description="taxSummary of the whole `range`, or of each `month` in it."
     )
-    jobs: Jobs | None = Field(
+    jobs: JobChoice | None = Field(
         None,
         description="jobProfit of jobs `workedOn` between the dates, the default, or of those `finished` then.",
     )
-    basis: Basis | None = Field(
+    basis: ProfitBasis | None = Field(
         None,
         description="jobProfit of each job over its `wholeLife`, the default, or only what falls into the `range`.",
     )
 
 
-class Report(NamedTuple):
-    """A report that can be asked for."""
+class ReportKind(NamedTuple):
+    """One kind of report."""
 
     title: str
     lead: str
-    make: Callable[[Context, Asked], Table]
-    # What it can be asked by, beside its name.
-    takes: tuple[str, ...]
-    # What of that it cannot do without.
-    needs: tuple[str, ...] = ()
+    build: Callable[[Context, ReportQuery], ReportTable]
+    # The input fields it accepts besides its name.
+    accepts: tuple[str, ...]
+    # Those of them that it requires.
+    requires: tuple[str, ...] = ()
 
 
 _RANGE = ("from", "until")
-REPORTS: dict[Name, Report] = {
-    "receivables": Report("Receivables", "What customers owe, by how late it is.", receivables, ("customerId",)),
-    "statement": Report(
+REPORTS: dict[ReportName, ReportKind] = {
+    "receivables": ReportKind(
+        "Receivables", "What customers owe, by how late it is.", report_receivables, ("customerId",)
+    ),
+    "statement": ReportKind(
         "Statement of account",
         "What was charged to a customer and paid by them, with the balance after each entry.",
-        statement,
+        report_statement,
         ("customerId", *_RANGE),
         ("customerId",),
     ),
-    "revenue": Report(
-        "Revenue", "What was invoiced, credited and paid in each month.", revenue, (*_RANGE, "customerId")
+    "revenue": ReportKind(
+        "Revenue", "What was invoiced, credited and paid in each month.", report_revenue, (*_RANGE, "customerId")
     ),
-    "jobProfit": Report(
+    "jobProfit": ReportKind(
         "Job profit",
         "The margin of each job that was worked on: which made money, and which lost it.",
-        job_profit,
+        report_job_profit,
         (*_RANGE, "customerId", "jobs", "basis"),
     ),
-    "hours": Report(
-        "Hours and utilisation", "How much of people's time was worked and billed.", hours, (*_RANGE, "personId")
+    "hours": ReportKind(
+        "Hours and utilisation", "How much of people's time was worked and billed.", report_hours, (*_RANGE, "personId")
     ),
-    "taxSummary": Report(
-        "Tax summary", "What was taxed at each rate, for the tax return.", tax_summary, (*_RANGE, "by")
+    "taxSummary": ReportKind(
+        "Tax summary", "What was taxed at each rate, for the tax return.", report_taxes, (*_RANGE, "by")
     ),
-    "numberSeries": Report(
-        "Number series", "Whether the numbers of invoices and credit notes have a gap.", number_series, _RANGE
+    "numberSeries": ReportKind(
+        "Number series", "Whether the numbers of invoices and credit notes have a gap.", report_number_series, _RANGE
     ),
 }
 
 
-@operation(right=Right.REPORTS_READ, effect=Effect.READ, rest="GET /reports/{name}", takes_long=True)
+@operation(permission=Permission.REPORTS_READ, effect=Effect.READ, api_path="GET /reports/{name}", is_slow=True)
 def get_report(ctx: Context, given: GetReport) -> ReportOut:
     """Get a report: a table of columns, rows and totals.
 
     Amounts are exact, and drafts count only as still to invoice. The list operations tell the records behind it.
     """
     report = REPORTS[given.name]
-    _check(given, report)
-    house = house_of(ctx)
-    today = house.today(ctx)
-    first, last = days_of(given.from_, given.until, today)
+    _check_query(given, report)
+    settings = settings_of(ctx)
+    today = settings.today(ctx)
+    first, last = resolve_dates(given.from_, given.until, today)
     if given.customer_id:
         CUSTOMERS.fetch(ctx, given.customer_id)
     if given.person_id:
         PEOPLE.fetch(ctx, given.person_id)
-    asked = Asked(
-        house,
+    query = ReportQuery(
+        settings,
         today,
         first,
         last,
@@ -124,33 +126,33 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
         given.jobs or "workedOn",
         given.basis or "wholeLife",
     )
-    made = report.make(ctx, asked)
+    report_table = report.build(ctx, query)
     return ReportOut(
         object=ReportOut.noun,
         name=given.name,
         title=report.title,
-        currency=house.currency,
-        from_=first.isoformat() if "from" in report.takes else None,
+        currency=settings.currency,
+        from_=first.isoformat() if "from" in report.accepts else None,
         until=last.isoformat(),
-        columns=list(made.columns),
-        rows=[told(row, made.columns, house.currency) for row in made.rows[:MOST_ROWS]],
-        totals=told(made.totals, made.columns, house.currency),
-        notes=list(made.notes),
-        has_more=len(made.rows) > MOST_ROWS,
+        columns=list(report_table.columns),
+        rows=[format_row(row, report_table.columns, settings.currency) for row in report_table.rows[:MAX_REPORT_ROWS]],
+        totals=format_row(report_table.totals, report_table.columns, settings.currency),
+        notes=list(report_table.notes),
+        has_more=len(report_table.rows) > MAX_REPORT_ROWS,
     )
 
 
 OPERATIONS = (get_report,)
 
 
-def _check(given: GetReport, report: Report) -> None:
-    """Refuse what a report cannot be asked by, which would seem to heed it; and ask for what it needs."""
-    known = {field.alias or name for name, field in GetReport.model_fields.items()} - {"name"}
+def _check_query(given: GetReport, report: ReportKind) -> None:
+    """Refuse fields that the report does not accept, because they would be ignored, and require those it needs."""
+    field_names = {field.alias or name for name, field in GetReport.model_fields.items()} - {"name"}
     sent = given.model_dump(by_alias=True, exclude_none=True).keys()
-    takes = ", ".join(report.takes)
-    wrong = sorted(sent & (known - {*report.takes}))
-    faults = [Fault(name, f"is nothing for this report, which takes {takes}") for name in wrong]
-    faults += [Fault(name, "is required for this report") for name in report.needs if name not in sent]
+    accepted = ", ".join(report.accepts)
+    wrong = sorted(sent & (field_names - {*report.accepts}))
+    faults = [Fault(name, f"is nothing for this report, which takes {accepted}") for name in wrong]
+    faults += [Fault(name, "is required for this report") for name in report.requires if name not in sent]
     if given.basis == "range" and given.jobs:
         faults.append(Fault("jobs", "is for whole lives, not for a range; leave out one of the two"))
     if faults:

@@ -1,71 +1,78 @@
-"""What customers owe, by how late it is."""
+"""The report on what customers owe, by age."""
 
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from mainstay.business.reporting.asked import Asked
-from mainstay.business.reporting.model import Cell, Table, column, table
+from mainstay.business.reporting.inputs import ReportQuery
+from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
 
 _COLUMNS = (
-    column("customerId", "Customer's id", "id"),
-    column("customer", "Customer", "text"),
-    column("notDue", "Not due", "money"),
-    column("late1To30", "1\N{EN DASH}30 days late", "money"),
-    column("late31To60", "31\N{EN DASH}60 days late", "money"),
-    column("late61To90", "61\N{EN DASH}90 days late", "money"),
-    column("lateOver90", "Over 90 days late", "money"),
-    column("open", "Open", "money"),
-    column("onAccount", "On account", "money"),
-    column("balance", "Balance", "money"),
+    make_column("customerId", "Customer's id", "id"),
+    make_column("customer", "Customer", "text"),
+    make_column("notDue", "Not due", "money"),
+    make_column("late1To30", "1\N{EN DASH}30 days late", "money"),
+    make_column("late31To60", "31\N{EN DASH}60 days late", "money"),
+    make_column("late61To90", "61\N{EN DASH}90 days late", "money"),
+    make_column("lateOver90", "Over 90 days late", "money"),
+    make_column("open", "Open", "money"),
+    make_column("onAccount", "On account", "money"),
+    make_column("balance", "Balance", "money"),
 )
 # The last day of each column but the last, in days before today.
-_LATEST = {"due_from": 0, "month": 30, "two_months": 60, "three_months": 90}
+_AGE_LIMITS = {"due_from": 0, "month": 30, "two_months": 60, "three_months": 90}
 
 
-class Owed(NamedTuple):
-    """What a customer owes: what is not due yet, then by how late it is; and what they have on account."""
+class CustomerBalance(NamedTuple):
+    """The balance of a customer: the open amounts by age, beginning with what is not due, and the amount on account."""
 
     name: str
-    late: list[int]
+    by_age: list[int]
     on_account: int
 
     @property
     def open(self) -> int:
-        """All that is to be paid of invoices."""
-        return sum(self.late)
+        """The open amount of all invoices."""
+        return sum(self.by_age)
 
     @property
     def overdue(self) -> int:
-        """What of that is late."""
-        return sum(self.late[1:])
+        """The overdue part of it."""
+        return sum(self.by_age[1:])
 
     @property
     def balance(self) -> int:
-        """What is open less what is on account."""
+        """The open amount without the amount on account."""
         return self.open - self.on_account
 
 
-def receivables(ctx: Context, asked: Asked) -> Table:
-    """What is owed by each customer today, with what they have on account; whoever owes most first."""
-    found = sorted(owed(ctx, asked.today, asked.customer).items(), key=lambda one: (-one[1].open, one[1].name))
-    return table(_COLUMNS, [_row(customer, one) for customer, one in found], _NOTES)
+def report_receivables(ctx: Context, query: ReportQuery) -> ReportTable:
+    """Build the report on what each customer owes today, largest debts first."""
+    balances = sorted(
+        find_balances(ctx, query.today, query.customer).items(), key=lambda balance: (-balance[1].open, balance[1].name)
+    )
+    return make_table(_COLUMNS, [_to_row(customer, balance) for customer, balance in balances], _NOTES)
 
 
-def owed(ctx: Context, today: date, customer: str | None = None) -> dict[str, Owed]:
-    """What each customer owes, or this one; those who owe nothing and have nothing on account are not among them."""
-    of, given = (" AND customer_id = :customer", {"customer": customer}) if customer else ("", {})
-    # One customer's are not looked for among the payments of everyone.
+def find_balances(ctx: Context, today: date, customer: str | None = None) -> dict[str, CustomerBalance]:
+    """Return the balances of all customers, or of this one, by id.
+
+    Customers who owe nothing and have nothing on account are left out.
+    """
+    customer_condition, parameters = (" AND customer_id = :customer", {"customer": customer}) if customer else ("", {})
+    # For one customer, the expression keeps the engine from searching everyone's payments by status.
     status = "(status || '')" if customer else "status"
-    limits = {name: (today - timedelta(days=days)).isoformat() for name, days in _LATEST.items()}
-    found = {
-        str(identity): Owed(str(name), [int(sum_ or 0) for sum_ in late], 0)
-        for identity, name, *late in ctx.rows.all(_OWED.format(of=of), **limits, **given)
+    limits = {name: (today - timedelta(days=days)).isoformat() for name, days in _AGE_LIMITS.items()}
+    balances = {
+        str(customer_id): CustomerBalance(str(name), [int(amount or 0) for amount in by_age], 0)
+        for customer_id, name, *by_age in ctx.db.all(_SELECT_OPEN.format(of=customer_condition), **limits, **parameters)
     }
-    for identity, name, left in ctx.rows.all(_ON_ACCOUNT.format(status=status, of=of), **given):
-        known = found.get(str(identity), Owed(str(name), [0] * (len(_LATEST) + 1), 0))
-        found[str(identity)] = known._replace(on_account=int(left or 0))
-    return found
+    for customer_id, name, unallocated in ctx.db.all(
+        _SELECT_ON_ACCOUNT.format(status=status, of=customer_condition), **parameters
+    ):
+        balance = balances.get(str(customer_id), CustomerBalance(str(name), [0] * (len(_AGE_LIMITS) + 1), 0))
+        balances[str(customer_id)] = balance._replace(on_account=int(unallocated or 0))
+    return balances
 
 
 _NOTES = (
@@ -74,20 +81,20 @@ _NOTES = (
 _NAME = (
     "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation AND customer.id = customer_id)"
 )
-_LATE = "CAST(sum(CASE WHEN due_on < :{} AND due_on >= :{} THEN due ELSE 0 END) AS bigint)"
-_OWED = (
+_LATE_COLUMN = "CAST(sum(CASE WHEN due_on < :{} AND due_on >= :{} THEN due ELSE 0 END) AS bigint)"
+_SELECT_OPEN = (
     f"SELECT customer_id, {_NAME},"
     " CAST(sum(CASE WHEN due_on >= :due_from THEN due ELSE 0 END) AS bigint),"
-    f" {_LATE.format('due_from', 'month')}, {_LATE.format('month', 'two_months')},"
-    f" {_LATE.format('two_months', 'three_months')},"
+    f" {_LATE_COLUMN.format('due_from', 'month')}, {_LATE_COLUMN.format('month', 'two_months')},"
+    f" {_LATE_COLUMN.format('two_months', 'three_months')},"
     " CAST(sum(CASE WHEN due_on < :three_months THEN due ELSE 0 END) AS bigint)"
     " FROM invoice WHERE organisation_id = :organisation AND owing = 1{of} GROUP BY customer_id"
 )
-_ON_ACCOUNT = (
+_SELECT_ON_ACCOUNT = (
     f"SELECT customer_id, {_NAME}, CAST(sum(unallocated) AS bigint) FROM payment"
     " WHERE organisation_id = :organisation AND unallocated > 0 AND {status} = 'recorded'{of} GROUP BY customer_id"
 )
 
 
-def _row(customer: str, one: Owed) -> list[Cell]:
-    return [customer, one.name, *one.late, one.open, one.on_account, one.balance]
+def _to_row(customer: str, balance: CustomerBalance) -> list[CellValue]:
+    return [customer, balance.name, *balance.by_age, balance.open, balance.on_account, balance.balance]

@@ -1,35 +1,43 @@
-"""What was invoiced, credited and paid in each month."""
+"""The report on what was invoiced, credited and paid in each month."""
 
-from mainstay.business.reporting.asked import Asked
-from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, PAYMENTS, REVERSALS, VOIDS, month_of, sums
-from mainstay.business.reporting.model import Cell, Table, column, table
+from mainstay.business.reporting.entries import (
+    CREDIT_NOTES,
+    INVOICES,
+    PAYMENTS,
+    REVERSALS,
+    VOIDS,
+    sum_entries,
+    to_month_sql,
+)
+from mainstay.business.reporting.inputs import ReportQuery
+from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
 
 _COLUMNS = (
-    column("month", "Month", "month"),
-    column("invoiced", "Invoiced, net", "money"),
-    column("credited", "Credited, net", "money"),
-    column("revenue", "Revenue, net", "money"),
-    column("tax", "Tax", "money"),
-    column("paid", "Paid", "money"),
+    make_column("month", "Month", "month"),
+    make_column("invoiced", "Invoiced, net", "money"),
+    make_column("credited", "Credited, net", "money"),
+    make_column("revenue", "Revenue, net", "money"),
+    make_column("tax", "Tax", "money"),
+    make_column("paid", "Paid", "money"),
 )
 
 
-def revenue(ctx: Context, asked: Asked) -> Table:
-    """What each month brought, also those that brought nothing."""
-    invoiced, credited, tax, paid = (dict.fromkeys(asked.months, 0) for _ in range(4))
-    for entries, into in ((INVOICES, invoiced), (VOIDS, invoiced), (CREDIT_NOTES, credited)):
-        for month, net, taxed in sums(ctx, entries, asked, month_of(entries), "net", "tax"):
-            into[str(month)] += int(net or 0) * (entries.sign if into is invoiced else 1)
+def report_revenue(ctx: Context, query: ReportQuery) -> ReportTable:
+    """Build the report on revenue by month. Months without any are included."""
+    invoiced, credited, tax, paid = (dict.fromkeys(query.months, 0) for _ in range(4))
+    for entries, net_by_month in ((INVOICES, invoiced), (VOIDS, invoiced), (CREDIT_NOTES, credited)):
+        for month, net, taxed in sum_entries(ctx, entries, query, to_month_sql(entries), "net", "tax"):
+            net_by_month[str(month)] += int(net or 0) * (entries.sign if net_by_month is invoiced else 1)
             tax[str(month)] += int(taxed or 0) * entries.sign
     for entries in (PAYMENTS, REVERSALS):
-        for month, amount in sums(ctx, entries, asked, month_of(entries), "amount"):
+        for month, amount in sum_entries(ctx, entries, query, to_month_sql(entries), "amount"):
             paid[str(month)] += int(amount or 0) * entries.sign
-    rows: list[list[Cell]] = [
+    rows: list[list[CellValue]] = [
         [month, invoiced[month], credited[month], invoiced[month] - credited[month], tax[month], paid[month]]
-        for month in asked.months
+        for month in query.months
     ]
-    return table(_COLUMNS, rows, _NOTES)
+    return make_table(_COLUMNS, rows, _NOTES)
 
 
 _NOTES = (

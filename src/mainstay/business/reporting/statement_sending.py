@@ -1,4 +1,4 @@
-"""Sending a customer their statement of account, and finding those that were sent."""
+"""Operations that send statements of account, and list those that were sent."""
 
 from functools import partial
 from typing import Annotated
@@ -7,30 +7,39 @@ from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.issuing.freezing import freeze_statement
-from mainstay.business.issuing.mailing import DELIVER, Deliver, Enclosed, addressed, customer_s, mail
-from mainstay.business.issuing.printed import PDF, PaperOut, paper_of, printing
-from mainstay.business.organisation.house import House, house_of
-from mainstay.business.reporting.account_statement import STATEMENTS, AccountStatement, AccountStatementOut
-from mainstay.business.reporting.asked import Asked, days_of
-from mainstay.business.reporting.model import MOST_ROWS
-from mainstay.business.reporting.receivables import Owed, owed
-from mainstay.business.reporting.statement import AccountOf, account_of
+from mainstay.business.issuing.document_emails import (
+    DELIVER_FIELD,
+    DeliveryMethod,
+    EmailedDocument,
+    email_document,
+    find_customer_recipients,
+    recipients_field,
+)
+from mainstay.business.issuing.document_files import PDF, PaperOut, create_print_task, document_file_of
+from mainstay.business.issuing.snapshotting import take_statement_snapshot
+from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
+from mainstay.business.reporting.customer_statement import CustomerAccount, read_account
+from mainstay.business.reporting.inputs import ReportQuery, resolve_dates
+from mainstay.business.reporting.model import MAX_REPORT_ROWS
+from mainstay.business.reporting.receivables import CustomerBalance, find_balances
+from mainstay.business.reporting.sent_statement import STATEMENTS, AccountStatement, AccountStatementOut
+from mainstay.documents.locales import Locale
+from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.paper.locales import Locale
-from mainstay.paper.snapshot import Snapshot
-from mainstay.terms.actor import NO_TOOL
-from mainstay.terms.refusal import Reason, refuse
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Irrevocable, LastDay, ListInput, Page
-from mainstay.values.fields import LAST_SEEN, Day, Email, id_of
+from mainstay.values.fields import STARTING_AFTER, Day, Email, make_id_validator
 from mainstay.values.money import amount_text
+from mainstay.vocabulary.actor import API_AND_OFFICE
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Reason, raise_if_blocked
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 
-_StatementId = Annotated[str, id_of("statement"), Field(title="Statement", description="The statement's id.")]
+_StatementId = Annotated[
+    str, make_id_validator("statement"), Field(title="Statement", description="The statement's id.")
+]
 
 
-class SendStatement(Irrevocable):
+class SendStatement(IrreversibleInput):
     """Whose statement, of which time, and how."""
 
     customer_id: str = Field(title="Customer", description="The customer's id.")
@@ -38,15 +47,15 @@ class SendStatement(Irrevocable):
         None, alias="from", title="From", description="The first date; without it, 1 January of the year of the last."
     )
     until: LastDay | None = Field(None, description="The last date; without it, today.")
-    deliver: Deliver = DELIVER
-    to: list[Email] | None = addressed("those the customer has for invoices")
+    deliver: DeliveryMethod = DELIVER_FIELD
+    to: list[Email] | None = recipients_field("those the customer has for invoices")
 
 
 class ListStatements(ListInput):
     """Which statements to list."""
 
-    starting_after: Annotated[str | None, id_of("statement")] = LAST_SEEN
-    customer_id: Annotated[str | None, id_of("customer")] = Field(
+    starting_after: Annotated[str | None, make_id_validator("statement")] = STARTING_AFTER
+    customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only those of this customer."
     )
 
@@ -64,13 +73,13 @@ class GetStatementPdf(Input):
 
 
 @operation(
-    right=Right.INVOICES_CHANGE,
+    permission=Permission.INVOICES_CHANGE,
     effect=Effect.IRREVERSIBLE,
-    rest="POST /customers/{customer_id}/send-statement",
+    api_path="POST /customers/{customer_id}/send-statement",
     on=CUSTOMERS,
-    unless=Customer.not_changeable,
-    mails=True,
-    done="The statement is issued.",
+    blocked_by=Customer.not_changeable,
+    emails_outside=True,
+    done_message="The statement is issued.",
 )
 def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> AccountStatement:
     """Send a customer their statement of account.
@@ -78,14 +87,14 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
     An email with a PDF in their language: what was invoiced, credited and paid between two dates, what they owe, and
     what of it is overdue. To remind them of single invoices, use send_reminder.
     """
-    house = house_of(ctx)
-    today = house.today(ctx)
-    first, last = days_of(given.from_, given.until, today)
-    account = account_of(ctx, Asked(house, today, first, last, customer.id))
-    recipients = customer_s(ctx, customer, "invoices", given.to, given.deliver)
-    refuse([*_against(account, customer), *recipients.against])
-    overdue = owed(ctx, today, customer.id).get(customer.id, Owed(customer.name, [0], 0)).overdue
-    snapshot = _snapshot(ctx, customer, account, (first.isoformat(), last.isoformat(), overdue))
+    settings = settings_of(ctx)
+    today = settings.today(ctx)
+    first, last = resolve_dates(given.from_, given.until, today)
+    account = read_account(ctx, ReportQuery(settings, today, first, last, customer.id))
+    recipients = find_customer_recipients(ctx, customer, "invoices", given.to, given.deliver)
+    raise_if_blocked([*_find_obstacles(account, customer), *recipients.reasons])
+    overdue = find_balances(ctx, today, customer.id).get(customer.id, CustomerBalance(customer.name, [0], 0)).overdue
+    snapshot = _build_snapshot(ctx, customer, account, (first.isoformat(), last.isoformat(), overdue))
     statement = STATEMENTS.insert(
         ctx,
         {
@@ -94,8 +103,8 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
             "until_on": last.isoformat(),
             "issued_on": today.isoformat(),
             "language": snapshot.language,
-            "currency": house.currency,
-            "brought_forward": account.before,
+            "currency": settings.currency,
+            "brought_forward": account.brought_forward,
             "charged": account.charged,
             "paid": account.paid,
             "balance": account.balance,
@@ -103,19 +112,21 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
             "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
         },
     )
-    # It stands in the history of the customer.
-    ctx.pen.touch(customer.id)
-    ctx.post(printing(statement.id, statement.called))
-    balance = f"{amount_text(account.balance, house.currency)} {house.currency}"
+    # It appears in the history of the customer.
+    ctx.writer.touch(customer.id)
+    ctx.add_task(create_print_task(statement.id, statement.display_name))
+    balance = f"{amount_text(account.balance, settings.currency)} {settings.currency}"
     ctx.summary = f"{customer.name} is sent a statement of account from {first} until {last}: the balance is {balance}."
     if given.deliver == "none":
         ctx.effects.append("Nobody is mailed: hand it over yourself.")
-    mail(ctx, Enclosed("statement", statement), recipients.to, partial(_values, customer, snapshot))
+    email_document(
+        ctx, EmailedDocument("statement", statement), recipients.to, partial(_to_email_values, customer, snapshot)
+    )
     return statement
 
 
-@operation(right=Right.INVOICES_READ, effect=Effect.READ, rest="GET /statements", offered=NO_TOOL)
-def list_statements(ctx: Context, given: ListStatements) -> Page[AccountStatementOut]:
+@operation(permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /statements", doors=API_AND_OFFICE)
+def list_statements(ctx: Context, given: ListStatements) -> PageResult[AccountStatementOut]:
     """List the statements of account that customers were sent.
 
     Each as it was on its day; get_customer_balance tells what is owed now.
@@ -124,11 +135,11 @@ def list_statements(ctx: Context, given: ListStatements) -> Page[AccountStatemen
 
 
 @operation(
-    right=Right.INVOICES_READ,
+    permission=Permission.INVOICES_READ,
     effect=Effect.READ,
-    rest="GET /statements/{statement_id}",
+    api_path="GET /statements/{statement_id}",
     on=STATEMENTS,
-    offered=NO_TOOL,
+    doors=API_AND_OFFICE,
 )
 def get_statement(_ctx: Context, _given: GetStatement, statement: AccountStatement) -> AccountStatement:
     """Get a statement of account that a customer was sent.
@@ -139,87 +150,89 @@ def get_statement(_ctx: Context, _given: GetStatement, statement: AccountStateme
 
 
 @operation(
-    right=Right.INVOICES_READ,
+    permission=Permission.INVOICES_READ,
     effect=Effect.READ,
-    rest="GET /statements/{statement_id}/pdf",
+    api_path="GET /statements/{statement_id}/pdf",
     on=STATEMENTS,
-    offered=NO_TOOL,
-    gives=PDF,
+    doors=API_AND_OFFICE,
+    returns_file=PDF,
 )
 def get_statement_pdf(_ctx: Context, _given: GetStatementPdf, statement: AccountStatement) -> PaperOut:
     """Get the PDF of a statement of account.
 
     As it was sent: always the same bytes.
     """
-    return paper_of(statement)
+    return document_file_of(statement)
 
 
 OPERATIONS = (send_statement, list_statements, get_statement, get_statement_pdf)
 
 
-def _against(account: AccountOf, customer: Customer) -> list[Reason]:
-    """Return why there is no statement to send."""
-    if len(account.entries) > MOST_ROWS:
-        told = f"There are more than {MOST_ROWS} entries between the dates. Send several statements of less time."
-        return [Reason(told)]
+def _find_obstacles(account: CustomerAccount, customer: Customer) -> list[Reason]:
+    """Return why no statement can be sent."""
+    if len(account.entries) > MAX_REPORT_ROWS:
+        text = f"There are more than {MAX_REPORT_ROWS} entries between the dates. Send several statements of less time."
+        return [Reason(text)]
     if not account.entries and not account.balance:
-        told = f"Nothing was charged to {customer.name} or paid by them between the dates, and nothing is owed."
-        return [Reason(f"{told} Choose other dates.")]
+        text = f"Nothing was charged to {customer.name} or paid by them between the dates, and nothing is owed."
+        return [Reason(f"{text} Choose other dates.")]
     return []
 
 
-def _snapshot(ctx: Context, customer: Customer, account: AccountOf, told: tuple[str, str, int]) -> Snapshot:
-    """Return all that the statement says, with its first and last date and what is overdue."""
-    first, last, overdue = told
-    house = house_of(ctx)
+def _build_snapshot(
+    ctx: Context, customer: Customer, account: CustomerAccount, dates_and_overdue: tuple[str, str, int]
+) -> Snapshot:
+    """Return the snapshot of a statement, with its first and last date and the overdue amount."""
+    first, last, overdue = dates_and_overdue
+    settings = settings_of(ctx)
     entries = [
         {
             "on": entry.on,
             "kind": entry.kind,
             "reference": entry.reference,
-            "charged": None if entry.charged is None else _text(entry.charged, house),
-            "paid": None if entry.paid is None else _text(entry.paid, house),
-            "balance": _text(balance, house),
+            "charged": None if entry.charged is None else _to_amount_text(entry.charged, settings),
+            "paid": None if entry.paid is None else _to_amount_text(entry.paid, settings),
+            "balance": _to_amount_text(balance, settings),
         }
         for entry, balance in account.entries
     ]
-    balance = _text(account.balance, house)
-    return freeze_statement(
+    balance = _to_amount_text(account.balance, settings)
+    return take_statement_snapshot(
         ctx,
         customer,
         {
-            # It has no number: its last date tells it apart.
+            # A statement has no number, so its last date identifies it.
             "number": last,
-            "language": customer.language or house.language,
-            "currency": house.currency,
-            "issuedOn": house.today(ctx).isoformat(),
+            "language": customer.language or settings.language,
+            "currency": settings.currency,
+            "issuedOn": settings.today(ctx).isoformat(),
             "totals": {"net": balance, "total": balance},
             "account": {
                 "from": first,
                 "until": last,
-                "broughtForward": _text(account.before, house),
-                "charged": _text(account.charged, house),
-                "paid": _text(account.paid, house),
-                "overdue": _text(overdue, house),
+                "broughtForward": _to_amount_text(account.brought_forward, settings),
+                "charged": _to_amount_text(account.charged, settings),
+                "paid": _to_amount_text(account.paid, settings),
+                "overdue": _to_amount_text(overdue, settings),
                 "entries": entries,
             },
         },
     )
 
 
-def _text(amount: int, house: House) -> str:
-    return amount_text(amount, house.currency)
+def _to_amount_text(amount: int, settings: OrganisationSettings) -> str:
+    return amount_text(amount, settings.currency)
 
 
-def _values(customer: Customer, snapshot: Snapshot, locale: Locale) -> dict[str, str]:
-    """Return what the email about a statement says of it."""
+def _to_email_values(customer: Customer, snapshot: Snapshot, locale: Locale) -> dict[str, str]:
+    """Return the values for the placeholders in the email about a statement."""
     account = snapshot.account
     if account is None:
         return {}
     return {
         "customer": customer.name,
-        "from": locale.day(account.from_),
-        "until": locale.day(account.until),
-        "balance": locale.money(snapshot.totals.total, snapshot.currency),
-        "overdue": locale.money(account.overdue, snapshot.currency),
+        "from": locale.format_day(account.from_),
+        "until": locale.format_day(account.until),
+        "balance": locale.format_money(snapshot.totals.total, snapshot.currency),
+        "overdue": locale.format_money(account.overdue, snapshot.currency),
     }

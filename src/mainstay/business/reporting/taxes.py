@@ -1,82 +1,89 @@
-"""What was taxed at each rate: for the tax return."""
+"""The report on what was taxed at each rate, for the tax return."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mainstay.business.reporting.asked import Asked
-from mainstay.business.reporting.books import CREDIT_NOTES, INVOICES, VOIDS, each
-from mainstay.business.reporting.model import Cell, Table, column, table
-from mainstay.business.reporting.taxed import Taxed, taxed
+from mainstay.business.reporting.document_taxes import TaxedAmount, read_taxed_amounts
+from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, VOIDS, iterate_entries
+from mainstay.business.reporting.inputs import ReportQuery
+from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
-from mainstay.values.words import words_of
+from mainstay.values.choices import to_label
 
-_MONTH = column("month", "Month", "month")
+_MONTH = make_column("month", "Month", "month")
 _COLUMNS = (
-    column("rate", "Tax rate", "text"),
-    column("category", "Category", "text"),
-    column("part", "Part", "text"),
-    column("percent", "Percent", "percent"),
-    column("invoicedNet", "Invoiced, net", "money"),
-    column("invoicedTax", "Invoiced, tax", "money"),
-    column("creditedNet", "Credited, net", "money"),
-    column("creditedTax", "Credited, tax", "money"),
-    column("net", "Net", "money"),
-    column("tax", "Tax", "money"),
+    make_column("rate", "Tax rate", "text"),
+    make_column("category", "Category", "text"),
+    make_column("part", "Part", "text"),
+    make_column("percent", "Percent", "percent"),
+    make_column("invoicedNet", "Invoiced, net", "money"),
+    make_column("invoicedTax", "Invoiced, tax", "money"),
+    make_column("creditedNet", "Credited, net", "money"),
+    make_column("creditedTax", "Credited, tax", "money"),
+    make_column("net", "Net", "money"),
+    make_column("tax", "Tax", "money"),
 )
 
 
 @dataclass(slots=True)
-class _Sum:
-    """What is summed up of one row."""
+class _TaxSums:
+    """The sums of one row."""
 
-    last: Taxed
+    latest: TaxedAmount
     invoiced_net: int = 0
     invoiced_tax: int = 0
     credited_net: int = 0
     credited_tax: int = 0
 
 
-def tax_summary(ctx: Context, asked: Asked) -> Table:
-    """What was taxed, by rate and part; of the whole range or of each month."""
-    by_month = asked.by == "month"
-    found: dict[tuple[Any, ...], _Sum] = {}
+def report_taxes(ctx: Context, query: ReportQuery) -> ReportTable:
+    """Build the report on taxes by rate and part, for the whole range or for each month."""
+    by_month = query.by == "month"
+    sums: dict[tuple[Any, ...], _TaxSums] = {}
     for entries in (INVOICES, VOIDS, CREDIT_NOTES):
-        for on, _, taxes in each(ctx, entries, asked.stretch, "taxes"):
+        for on, _, taxes in iterate_entries(ctx, entries, query.entry_range, "taxes"):
             month = str(on)[:7] if by_month else ""
-            for one in taxed(taxes):
-                # A part may be called otherwise by now; its place stays.
-                row = found.setdefault((month, one.rate_id or "", one.place, one.percent), _Sum(one))
-                row.last = one
+            for amount in read_taxed_amounts(taxes):
+                # A part may have been renamed, but its number stays.
+                row = sums.setdefault(
+                    (month, amount.rate_id or "", amount.part_number, amount.percent), _TaxSums(amount)
+                )
+                row.latest = amount
                 if entries is CREDIT_NOTES:
-                    row.credited_net += one.net
-                    row.credited_tax += one.tax
+                    row.credited_net += amount.net
+                    row.credited_tax += amount.tax
                 else:
-                    row.invoiced_net += entries.sign * one.net
-                    row.invoiced_tax += entries.sign * one.tax
-    ordered = sorted(found.items(), key=lambda item: (item[0][0], item[1].last.rate, item[1].last.place, item[0]))
+                    row.invoiced_net += entries.sign * amount.net
+                    row.invoiced_tax += entries.sign * amount.tax
+    ordered = sorted(
+        sums.items(), key=lambda item: (item[0][0], item[1].latest.rate, item[1].latest.part_number, item[0])
+    )
     columns = (_MONTH, *_COLUMNS) if by_month else _COLUMNS
-    rows = [[*([key[0]] if by_month else []), *_row(one)] for key, one in ordered]
-    once = [one for _, one in ordered if one.last.place == 1]
-    several = [_SEVERAL] if len(once) < len(ordered) else []
-    return table(columns, rows, [*_NOTES, *several], _net_totals(once))
+    rows = [[*([key[0]] if by_month else []), *_to_row(amount)] for key, amount in ordered]
+    first_parts = [amount for _, amount in ordered if amount.latest.part_number == 1]
+    part_notes = [_SEVERAL_PARTS] if len(first_parts) < len(ordered) else []
+    return make_table(columns, rows, [*_NOTES, *part_notes], _sum_net(first_parts))
 
 
 _NOTES = (
     "By the date of each invoice and credit note, whenever it was paid.",
     "An invoice that was made void is taken back on the date on which that was done.",
 )
-_SEVERAL = "A rate with several parts has a row for each; its net counts once in the totals."
+_SEVERAL_PARTS = "A rate with several parts has a row for each; its net counts once in the totals."
 
 
-def _row(one: _Sum) -> list[Cell]:
-    last = one.last
-    category = words_of(last.category) if last.category else None
-    sums = one.invoiced_net, one.invoiced_tax, one.credited_net, one.credited_tax
-    net, tax = one.invoiced_net - one.credited_net, one.invoiced_tax - one.credited_tax
-    return [last.rate, category, last.part, last.percent, *sums, net, tax]
+def _to_row(tax_sums: _TaxSums) -> list[CellValue]:
+    latest = tax_sums.latest
+    category = to_label(latest.category) if latest.category else None
+    sums = tax_sums.invoiced_net, tax_sums.invoiced_tax, tax_sums.credited_net, tax_sums.credited_tax
+    net, tax = tax_sums.invoiced_net - tax_sums.credited_net, tax_sums.invoiced_tax - tax_sums.credited_tax
+    return [latest.rate, category, latest.part, latest.percent, *sums, net, tax]
 
 
-def _net_totals(once: Sequence[_Sum]) -> dict[str, Cell]:
-    invoiced, credited = sum(one.invoiced_net for one in once), sum(one.credited_net for one in once)
+def _sum_net(first_parts: Sequence[_TaxSums]) -> dict[str, CellValue]:
+    invoiced, credited = (
+        sum(tax_sums.invoiced_net for tax_sums in first_parts),
+        sum(tax_sums.credited_net for tax_sums in first_parts),
+    )
     return {"invoicedNet": invoiced, "creditedNet": credited, "net": invoiced - credited}

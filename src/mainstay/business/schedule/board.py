@@ -1,4 +1,4 @@
-"""Some days of the schedule at a glance: everyone's visits, leave and working hours."""
+"""The schedule board: everyone's visits, leave and working hours on some days."""
 
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -6,34 +6,33 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 from pydantic.config import JsonDict
 
-from mainstay.backing.among import THESE, among
-from mainstay.business.organisation.working_hours import WorkingHours, organisation_s
-from mainstay.business.people.working_hours import own_hours
+from mainstay.business.organisation.working_hours import WorkingHours, default_working_hours
+from mainstay.business.people.working_hours import find_own_hours
 from mainstay.business.schedule.model import LeaveKind, Visit, VisitKind, VisitStatus
 from mainstay.business.schedule.operations import move_visit
 from mainstay.business.schedule.store import VISITS
-from mainstay.business.schedule.times import bounds
-from mainstay.kernel.catalogue import is_admitted
+from mainstay.business.schedule.visit_times import bounds_of_days
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
+from mainstay.kernel.catalogue import is_permitted
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, LastDay, Shown
-from mainstay.terms.wire import column_names
 from mainstay.values.fields import Day
-from mainstay.values.models import TOLD
-from mainstay.values.moments import local_date, moment_text, parse_moment
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.values.moments import ONE_DAY, local_date, moment_text, parse_moment
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.record_json import column_names
+from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.schemas import Input, LastDay, Output
 
-_MOST_DAYS = 14
-_MOST_PEOPLE = 200
-_MOST_VISITS = 2000
-_A_DAY = timedelta(hours=24)
+_MAX_DAYS = 14
+_MAX_PEOPLE = 200
+_MAX_VISITS = 2000
 _MOMENT: JsonDict = {"format": "date-time"}
 
 
 class _Range(NamedTuple):
-    """The days that are asked for: their dates, where, and the moments around them."""
+    """The dates of the board, their time zone, and the moments at which they begin and end."""
 
     dates: list[date]
     zone: str
@@ -41,25 +40,25 @@ class _Range(NamedTuple):
     end: str
 
 
-class _Part(BaseModel):
-    model_config = TOLD
+class _BoardPart(BaseModel):
+    model_config = OUTPUT_CONFIG
 
 
-class Taken(_Part):
+class TimeSpan(_BoardPart):
     """A stretch of time."""
 
     starts_at: str = Field(json_schema_extra=_MOMENT)
     ends_at: str = Field(json_schema_extra=_MOMENT)
 
 
-class Away(Taken):
+class BoardLeave(TimeSpan):
     """A stretch of leave."""
 
     kind: LeaveKind
     status: str
 
 
-class OnBoard(_Part):
+class BoardVisit(_BoardPart):
     """A visit as the board shows it; what one may not see of a colleague's is null."""
 
     id: str
@@ -80,17 +79,17 @@ class OnBoard(_Part):
     movable: bool = Field(description="Whether whoever asks can move it now.")
 
 
-class OnDuty(_Part):
+class BoardPerson(_BoardPart):
     """A person of the board: when they work, and when they are away."""
 
     id: str
     name: str
     colour: str | None
-    works: list[Taken]
-    away: list[Away]
+    works: list[TimeSpan]
+    away: list[BoardLeave]
 
 
-class ScheduleOut(Shown):
+class ScheduleOut(Output):
     """Some days of the schedule."""
 
     noun = "schedule"
@@ -98,8 +97,8 @@ class ScheduleOut(Shown):
     from_: str = Field(alias="from", json_schema_extra={"format": "date"})
     until: str = Field(json_schema_extra={"format": "date"})
     time_zone: str
-    people: list[OnDuty]
-    visits: list[OnBoard]
+    people: list[BoardPerson]
+    visits: list[BoardVisit]
     more: bool = Field(description="Whether there are more visits than are shown.")
 
 
@@ -110,91 +109,101 @@ class GetSchedule(Input):
     until: LastDay | None = Field(None, description="The last one, at most 14 days on. Without it, the first.")
 
 
-@operation(right=Right.SCHEDULE_READ, effect=Effect.READ, offered=frozenset({Door.OFFICE}))
+@operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}))
 def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
     """Get some days of the schedule.
 
     Everyone's visits, leave and working hours, as far as one may see them.
     """
-    usual, zone = organisation_s(ctx)
+    default_hours, zone = default_working_hours(ctx)
     first = given.from_ or local_date(ctx.now, zone).isoformat()
     last = given.until or first
-    begin, end = bounds(first, last, zone)
+    begin, end = bounds_of_days(first, last, zone)
     days = (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
-    if days > _MOST_DAYS:
-        raise Invalid([Fault("until", f"is more than {_MOST_DAYS} days after the first date")])
+    if days > _MAX_DAYS:
+        raise Invalid([Fault("until", f"is more than {_MAX_DAYS} days after the first date")])
     dates = [date.fromisoformat(first) + timedelta(days=number) for number in range(days)]
-    visits = VISITS.glimpsed(
+    visits = VISITS.find_for_board(
         ctx,
         "visit.begins_at < :end AND visit.begins_at > :earliest AND (visit.begins_at >= :begin"
         " OR visit.ends_at > :begin) AND visit.status <> 'cancelled'",
-        _MOST_VISITS,
+        _MAX_VISITS,
         begin=begin,
         end=end,
-        earliest=moment_text(parse_moment(begin) - _A_DAY),
+        earliest=moment_text(parse_moment(begin) - ONE_DAY),
     )
-    moves = is_admitted(move_visit, ctx.actor)
+    can_move = is_permitted(move_visit, ctx.actor)
     return ScheduleOut(
         object=ScheduleOut.noun,
         from_=first,
         until=last,
         time_zone=zone,
-        people=_people(ctx, usual, _Range(dates, zone, begin, end), visits),
-        visits=[_on_board(visit, movable=moves and not visit.not_movable(ctx.actor)) for visit in visits],
-        more=len(visits) == _MOST_VISITS,
+        people=_list_people(ctx, default_hours, _Range(dates, zone, begin, end), visits),
+        visits=[_build_visit(visit, movable=can_move and not visit.not_movable(ctx.actor)) for visit in visits],
+        more=len(visits) == _MAX_VISITS,
     )
 
 
 OPERATIONS = (get_schedule,)
 
-_COLUMNS = column_names(Visit.shown)
-_AT = {name: _COLUMNS.index(name) for name in OnBoard.model_fields if name in _COLUMNS}
+_COLUMNS = column_names(Visit.output)
+_COLUMN_POSITIONS = {name: _COLUMNS.index(name) for name in BoardVisit.model_fields if name in _COLUMNS}
 
 
-def _on_board(visit: Visit, *, movable: bool) -> OnBoard:
-    return OnBoard.model_validate({name: visit.row[place] for name, place in _AT.items()} | {"movable": movable})
+def _build_visit(visit: Visit, *, movable: bool) -> BoardVisit:
+    return BoardVisit.model_validate(
+        {name: visit.row[position] for name, position in _COLUMN_POSITIONS.items()} | {"movable": movable}
+    )
 
 
-def _people(ctx: Context, usual: WorkingHours, days: _Range, visits: list[Visit]) -> list[OnDuty]:
-    """Everyone who is here, and behind them whoever else has something planned: they have left, for example."""
-    mine = "" if ctx.actor.may(Right.ALL_SCHEDULE_READ) else " AND id = :me"
-    rows = ctx.rows.all(f"{_PERSON} AND status = 'active'{mine} ORDER BY name_folded, id LIMIT {_MOST_PEOPLE}")
+def _list_people(ctx: Context, default_hours: WorkingHours, days: _Range, visits: list[Visit]) -> list[BoardPerson]:
+    """Return all active people, followed by others who have visits then, for example people who have left."""
+    condition = "" if ctx.actor.can(Permission.ALL_SCHEDULE_READ) else " AND id = :me"
+    rows = ctx.db.all(f"{_SELECT_PEOPLE} AND status = 'active'{condition} ORDER BY name_folded, id LIMIT {_MAX_PEOPLE}")
     planned = {visit.person_id for visit in visits if visit.person_id} - {str(row[0]) for row in rows}
-    others = among(ctx.rows, f"{_PERSON} AND id IN {THESE}", planned)
-    own, away, usually = own_hours(ctx), _away(ctx, days), _works(usual, days)
+    others = select_batched(ctx.db, f"{_SELECT_PEOPLE} AND id IN {BATCH_VALUES}", planned)
+    own_hours_by_person, leave, default_periods = (
+        find_own_hours(ctx),
+        _find_leave(ctx, days),
+        _list_working_periods(default_hours, days),
+    )
     return [
-        OnDuty(
-            id=str(identity),
+        BoardPerson(
+            id=str(person_id),
             name=str(name),
             colour=str(colour) if colour else None,
-            works=_works(own[str(identity)], days) if str(identity) in own else usually,
-            away=away.get(str(identity), []),
+            works=_list_working_periods(own_hours_by_person[str(person_id)], days)
+            if str(person_id) in own_hours_by_person
+            else default_periods,
+            away=leave.get(str(person_id), []),
         )
-        for identity, name, colour in (*rows, *sorted(others, key=lambda row: str(row[1])))
+        for person_id, name, colour in (*rows, *sorted(others, key=lambda row: str(row[1])))
     ]
 
 
-_PERSON = "SELECT id, name, colour FROM person WHERE organisation_id = :organisation"
+_SELECT_PEOPLE = "SELECT id, name, colour FROM person WHERE organisation_id = :organisation"
 
 
-def _works(hours: WorkingHours, days: _Range) -> list[Taken]:
-    periods = hours.between(days.dates[0], days.dates[-1], days.zone)
-    return [Taken(starts_at=moment_text(one.starts_at), ends_at=moment_text(one.ends_at)) for one in periods]
+def _list_working_periods(hours: WorkingHours, days: _Range) -> list[TimeSpan]:
+    periods = hours.periods_between(days.dates[0], days.dates[-1], days.zone)
+    return [
+        TimeSpan(starts_at=moment_text(period.starts_at), ends_at=moment_text(period.ends_at)) for period in periods
+    ]
 
 
-def _away(ctx: Context, days: _Range) -> dict[str, list[Away]]:
-    """When people are away, by their ids; of others only those are told who see everyone's."""
-    mine = "" if ctx.actor.may(Right.ALL_LEAVE_READ) else " AND person_id = :me"
-    rows = ctx.rows.all(
+def _find_leave(ctx: Context, days: _Range) -> dict[str, list[BoardLeave]]:
+    """Return the leave of people by their ids. People who may not see everyone's leave get only their own."""
+    condition = "" if ctx.actor.can(Permission.ALL_LEAVE_READ) else " AND person_id = :me"
+    rows = ctx.db.all(
         "SELECT person_id, kind, status, starts_at, ends_at FROM time_off WHERE organisation_id = :organisation"
         f" AND status IN ('requested', 'approved') AND starts_at < :end AND starts_at > :earliest AND ends_at > :begin"
-        f"{mine} ORDER BY starts_at LIMIT {_MOST_VISITS}",
+        f"{condition} ORDER BY starts_at LIMIT {_MAX_VISITS}",
         begin=days.begin,
         end=days.end,
         earliest=moment_text(parse_moment(days.begin) - timedelta(days=367)),
     )
-    found: dict[str, list[Away]] = {}
+    leave_by_person: dict[str, list[BoardLeave]] = {}
     for person, kind, status, starts, ends in rows:
-        one = {"kind": kind, "status": status, "starts_at": starts, "ends_at": ends}
-        found.setdefault(str(person), []).append(Away.model_validate(one))
-    return found
+        values = {"kind": kind, "status": status, "starts_at": starts, "ends_at": ends}
+        leave_by_person.setdefault(str(person), []).append(BoardLeave.model_validate(values))
+    return leave_by_person

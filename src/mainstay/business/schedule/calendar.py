@@ -1,4 +1,4 @@
-"""One's own visits as a calendar, for phones and other programs: by a secret link."""
+"""A person's own visits as a calendar for phones and other programs, opened by a secret link."""
 
 from datetime import timedelta
 from typing import Annotated
@@ -10,29 +10,29 @@ from pydantic.config import JsonDict
 from mainstay.business.organisation import store as organisations
 from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.store import VISITS
-from mainstay.identity import calendars
-from mainstay.identity.secrets import CALENDAR, is_secret
+from mainstay.identity import calendar_links
+from mainstay.identity.secrets import CALENDAR_LINK, is_secret
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Conflict, Forbidden
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import Input, Shown
-from mainstay.terms.wire import column_names
 from mainstay.values.address import Address
-from mainstay.values.fields import NOT_ASKED
-from mainstay.values.models import TOLD
+from mainstay.values.fields import NOT_IN_FORMS
+from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.record_json import column_names
+from mainstay.vocabulary.refusal import Conflict, Forbidden
+from mainstay.vocabulary.schemas import Input, Output
 
-# A calendar shows what was lately and what comes within a year.
-_BEFORE, _AHEAD = timedelta(days=30), timedelta(days=366)
-_MOST = 3000
+# A calendar shows visits from a month ago to a year ahead.
+_TIME_BACK, _TIME_AHEAD = timedelta(days=30), timedelta(days=366)
+_MAX_VISITS = 3000
 _MOMENT: JsonDict = {"format": "date-time"}
-# Only a person handles the link to their calendar, in the office.
-_IN_THE_OFFICE = frozenset({Door.OFFICE})
+# Only people manage the link to their calendar, in the office.
+_OFFICE_ONLY = frozenset({Door.OFFICE})
 
 
-class CalendarLinkOut(Shown):
+class CalendarLinkOut(Output):
     """The link to one's own calendar, without its secret."""
 
     noun = "calendarLink"
@@ -42,10 +42,10 @@ class CalendarLinkOut(Shown):
     )
 
 
-class InCalendar(BaseModel):
+class CalendarVisit(BaseModel):
     """A visit as it stands in its person's calendar."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     id: str
     version: int
@@ -65,19 +65,19 @@ class InCalendar(BaseModel):
     notes: str | None
 
 
-class CalendarOut(Shown):
+class CalendarOut(Output):
     """What stands in someone's calendar."""
 
     noun = "calendar"
 
     name: str
-    visits: list[InCalendar]
+    visits: list[CalendarVisit]
 
 
-def _could_be_a_link(given: SecretStr) -> SecretStr:
-    if not is_secret(given.get_secret_value(), CALENDAR):
+def _check_link_secret(secret: SecretStr) -> SecretStr:
+    if not is_secret(secret.get_secret_value(), CALENDAR_LINK):
         raise ValueError("is not the secret of a link")
-    return given
+    return secret
 
 
 class GetCalendarLink(Input):
@@ -87,8 +87,8 @@ class GetCalendarLink(Input):
 class RotateCalendarLink(Input):
     """The secret of the new link."""
 
-    # Kept answers to forms must not hold it: the office hands in one that it can derive again.
-    secret: Annotated[SecretStr, AfterValidator(_could_be_a_link), NOT_ASKED] = Field(
+    # Stored answers to forms must not contain the secret, so the office derives it and sends it in.
+    secret: Annotated[SecretStr, AfterValidator(_check_link_secret), NOT_IN_FORMS] = Field(
         description="What opens the calendar from now on."
     )
 
@@ -101,81 +101,81 @@ class GetCalendar(Input):
     """Nothing: the link says whose."""
 
 
-@operation(right=Right.SCHEDULE_READ, effect=Effect.READ, offered=_IN_THE_OFFICE)
+@operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=_OFFICE_ONLY)
 def get_calendar_link(ctx: Context, _given: GetCalendarLink) -> CalendarLinkOut:
     """Tell whether there is a link to one's own calendar.
 
     The link itself is shown once, when it is made.
     """
-    return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=calendars.made_at(ctx, ctx.actor.id))
+    return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=calendar_links.find_made_at(ctx, ctx.actor.id))
 
 
 @operation(
-    right=Right.ME_CHANGE,
+    permission=Permission.ME_CHANGE,
     effect=Effect.CHANGE,
-    offered=_IN_THE_OFFICE,
+    doors=_OFFICE_ONLY,
     only_adds=False,
-    done="There is a new link to your calendar, and no other opens it.",
+    done_message="There is a new link to your calendar, and no other opens it.",
 )
 def rotate_calendar_link(ctx: Context, given: RotateCalendarLink) -> CalendarLinkOut:
     """Make a new link to one's own calendar.
 
     Whoever has it sees your visits. One that was made before opens nothing any more.
     """
-    calendars.replace_calendar_of(ctx, _me(ctx), given.secret.get_secret_value())
-    return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=ctx.at)
+    calendar_links.replace_calendar_link(ctx, _require_person_id(ctx), given.secret.get_secret_value())
+    return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=ctx.now_text)
 
 
 @operation(
-    right=Right.ME_CHANGE,
+    permission=Permission.ME_CHANGE,
     effect=Effect.CHANGE,
-    offered=_IN_THE_OFFICE,
+    doors=_OFFICE_ONLY,
     only_adds=False,
     open_when_lapsed=True,
-    done="The link opens nothing any more.",
+    done_message="The link opens nothing any more.",
 )
 def remove_calendar_link(ctx: Context, _given: RemoveCalendarLink) -> CalendarLinkOut:
     """Remove the link to one's own calendar.
 
     It opens nothing any more, at once.
     """
-    if not calendars.end_calendar_of(ctx, _me(ctx)):
+    if not calendar_links.end_calendar_link(ctx, _require_person_id(ctx)):
         raise Conflict("There is no link to your calendar.")
     return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=None)
 
 
-@operation(right=Right.SCHEDULE_READ, effect=Effect.READ, offered=_IN_THE_OFFICE, takes_long=True)
+@operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=_OFFICE_ONLY, is_slow=True)
 def get_calendar(ctx: Context, _given: GetCalendar) -> CalendarOut:
     """Get one's own calendar.
 
     The visits of the last month and of the year to come.
     """
-    visits = VISITS.seen(
+    visits = VISITS.find_visible(
         ctx,
         "visit.person_id = :me AND visit.begins_at >= :begin AND visit.begins_at < :end"
         " AND visit.status <> 'cancelled'",
-        _MOST,
-        begin=moment_text(ctx.now - _BEFORE),
-        end=moment_text(ctx.now + _AHEAD),
+        _MAX_VISITS,
+        begin=moment_text(ctx.now - _TIME_BACK),
+        end=moment_text(ctx.now + _TIME_AHEAD),
     )
-    name = organisations.name(ctx.rows)
-    return CalendarOut(object=CalendarOut.noun, name=name, visits=[_in_calendar(visit) for visit in visits])
+    name = organisations.organisation_name(ctx.db)
+    return CalendarOut(object=CalendarOut.noun, name=name, visits=[_build_visit(visit) for visit in visits])
 
 
 OPERATIONS = (get_calendar_link, rotate_calendar_link, remove_calendar_link, get_calendar)
 
 
-def _me(ctx: Context) -> str:
+def _require_person_id(ctx: Context) -> str:
     if ctx.actor.id is None:
         raise Forbidden("Only a person has a calendar.")
     return ctx.actor.id
 
 
-_COLUMNS = column_names(Visit.shown)
-_AT = {name: _COLUMNS.index(name) for name in InCalendar.model_fields}
+_COLUMNS = column_names(Visit.output)
+_COLUMN_POSITIONS = {name: _COLUMNS.index(name) for name in CalendarVisit.model_fields}
 
 
-def _in_calendar(visit: Visit) -> InCalendar:
-    shown = {name: visit.row[place] for name, place in _AT.items()}
-    address = shown.pop("site_address")
-    return InCalendar.model_validate(shown | {"site_address": orjson.loads(str(address)) if address else None})
+def _build_visit(visit: Visit) -> CalendarVisit:
+    values = {name: visit.row[position] for name, position in _COLUMN_POSITIONS.items()}
+    address = values.pop("site_address")
+    return CalendarVisit.model_validate(values | {"site_address": orjson.loads(str(address)) if address else None})

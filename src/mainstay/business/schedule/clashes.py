@@ -1,27 +1,25 @@
-"""What stands in the way of a visit: where else the person is then, and when they are on leave."""
+"""Finds clashes of a visit with the person's other visits and leave."""
 
-from datetime import timedelta
 from typing import NamedTuple
 
-from mainstay.backing.database import Value
 from mainstay.business.people.store import PEOPLE
 from mainstay.business.schedule.store import VISITS
-from mainstay.business.schedule.times import told
+from mainstay.business.schedule.visit_times import format_visit_time
+from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
-from mainstay.terms.refusal import Reason
-from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.moments import ONE_DAY, moment_text, parse_moment
+from mainstay.vocabulary.refusal import Reason
 
-# So many are named; one is enough to know that it does not go.
-_NAMED = 5
-_A_DAY = timedelta(hours=24)
-_WAY_OUT = (
+# At most this many clashes are named. One is enough to refuse the visit.
+_MAX_NAMED = 5
+_ADVICE = (
     "Choose another time or person (find_free_time tells who is free), or allow the overlap and say why"
     " (allowOverlap, overlapReason)."
 )
 
 
-class Wanted(NamedTuple):
-    """The time of someone that is to be taken, and by which visit."""
+class RequestedTime(NamedTuple):
+    """A person's time that a visit is about to take."""
 
     person_id: str
     starts_at: str
@@ -30,33 +28,45 @@ class Wanted(NamedTuple):
     visit_id: str | None
 
 
-def clashes(ctx: Context, wanted: Wanted) -> list[Reason]:
-    """Why someone's time cannot be taken: each reason names the person, the other job or the leave, and the times."""
-    bound: dict[str, Value] = {"person": wanted.person_id, "starts": wanted.starts_at, "ends": wanted.ends_at}
-    # No visit is longer than a day: those that begin earlier cannot reach so far.
-    earliest = moment_text(parse_moment(wanted.starts_at) - _A_DAY)
-    elsewhere = VISITS.some(ctx, _ELSEWHERE, _NAMED, earliest=earliest, id=wanted.visit_id or "", **bound)
-    away = ctx.rows.all(_AWAY, **bound)
-    if not (elsewhere or away):
+def find_clashes(ctx: Context, requested: RequestedTime) -> list[Reason]:
+    """Return why a person's time cannot be taken.
+
+    Each reason names the person, the other job or the leave, and the times.
+    """
+    parameters: dict[str, Value] = {
+        "person": requested.person_id,
+        "starts": requested.starts_at,
+        "ends": requested.ends_at,
+    }
+    # No visit is longer than a day, so one that begins earlier cannot overlap.
+    earliest = moment_text(parse_moment(requested.starts_at) - ONE_DAY)
+    other_visits = VISITS.find_many(
+        ctx, _OVERLAPPING_VISITS, _MAX_NAMED, earliest=earliest, id=requested.visit_id or "", **parameters
+    )
+    leave = ctx.db.all(_OVERLAPPING_LEAVE, **parameters)
+    if not (other_visits or leave):
         return []
-    person = PEOPLE.find(ctx, "person.id = :id", id=wanted.person_id)
+    person = PEOPLE.find(ctx, "person.id = :id", id=requested.person_id)
     name = person.name if person else "The person"
     texts = [
-        f"{name} is at {other.called} on {told(other.starts_at, other.ends_at, other.on, other.time_zone)}."
-        for other in elsewhere
+        (
+            f"{name} is at {other.display_name} on"
+            f" {format_visit_time(other.starts_at, other.ends_at, other.on, other.time_zone)}."
+        )
+        for other in other_visits
     ]
     texts += [
-        f"{name} is on leave ({kind}) on {told(str(starts), str(ends), None, wanted.time_zone)}."
-        for kind, starts, ends in away
+        f"{name} is on leave ({kind}) on {format_visit_time(str(starts), str(ends), None, requested.time_zone)}."
+        for kind, starts, ends in leave
     ]
-    return [Reason(f"{text} {_WAY_OUT}", unblock="find_free_time") for text in texts]
+    return [Reason(f"{text} {_ADVICE}", unblocked_by="find_free_time") for text in texts]
 
 
-_ELSEWHERE = (
+_OVERLAPPING_VISITS = (
     "visit.person_id = :person AND visit.starts_at IS NOT NULL AND visit.status <> 'cancelled'"
     " AND visit.starts_at < :ends AND visit.starts_at > :earliest AND visit.ends_at > :starts AND visit.id <> :id"
 )
-_AWAY = (
+_OVERLAPPING_LEAVE = (
     "SELECT kind, starts_at, ends_at FROM time_off WHERE organisation_id = :organisation AND person_id = :person"
-    f" AND status = 'approved' AND ends_at > :starts AND starts_at < :ends ORDER BY ends_at LIMIT {_NAMED}"
+    f" AND status = 'approved' AND ends_at > :starts AND starts_at < :ends ORDER BY ends_at LIMIT {_MAX_NAMED}"
 )

@@ -1,4 +1,4 @@
-"""Who has time, and when."""
+"""Finds free time of people."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -8,32 +8,39 @@ import orjson
 from pydantic import BaseModel, Field
 
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.organisation.working_hours import MIDNIGHT, Span, WorkingHours, organisation_s
-from mainstay.business.people.working_hours import own_hours
-from mainstay.business.schedule.availability import Candidate, FreeSlot, Leave, Search, Taken, find_free_at, find_slots
-from mainstay.business.schedule.changes import JobId, StartsAt, zone_of
+from mainstay.business.organisation.working_hours import END_OF_DAY, Span, WorkingHours, default_working_hours
+from mainstay.business.people.working_hours import find_own_hours
+from mainstay.business.schedule.availability import (
+    BookedTime,
+    Candidate,
+    FreeSlot,
+    FreeTimeSearch,
+    LeavePeriod,
+    find_free_slots,
+    find_slots_at,
+)
 from mainstay.business.schedule.model import LeaveKind
-from mainstay.business.schedule.times import bounds, moment_of
+from mainstay.business.schedule.visit_changes import StartsAt, VisitJobId, find_time_zone
+from mainstay.business.schedule.visit_times import bounds_of_days, read_moment
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.terms.rights import Right, Role, holds
-from mainstay.terms.shapes import Input, LastDay, Shown
-from mainstay.values.fields import AskedBool, Day, Line, WholeNumber, id_of
-from mainstay.values.models import TOLD
-from mainstay.values.moments import Period, local_date, moment_text, parse_moment
+from mainstay.values.choices import fold_text
+from mainstay.values.fields import Day, QueryBool, TextLine, WholeNumber, make_id_validator
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.values.moments import ONE_DAY, Period, local_date, moment_text, parse_moment
 from mainstay.values.wall_times import TimeOfDay
-from mainstay.values.words import folded
+from mainstay.vocabulary.permissions import Permission, Role, has_permission
+from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.schemas import Input, LastDay, Output
 
-_MOST_DAYS = 31
-_USUAL_DAYS = 7
-_MOST_PEOPLE = 200
-# Of so many it is asked whether they have a skill.
-_MOST_ASKED = 10_000
-_MOST_TAKEN = 10_000
-_A_DAY = timedelta(hours=24)
-# Those who do not plan for others work in the field.
-_FIELD_ROLES = ", ".join(f"'{role}'" for role in Role if not holds(role, Right.SCHEDULE_CHANGE))
+_MAX_DAYS = 31
+_DEFAULT_DAYS = 7
+_MAX_PEOPLE = 200
+# At most this many people are checked for a skill.
+_MAX_CHECKED_PEOPLE = 10_000
+_MAX_VISITS = 10_000
+# Roles that do not plan for others work in the field.
+_FIELD_ROLES = ", ".join(f"'{role}'" for role in Role if not has_permission(role, Permission.SCHEDULE_CHANGE))
 
 
 class FindFreeTime(Input):
@@ -53,10 +60,14 @@ class FindFreeTime(Input):
         title="Done by",
         description="It ends by this time of day. Not later than `earliest`, it is on the next day: 22:00 to 06:00.",
     )
-    person_id: Annotated[str | None, id_of("person")] = Field(None, title="Person", description="Only this person.")
-    skill: Line | None = Field(None, description="Only people who can do this, such as gas.")
-    job_id: JobId | None = Field(None, title="Job", description="Where it is: its id or number, to reckon with travel.")
-    include_office: AskedBool = Field(
+    person_id: Annotated[str | None, make_id_validator("person")] = Field(
+        None, title="Person", description="Only this person."
+    )
+    skill: TextLine | None = Field(None, description="Only people who can do this, such as gas.")
+    job_id: VisitJobId | None = Field(
+        None, title="Job", description="Where it is: its id or number, to reckon with travel."
+    )
+    include_office: QueryBool = Field(
         default=False,
         title="Office people too",
         description="Also owners, admins and office people who have neither skills nor visits.",
@@ -67,7 +78,7 @@ class FindFreeTime(Input):
 class Slot(BaseModel):
     """A time at which someone is free."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     person_id: str
     person_name: str
@@ -80,7 +91,7 @@ class Slot(BaseModel):
 class LeaveThen(BaseModel):
     """Approved leave in the time that was looked at."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     person_id: str
     person_name: str
@@ -89,7 +100,7 @@ class LeaveThen(BaseModel):
     ends_at: str = Field(json_schema_extra={"format": "date-time"})
 
 
-class FreeTimeOut(Shown):
+class FreeTimeOut(Output):
     """Times at which people are free, the best first."""
 
     noun = "freeTime"
@@ -100,184 +111,198 @@ class FreeTimeOut(Shown):
     advice: str | None = Field(description="What to try if nobody is free.")
 
 
-@operation(right=Right.SCHEDULE_CHANGE, effect=Effect.READ, rest="GET /free-time", takes_long=True)
+@operation(permission=Permission.SCHEDULE_CHANGE, effect=Effect.READ, api_path="GET /free-time", is_slow=True)
 def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
     """Find who is free, and when.
 
     Several times a day for each person who does visits, within working hours, beside visits and leave, with time to
     travel; people who know the job and have less to do come first. Plan what you choose with plan_visit.
     """
-    usual, home = organisation_s(ctx)
+    default_hours, organisation_zone = default_working_hours(ctx)
     job = JOBS.fetch(ctx, given.job_id) if given.job_id is not None else None
-    zone = zone_of(ctx, job.site_id if job else None)
-    at = moment_of("startsAt", given.starts_at, zone) if given.starts_at else None
-    window = _window(given)
-    days = _days(given, at, local_date(ctx.now, home), home)
-    people = _candidates(ctx, given, usual)
-    _take(ctx, people, days, home, job.id if job else None)
+    zone = find_time_zone(ctx, job.site_id if job else None)
+    at = read_moment("startsAt", given.starts_at, zone) if given.starts_at else None
+    window = _build_window(given)
+    days = _list_days(given, at, local_date(ctx.now, organisation_zone), organisation_zone)
+    people = _find_candidates(ctx, given, default_hours)
+    _add_bookings(ctx, people, days, organisation_zone, job.id if job else None)
     length = timedelta(minutes=given.duration_minutes)
-    search = Search(length, days, at or ctx.now, zone, home, job.site_id if job else None, window)
-    found = find_free_at(search, people.values(), at) if at else find_slots(search, people.values())
-    looked_at = Period(at, at + length) if at else _whole_days(days, home)
+    search = FreeTimeSearch(length, days, at or ctx.now, zone, organisation_zone, job.site_id if job else None, window)
+    free_slots = find_slots_at(search, people.values(), at) if at else find_free_slots(search, people.values())
+    searched_period = Period(at, at + length) if at else _to_whole_days(days, organisation_zone)
     return FreeTimeOut(
         object=FreeTimeOut.noun,
         time_zone=zone,
-        slots=[_slot(one, search, given.skill) for one in found[: given.limit]],
-        on_leave=_on_leave(people.values(), looked_at),
-        advice=None if found else _NOBODY if given.include_office else f"{_NOBODY} {_OFFICE}",
+        slots=[_build_slot(slot, search, given.skill) for slot in free_slots[: given.limit]],
+        on_leave=_list_leave(people.values(), searched_period),
+        advice=None
+        if free_slots
+        else _NOBODY_IS_FREE
+        if given.include_office
+        else f"{_NOBODY_IS_FREE} {_INCLUDE_OFFICE}",
     )
 
 
 OPERATIONS = (find_free_time,)
 
-_NOBODY = "Nobody is free then. Try other dates or a shorter time, or allow an overlap (plan_visit with allowOverlap)."
-_OFFICE = "Office people who have neither skills nor visits are looked at with includeOffice."
+_NOBODY_IS_FREE = (
+    "Nobody is free then. Try other dates or a shorter time, or allow an overlap (plan_visit with allowOverlap)."
+)
+_INCLUDE_OFFICE = "Office people who have neither skills nor visits are looked at with includeOffice."
 
 
-def _window(given: FindFreeTime) -> Span | None:
-    """The part of each day that is asked for."""
+def _build_window(given: FindFreeTime) -> Span | None:
+    """Return the part of each day in which the time must lie."""
     if given.earliest is None and given.latest is None:
         return None
     if given.starts_at:
         name = "latest" if given.earliest is None else "earliest"
         raise Invalid([Fault(name, "is for any time of the day; leave it out, or startsAt")])
-    return Span.model_validate({"from": given.earliest or "00:00", "until": given.latest or MIDNIGHT})
+    return Span.model_validate({"from": given.earliest or "00:00", "until": given.latest or END_OF_DAY})
 
 
-def _days(given: FindFreeTime, at: datetime | None, today: date, home: str) -> list[date]:
+def _list_days(given: FindFreeTime, at: datetime | None, today: date, zone: str) -> list[date]:
     if at:
-        first = last = local_date(at, home)
+        first = last = local_date(at, zone)
     else:
         first = date.fromisoformat(given.from_) if given.from_ else today
-        bounds(first.isoformat(), first.isoformat(), home)
-        last = date.fromisoformat(given.until) if given.until else first + timedelta(days=_USUAL_DAYS - 1)
-    bounds(first.isoformat(), last.isoformat(), home)
-    if (last - first).days >= _MOST_DAYS:
-        raise Invalid([Fault("until", f"is more than {_MOST_DAYS} days after the first date")])
+        bounds_of_days(first.isoformat(), first.isoformat(), zone)
+        last = date.fromisoformat(given.until) if given.until else first + timedelta(days=_DEFAULT_DAYS - 1)
+    bounds_of_days(first.isoformat(), last.isoformat(), zone)
+    if (last - first).days >= _MAX_DAYS:
+        raise Invalid([Fault("until", f"is more than {_MAX_DAYS} days after the first date")])
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 
-def _candidates(ctx: Context, given: FindFreeTime, usual: WorkingHours) -> dict[str, Candidate]:
-    """Everyone who may have time: without being told otherwise, those who do visits, if anyone does."""
+def _find_candidates(ctx: Context, given: FindFreeTime, default_hours: WorkingHours) -> dict[str, Candidate]:
+    """Return the people who may have time.
+
+    Unless the input says otherwise, these are people who do visits. If nobody does, everyone is included.
+    """
     everyone = given.include_office or given.person_id is not None
-    found = _people(ctx, given, usual, everyone=everyone)
-    if not found and not everyone:
-        found = _people(ctx, given, usual, everyone=True)
-    if not found:
-        field, what = (
+    candidates = _read_people(ctx, given, default_hours, everyone=everyone)
+    if not candidates and not everyone:
+        candidates = _read_people(ctx, given, default_hours, everyone=True)
+    if not candidates:
+        field, problem = (
             ("skill", "is a skill that nobody has") if given.skill else ("personId", "names nobody who is active")
         )
-        raise Invalid([Fault(field, f"{what}; list_people tells who is here and what they can do")])
-    return found
+        raise Invalid([Fault(field, f"{problem}; list_people tells who is here and what they can do")])
+    return candidates
 
 
-def _people(ctx: Context, given: FindFreeTime, usual: WorkingHours, *, everyone: bool) -> dict[str, Candidate]:
-    own = own_hours(ctx)
-    rows = ctx.rows.all(
-        f"SELECT id, name, role, skills, {_GOES_OUT} FROM person WHERE organisation_id = :organisation"
-        f" AND status = 'active' AND (:person = '' OR id = :person) AND (:everyone = 1 OR {_GOES_OUT})"
-        f" ORDER BY id LIMIT {_MOST_ASKED if given.skill else _MOST_PEOPLE}",
+def _read_people(
+    ctx: Context, given: FindFreeTime, default_hours: WorkingHours, *, everyone: bool
+) -> dict[str, Candidate]:
+    own_hours_by_person = find_own_hours(ctx)
+    rows = ctx.db.all(
+        f"SELECT id, name, role, skills, {_DOES_VISITS} FROM person WHERE organisation_id = :organisation"
+        f" AND status = 'active' AND (:person = '' OR id = :person) AND (:everyone = 1 OR {_DOES_VISITS})"
+        f" ORDER BY id LIMIT {_MAX_CHECKED_PEOPLE if given.skill else _MAX_PEOPLE}",
         person=given.person_id or "",
         everyone=int(everyone),
     )
-    found: dict[str, Candidate] = {}
-    for identity, name, role, kept, goes_out in rows:
-        skills = {folded(skill) for skill in orjson.loads(str(kept))}
-        if not given.skill or folded(given.skill) in skills:
-            hours = own.get(str(identity), usual)
-            found[str(identity)] = Candidate(str(identity), str(name), Role(str(role)), hours, bool(goes_out))
-        if len(found) == _MOST_PEOPLE:
+    candidates: dict[str, Candidate] = {}
+    for person_id, name, role, stored_skills, goes_out in rows:
+        skills = {fold_text(skill) for skill in orjson.loads(str(stored_skills))}
+        if not given.skill or fold_text(given.skill) in skills:
+            hours = own_hours_by_person.get(str(person_id), default_hours)
+            candidates[str(person_id)] = Candidate(str(person_id), str(name), Role(str(role)), hours, bool(goes_out))
+        if len(candidates) == _MAX_PEOPLE:
             break
-    return found
+    return candidates
 
 
-_GOES_OUT = (
+_DOES_VISITS = (
     f"(role IN ({_FIELD_ROLES}) OR skills <> '[]' OR EXISTS (SELECT 1 FROM visit"
     " WHERE visit.organisation_id = :organisation AND visit.person_id = person.id AND visit.status <> 'cancelled'))"
 )
 
 
-def _take(ctx: Context, people: Mapping[str, Candidate], days: Sequence[date], home: str, job: str | None) -> None:
-    """Note what is taken of each one's time."""
-    begin, end = bounds(days[0].isoformat(), days[-1].isoformat(), home)
-    # What begins late on the last day ends on the next; what began the day before may still go on.
-    end = moment_text(parse_moment(end) + _A_DAY)
-    earliest = moment_text(parse_moment(begin) - _A_DAY)
-    rows = ctx.rows.all(
+def _add_bookings(
+    ctx: Context, people: Mapping[str, Candidate], days: Sequence[date], zone: str, job_id: str | None
+) -> None:
+    """Add the visits and the leave of each candidate, and whether they know the job."""
+    begin, end = bounds_of_days(days[0].isoformat(), days[-1].isoformat(), zone)
+    # Working time that begins late on the last day ends on the next, and a visit of the day before may still go on.
+    end = moment_text(parse_moment(end) + ONE_DAY)
+    earliest = moment_text(parse_moment(begin) - ONE_DAY)
+    rows = ctx.db.all(
         "SELECT visit.person_id, visit.starts_at, visit.ends_at, job.site_id FROM visit LEFT JOIN job"
         " ON job.organisation_id = :organisation AND job.id = visit.job_id WHERE visit.organisation_id = :organisation"
         " AND visit.begins_at > :earliest AND visit.begins_at < :end AND visit.status <> 'cancelled'"
-        f" AND visit.starts_at IS NOT NULL AND visit.person_id IS NOT NULL LIMIT {_MOST_TAKEN}",
+        f" AND visit.starts_at IS NOT NULL AND visit.person_id IS NOT NULL LIMIT {_MAX_VISITS}",
         earliest=earliest,
         end=end,
     )
-    if len(rows) == _MOST_TAKEN:
+    if len(rows) == _MAX_VISITS:
         raise Invalid([Fault("until", "is too far away: more is planned until then than is looked through")])
     for person, starts, ends, site in rows:
-        if one := people.get(str(person)):
-            one.visits.append(Taken(_period(starts, ends), str(site) if site else None))
-    away = ctx.rows.all(
+        if candidate := people.get(str(person)):
+            candidate.visits.append(BookedTime(_to_period(starts, ends), str(site) if site else None))
+    leave_rows = ctx.db.all(
         "SELECT person_id, kind, starts_at, ends_at FROM time_off WHERE organisation_id = :organisation"
         " AND status = 'approved' AND starts_at < :end AND ends_at > :begin",
         begin=begin,
         end=end,
     )
-    for person, kind, starts, ends in away:
-        if one := people.get(str(person)):
-            one.leave.append(Leave(_period(starts, ends), str(kind)))
-    known = ctx.rows.all(
+    for person, kind, starts, ends in leave_rows:
+        if candidate := people.get(str(person)):
+            candidate.leave.append(LeavePeriod(_to_period(starts, ends), str(kind)))
+    known_rows = ctx.db.all(
         "SELECT DISTINCT person_id FROM visit WHERE organisation_id = :organisation AND job_id = :job"
         " AND status <> 'cancelled' AND person_id IS NOT NULL",
-        job=job,
+        job=job_id,
     )
-    for (person,) in known:
-        if one := people.get(str(person)):
-            one.knows_job = True
+    for (person,) in known_rows:
+        if candidate := people.get(str(person)):
+            candidate.knows_job = True
 
 
-def _period(starts: object, ends: object) -> Period:
+def _to_period(starts: object, ends: object) -> Period:
     return Period(parse_moment(str(starts)), parse_moment(str(ends)))
 
 
-def _whole_days(days: Sequence[date], home: str) -> Period:
-    begin, end = bounds(days[0].isoformat(), days[-1].isoformat(), home)
-    return _period(begin, end)
+def _to_whole_days(days: Sequence[date], zone: str) -> Period:
+    begin, end = bounds_of_days(days[0].isoformat(), days[-1].isoformat(), zone)
+    return _to_period(begin, end)
 
 
-def _on_leave(people: Iterable[Candidate], looked_at: Period) -> list[LeaveThen]:
-    found = sorted(
-        (leave.period.starts_at, who.name, leave.period.ends_at, leave.kind, who.id)
-        for who in people
-        for leave in who.leave
-        if leave.period.overlaps(looked_at)
+def _list_leave(people: Iterable[Candidate], searched_period: Period) -> list[LeaveThen]:
+    leave_rows = sorted(
+        (leave.period.starts_at, person.name, leave.period.ends_at, leave.kind, person.id)
+        for person in people
+        for leave in person.leave
+        if leave.period.overlaps(searched_period)
     )
     return [
         LeaveThen.model_validate(
             {
-                "person_id": identity,
+                "person_id": person_id,
                 "person_name": name,
                 "kind": kind,
                 "starts_at": moment_text(starts),
                 "ends_at": moment_text(ends),
             }
         )
-        for starts, name, ends, kind, identity in found
+        for starts, name, ends, kind, person_id in leave_rows
     ]
 
 
-def _slot(found: FreeSlot, search: Search, skill: str | None) -> Slot:
-    who = found.who
-    planned = who.planned_minutes(local_date(found.begin, search.home), search.home)
+def _build_slot(free_slot: FreeSlot, search: FreeTimeSearch, skill: str | None) -> Slot:
+    person = free_slot.person
+    zone = search.organisation_zone
+    planned = person.planned_minutes(local_date(free_slot.starts_at, zone), zone)
     reasons = [f"can do {skill}"] if skill else []
-    reasons += ["knows the job"] if who.knows_job else []
+    reasons += ["knows the job"] if person.knows_job else []
     reasons.append(
         f"{planned // 60} h {planned % 60} min planned that day" if planned else "nothing else planned that day"
     )
     return Slot(
-        person_id=who.id,
-        person_name=who.name,
-        role=who.role,
-        starts_at=moment_text(found.begin),
-        ends_at=moment_text(found.begin + search.length),
+        person_id=person.id,
+        person_name=person.name,
+        role=person.role,
+        starts_at=moment_text(free_slot.starts_at),
+        ends_at=moment_text(free_slot.starts_at + search.length),
         reasons=reasons,
     )

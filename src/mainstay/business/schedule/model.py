@@ -1,4 +1,4 @@
-"""Visits and time off: what is shown of them, and the rules of what can be done with them."""
+"""Visits and time off: their output models, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
@@ -6,58 +6,61 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, Field
 from pydantic.config import JsonDict
 
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Reason
-from mainstay.terms.rights import Needs, Right
-from mainstay.terms.shapes import Kept, Record, states
 from mainstay.values.address import Address
-from mainstay.values.models import TOLD
-from mainstay.values.words import words_of
+from mainstay.values.choices import to_label
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 VisitKind = Literal["work", "assessment", "other"]
 VisitStatus = Literal["planned", "started", "done", "cancelled"]
-# What a visit becomes while it is done; it is cancelled and planned again by acts of their own.
-Progress = Literal["planned", "started", "done"]
+# The states that can be set directly. Cancelling and planning again are operations of their own.
+SettableStatus = Literal["planned", "started", "done"]
 LeaveKind = Literal["holiday", "sick", "unavailable"]
 LeaveStatus = Literal["requested", "approved", "declined", "cancelled"]
 
-LONGEST_VISIT_HOURS = 24
+MAX_VISIT_HOURS = 24
 _MOMENT: JsonDict = {"format": "date-time"}
 
 
-class Step(NamedTuple):
-    """What whoever goes to a visit does next: what it becomes, and what that is called."""
+class VisitStep(NamedTuple):
+    """The next step of a visit: the state it leads to, and the button's text."""
 
-    to: Progress
+    to: SettableStatus
     words: str
 
 
-def next_step(status: VisitStatus) -> Step | None:
-    """What is next, by how far a visit is."""
-    return _STEPS.get(status)
+def next_visit_step(status: VisitStatus) -> VisitStep | None:
+    """Return the next step of a visit in this state, or None."""
+    return _NEXT_STEPS.get(status)
 
 
-_STEPS: dict[VisitStatus, Step] = {"planned": Step("started", "Start"), "started": Step("done", "Finish")}
-# What people are told once someone has said how far a visit is.
-PROGRESSED: dict[str, str] = {
+_NEXT_STEPS: dict[VisitStatus, VisitStep] = {
+    "planned": VisitStep("started", "Start"),
+    "started": VisitStep("done", "Finish"),
+}
+# The messages shown after a visit's state was set.
+STATUS_MESSAGES: dict[str, str] = {
     "planned": "The visit is planned again.",
     "started": "The visit has started.",
     "done": "The visit is done.",
 }
 
 
-def is_as_planned(status: VisitStatus) -> bool:
-    """Whether a visit is as nearly all on a board are, so that nothing needs to be said of it."""
+def is_usual_status(status: VisitStatus) -> bool:
+    """Return whether a visit is in the usual state, which the board does not mention."""
     return status == "planned"
 
 
-def is_done(status: VisitStatus) -> bool:
-    """Whether a visit is over, though its day is not."""
+def is_visit_done(status: VisitStatus) -> bool:
+    """Return whether a visit is done."""
     return status == "done"
 
 
 def is_undecided(status: LeaveStatus) -> bool:
-    """Whether time off was only asked for, and so is in nobody's way yet."""
+    """Return whether time off was only requested, and so blocks no visits yet."""
     return status == "requested"
 
 
@@ -68,8 +71,8 @@ class VisitOut(Record):
     """
 
     noun = "visit"
-    place = "/schedule/visits/{id}"
-    states = states(planned="waiting", started="good", done="over", cancelled="over")
+    office_path = "/schedule/visits/{id}"
+    states = make_states(planned="waiting", started="good", done="over", cancelled="over")
 
     kind: VisitKind
     status: VisitStatus
@@ -99,14 +102,14 @@ class VisitOut(Record):
     group_id: str | None = Field(description="The same for everyone who goes together.")
     series_id: str | None = Field(description="The same for every repetition.")
     allow_overlap: bool = Field(description="Whether the person is elsewhere then too, on purpose.")
-    overlap_reason: Annotated[str | None, Needs(Right.ALL_JOBS_READ)]
+    overlap_reason: Annotated[str | None, RequiresPermission(Permission.ALL_JOBS_READ)]
 
 
 @dataclass(frozen=True, slots=True)
-class Visit(Kept):
-    """A visit as its rules see it."""
+class Visit(StoredRecord):
+    """A visit, as seen by the rules."""
 
-    shown = VisitOut
+    output = VisitOut
 
     kind: VisitKind
     status: VisitStatus
@@ -116,7 +119,7 @@ class Visit(Kept):
     ends_at: str | None
     on: str | None
     time_zone: str
-    # What it is about, and at which place: also where that is not shown.
+    # The job, title and site of the visit. The rules know them even if the actor may not see them.
     about_job: str | None
     about: str | None
     at_site: str | None
@@ -126,44 +129,48 @@ class Visit(Kept):
     allow_overlap: bool
 
     @property
-    def called(self) -> str:
-        """What it is about."""
-        return self.about or words_of(self.kind)
+    def display_name(self) -> str:
+        """The visit's job or title, or else its kind."""
+        return self.about or to_label(self.kind)
 
     @property
     def takes_time(self) -> bool:
-        """Whether someone cannot be elsewhere because of it."""
+        """Whether its person cannot be elsewhere because of it."""
         return self.person_id is not None and self.starts_at is not None and self.status != "cancelled"
 
     def not_movable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be changed; one that was cancelled is planned again by it."""
+        """Return why it cannot be changed. A cancelled visit can: changing it plans it again."""
         if self.status == "done":
-            text = f"The visit of {self.called} is done. Set it back to planned or started first."
-            return [Reason(text, unblock="set_visit_status")]
+            text = f"The visit of {self.display_name} is done. Set it back to planned or started first."
+            return [Reason(text, unblocked_by="set_visit_status")]
         return []
 
     def not_cancellable(self, _by: Actor) -> list[Reason]:
-        """Why it cannot be cancelled."""
+        """Return why it cannot be cancelled."""
         if self.status == "cancelled":
-            return [Reason(f"The visit of {self.called} is cancelled already.")]
+            return [Reason(f"The visit of {self.display_name} is cancelled already.")]
         if self.status == "done":
-            text = f"The visit of {self.called} is done. Set it back to planned or started first."
-            return [Reason(text, unblock="set_visit_status")]
+            text = f"The visit of {self.display_name} is done. Set it back to planned or started first."
+            return [Reason(text, unblocked_by="set_visit_status")]
         return []
 
-    def not_done_by(self, by: Actor) -> list[Reason]:
-        """Why someone cannot say how far it is."""
-        if self.person_id != by.id and not by.may(Right.SCHEDULE_CHANGE):
+    def not_settable(self, by: Actor) -> list[Reason]:
+        """Return why the actor cannot set its state."""
+        if self.person_id != by.id and not by.can(Permission.SCHEDULE_CHANGE):
             return [Reason(f"The role {by.role} may do this with its own visits only. Ask the office.", forbids=True)]
         if self.status == "cancelled":
-            return [Reason(f"The visit of {self.called} is cancelled. Plan it again first.", unblock="move_visit")]
+            return [
+                Reason(
+                    f"The visit of {self.display_name} is cancelled. Plan it again first.", unblocked_by="move_visit"
+                )
+            ]
         return []
 
 
 class Collision(BaseModel):
     """A visit within someone's time off."""
 
-    model_config = TOLD
+    model_config = OUTPUT_CONFIG
 
     visit_id: str
     about: str
@@ -176,8 +183,8 @@ class TimeOffOut(Record):
     """Time in which someone is not there."""
 
     noun = "timeOff"
-    place = "/time-off/{id}"
-    states = states(requested="waiting", approved="good", declined="bad", cancelled="over")
+    office_path = "/time-off/{id}"
+    states = make_states(requested="waiting", approved="good", declined="bad", cancelled="over")
 
     person_id: str
     person_name: str = Field(title="Person")
@@ -200,10 +207,10 @@ class TimeOffOut(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class TimeOff(Kept):
-    """Time off as its rules see it."""
+class TimeOff(StoredRecord):
+    """Time off, as seen by the rules."""
 
-    shown = TimeOffOut
+    output = TimeOffOut
 
     person_id: str
     person_name: str
@@ -215,23 +222,25 @@ class TimeOff(Kept):
     ends_at: str
 
     @property
-    def called(self) -> str:
-        """Whose it is, and what."""
+    def display_name(self) -> str:
+        """The kind of time off, and whose it is."""
         return f"{self.kind} of {self.person_name}"
 
     def not_cancellable(self, by: Actor) -> list[Reason]:
-        """Why it cannot be withdrawn."""
-        if self.person_id != by.id and not by.may(Right.LEAVE_DECIDE):
+        """Return why it cannot be cancelled."""
+        if self.person_id != by.id and not by.can(Permission.LEAVE_DECIDE):
             return [Reason(f"The role {by.role} may cancel its own time off only. Ask the office.", forbids=True)]
-        return self._if_over()
+        return self._reasons_if_over()
 
     def not_decidable(self, _by: Actor) -> list[Reason]:
-        """Why there is nothing to decide."""
+        """Return why it cannot be approved or declined."""
         if self.status == "cancelled":
-            return [Reason("This time off was cancelled. It has to be requested again.", unblock="request_time_off")]
+            return [
+                Reason("This time off was cancelled. It has to be requested again.", unblocked_by="request_time_off")
+            ]
         return []
 
-    def _if_over(self) -> list[Reason]:
+    def _reasons_if_over(self) -> list[Reason]:
         if self.status in {"declined", "cancelled"}:
             return [Reason(f"This time off is {self.status} already.")]
         return []

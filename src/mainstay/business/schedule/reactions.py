@@ -1,23 +1,72 @@
-"""What follows on the schedule when something happens elsewhere."""
+"""Reactions of the schedule to events in other areas."""
 
+from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.events import PersonLeft
-from mainstay.business.schedule.placing import Placement, place
+from mainstay.business.people.model import MAX_NAMED, join_names
+from mainstay.business.schedule.placement import Placement, place_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.kernel.context import Context
-from mainstay.kernel.reaction import Happening, Reaction
+from mainstay.kernel.reaction import ImmediateReaction, Reaction, ReactionEvent
+from mainstay.values.moments import local_date, parse_moment
+from mainstay.vocabulary.schemas import StoredRecord
 
 _BATCH = 400
 
 
-def unassign_visits(ctx: Context, happening: Happening) -> None:
-    """Whoever has left does none of the visits that are still planned: somebody else has to be found."""
+def unassign_visits(ctx: Context, event: ReactionEvent) -> None:
+    """Remove a person who has left from their planned visits, so that someone else can take them."""
     while True:
-        left = VISITS.some(
-            ctx, "visit.person_id = :person AND visit.status = 'planned'", _BATCH, person=happening.record["id"]
+        visits = VISITS.find_many(
+            ctx, "visit.person_id = :person AND visit.status = 'planned'", _BATCH, person=event.record["id"]
         )
-        place(ctx, [Placement(visit, {"person_id": None}) for visit in left])
-        if len(left) < _BATCH:
+        place_visits(ctx, [Placement(visit, {"person_id": None}) for visit in visits])
+        if len(visits) < _BATCH:
             return
 
 
+def warn_of_visits(ctx: Context, person: StoredRecord) -> None:
+    """Say which planned visits of a person who leaves have nobody any more."""
+    rows = ctx.db.all(_VISITS, person=person.id, most=MAX_NAMED)
+    if rows:
+        visit_texts = [f"{label} on {_to_local_date(begins_at, str(zone))}" for _, label, begins_at, zone, _ in rows]
+        name, *_, count = rows[0]
+        phrase = "visit of {} has nobody" if count == 1 else "visits of {} have nobody"
+        text = f"{count} planned {phrase.format(name)} any more, until you name someone else"
+        ctx.effects.append(f"{text}: {join_names(visit_texts, int(count or 0))}.")
+
+
+def warn_of_time_off(ctx: Context, person: StoredRecord) -> None:
+    """Warn that time off of a person who leaves stays unless it is cancelled."""
+    rows = ctx.db.all(_TIME_OFF, person=person.id, most=MAX_NAMED)
+    if rows:
+        zone = settings_of(ctx).time_zone
+        period_texts = [
+            f"{kind} from {_to_local_date(starts_at, zone)} ({status})" for _, kind, starts_at, status, _ in rows
+        ]
+        name, *_, count = rows[0]
+        text = f"Time off of {name} that is not over stays as it is, unless you cancel it"
+        ctx.warnings.append(f"{text}: {join_names(period_texts, int(count or 0))}.")
+
+
+def _to_local_date(moment: object, zone: str) -> str:
+    return local_date(parse_moment(str(moment)), zone).isoformat()
+
+
+_VISITS = (
+    "SELECT person.name, coalesce(job.number || ' ' || job.title, visit.title, visit.kind), visit.begins_at,"
+    " visit.time_zone, count(*) OVER () FROM visit"
+    " JOIN person ON person.organisation_id = :organisation AND person.id = visit.person_id"
+    " LEFT JOIN job ON job.organisation_id = :organisation AND job.id = visit.job_id"
+    " WHERE visit.organisation_id = :organisation AND visit.person_id = :person AND visit.status = 'planned'"
+    " ORDER BY visit.begins_at, visit.id LIMIT :most"
+)
+_TIME_OFF = (
+    "SELECT person.name, time_off.kind, time_off.starts_at, time_off.status, count(*) OVER () FROM time_off"
+    " JOIN person ON person.organisation_id = :organisation AND person.id = time_off.person_id"
+    " WHERE time_off.organisation_id = :organisation AND time_off.person_id = :person"
+    " AND (time_off.status = 'requested' OR (time_off.status = 'approved' AND time_off.ends_at > :now))"
+    " ORDER BY time_off.starts_at, time_off.id LIMIT :most"
+)
+
+IMMEDIATE_REACTIONS = (ImmediateReaction(PersonLeft, warn_of_visits), ImmediateReaction(PersonLeft, warn_of_time_off))
 REACTIONS = (Reaction(PersonLeft, unassign_visits),)

@@ -1,75 +1,76 @@
-"""Where visits and time off are kept, and who sees how much of them."""
+"""Storage of visits and time off, and how much of them each person sees."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any, TypeVar
 
-from mainstay.backing.database import Taken, Value
 from mainstay.business.schedule.model import TimeOff, Visit
+from mainstay.infrastructure.database import OverlapViolation, Value
 from mainstay.kernel.context import Context
-from mainstay.kernel.listing import Listing
-from mainstay.terms.listed import ListOrder, Own
-from mainstay.terms.refusal import Conflict, NotFound
-from mainstay.terms.rights import Right
-from mainstay.terms.shapes import ListInput, Page
-from mainstay.values.moments import moment_text, parse_moment
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.moments import ONE_DAY, moment_text, parse_moment
+from mainstay.vocabulary.list_queries import ListOrder, Visibility
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, NotFound
+from mainstay.vocabulary.schemas import ListInput, PageResult
 
-_A_DAY = timedelta(hours=24)
-
-_OF_JOB = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
-_NAME = "(SELECT person.name FROM person WHERE person.organisation_id = :organisation AND person.id = {}.person_id)"
-_AT_SITE = (
+_JOB_COLUMN = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
+_PERSON_NAME = (
+    "(SELECT person.name FROM person WHERE person.organisation_id = :organisation AND person.id = {}.person_id)"
+)
+_SITE_COLUMN = (
     "(SELECT site.{} FROM job JOIN site ON site.organisation_id = :organisation AND site.id = job.site_id"
     " WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
 )
-_CUSTOMER_S = (
+_CUSTOMER_COLUMN = (
     "(SELECT {} FROM job JOIN customer ON customer.organisation_id = :organisation AND customer.id = job.customer_id"
     " WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
 )
-_MET_THERE = (
+_SITE_CONTACT_COLUMN = (
     "(SELECT contact.{} FROM job JOIN site ON site.organisation_id = :organisation AND site.id = job.site_id"
     " JOIN contact ON contact.organisation_id = :organisation AND contact.id = site.contact_id"
     " WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
 )
-# Where one goes to see a person and not a firm, it is them whom one meets.
-_THEMSELVES = "CASE WHEN customer.kind = 'individual' THEN customer.{} END"
+# If the customer is a person and not a company, they are the contact.
+_INDIVIDUAL_COLUMN = "CASE WHEN customer.kind = 'individual' THEN customer.{} END"
 
 
-def _met(column: str) -> str:
-    return f"coalesce({_MET_THERE.format(column)}, {_CUSTOMER_S.format(_THEMSELVES.format(column))})"
+def _format_contact_column(column: str) -> str:
+    return (
+        f"coalesce({_SITE_CONTACT_COLUMN.format(column)}, {_CUSTOMER_COLUMN.format(_INDIVIDUAL_COLUMN.format(column))})"
+    )
 
 
-_CALLED = (
+_JOB_TITLE = (
     "(SELECT job.number || ' ' || job.title FROM job WHERE job.organisation_id = :organisation"
     " AND job.id = visit.job_id)"
 )
 
 
-# What only those are told who do the visit, or see every job.
+# Shown only to the visit's person, and to people who see every job.
 _DETAILS = {
     "job_id": "visit.job_id",
-    "job_title": _OF_JOB.format("title"),
+    "job_title": _JOB_COLUMN.format("title"),
     "title": "visit.title",
-    "customer_name": _CUSTOMER_S.format("customer.name"),
-    "site_name": _AT_SITE.format("name"),
-    "site_address": _AT_SITE.format("address"),
-    "access_notes": _AT_SITE.format("access_notes"),
-    "contact_name": _met("name"),
-    "contact_phone": _met("phone"),
+    "customer_name": _CUSTOMER_COLUMN.format("customer.name"),
+    "site_name": _SITE_COLUMN.format("name"),
+    "site_address": _SITE_COLUMN.format("address"),
+    "access_notes": _SITE_COLUMN.format("access_notes"),
+    "contact_name": _format_contact_column("name"),
+    "contact_phone": _format_contact_column("phone"),
     "notes": "visit.notes",
     "started_at": "visit.started_at",
     "finished_at": "visit.finished_at",
     "overlap_reason": "visit.overlap_reason",
 }
-_PLAIN = {
-    "person_name": _NAME.format("visit"),
+_COMMON_COLUMNS = {
+    "person_name": _PERSON_NAME.format("visit"),
     "on": "visit.on_date",
-    "job_number": _OF_JOB.format("number"),
+    "job_number": _JOB_COLUMN.format("number"),
 }
 
 
-# Planned visits that someone cannot do after all, because they are on leave then; leave is rare, and says which.
-ON_LEAVE = (
+# Planned visits of people who are on leave then. Leave is rare, so the query starts from it.
+ON_LEAVE_CONDITION = (
     "visit.id IN (SELECT planned.id FROM time_off AS away JOIN visit AS planned"
     " ON planned.organisation_id = away.organisation_id AND planned.person_id = away.person_id"
     " AND planned.starts_at > away.reached_from AND planned.starts_at < away.ends_at"
@@ -79,154 +80,165 @@ ON_LEAVE = (
 )
 
 
-class _Visits(Listing[Visit]):
-    """Visits, some of which are read at once."""
+class _VisitStore(RecordStore[Visit]):
+    """A store of visits that can also return the first visits for a condition."""
 
-    def some(self, ctx: Context, condition: str, limit: int, **bound: Value) -> list[Visit]:
-        """The first visits for which a condition holds, whoever asks: for rules, not for showing."""
-        sql = f"{self.everything} AND {condition} ORDER BY visit.begins_at, visit.id LIMIT {limit}"
-        return [self.keep(row) for row in ctx.rows.all(sql, **bound)]
+    def find_many(self, ctx: Context, condition: str, limit: int, **parameters: Value) -> list[Visit]:
+        """Return the first visits for which a condition holds, regardless of the actor. For rules, not for output."""
+        sql = f"{self.select_all} AND {condition} ORDER BY visit.begins_at, visit.id LIMIT {limit}"
+        return [self.from_row(row) for row in ctx.db.all(sql, **parameters)]
 
 
-class Visits(_Visits):
-    """Visits, as much of each as whoever asks may see: all of it, or of a colleague's what the team is told."""
+class VisitStore(_VisitStore):
+    """The store of visits as the actor may see them: complete, or reduced to what the team may know."""
 
-    def fetch(self, ctx: Context, identity: str | None) -> Visit:
-        """The visit of this id."""
-        return super().fetch(ctx, identity) if _sees_all(ctx) else _TEAM.fetch(ctx, identity)
+    def fetch(self, ctx: Context, record_id: str | None) -> Visit:
+        """Return the visit with this id."""
+        return super().fetch(ctx, record_id) if _can_see_all(ctx) else _TEAM_VISITS.fetch(ctx, record_id)
 
-    def fetch_whole(self, ctx: Context, identity: str | None) -> Visit:
-        """The same, where it is not a colleague's: what the team is told of that is when it is, and no more."""
-        visit = self.fetch(ctx, identity)
-        if not _sees_all(ctx) and visit.person_id != ctx.actor.id:
-            raise NotFound(self.what)
+    def fetch_fully_visible(self, ctx: Context, record_id: str | None) -> Visit:
+        """Return the visit with this id, unless it is a colleague's that the actor sees only in reduced form."""
+        visit = self.fetch(ctx, record_id)
+        if not _can_see_all(ctx) and visit.person_id != ctx.actor.id:
+            raise NotFound(self.label)
         return visit
 
-    def page(self, ctx: Context, given: ListInput, where: str = "", *, walks: bool = True, **bound: Value) -> Page[Any]:
-        """One page of a list."""
-        if _sees_all(ctx):
-            return super().page(ctx, given, where, walks=walks, **bound)
-        return _TEAM.page(ctx, given, where, walks=walks, **bound)
+    def page(
+        self, ctx: Context, given: ListInput, where: str = "", *, uses_index: bool = True, **bound: Value
+    ) -> PageResult[Any]:
+        """Return one page of a list."""
+        if _can_see_all(ctx):
+            return super().page(ctx, given, where, uses_index=uses_index, **bound)
+        return _TEAM_VISITS.page(ctx, given, where, uses_index=uses_index, **bound)
 
-    def seen(self, ctx: Context, condition: str, limit: int, **bound: Value) -> list[Visit]:
-        """The first visits for which a condition holds."""
-        return _sought(ctx, (self, _TEAM), condition, limit, bound)
+    def find_visible(self, ctx: Context, condition: str, limit: int, **parameters: Value) -> list[Visit]:
+        """Return the first visits for which a condition holds, as the actor may see them."""
+        return _find_visible(ctx, (self, _TEAM_VISITS), condition, limit, parameters)
 
-    def glimpsed(self, ctx: Context, condition: str, limit: int, **bound: Value) -> list[Visit]:
-        """The same with no more than a board shows of each: what else there is, is not looked up."""
-        return _sought(ctx, (_BRIEF, _TEAM_BRIEF), condition, limit, bound)
+    def find_for_board(self, ctx: Context, condition: str, limit: int, **parameters: Value) -> list[Visit]:
+        """Return the same visits with only the columns that the board shows, which is faster."""
+        return _find_visible(ctx, (_BOARD_VISITS, _TEAM_BOARD_VISITS), condition, limit, parameters)
 
 
-def _sought(
-    ctx: Context, among: tuple[_Visits, _Visits], condition: str, limit: int, bound: dict[str, Value]
+def _find_visible(
+    ctx: Context, stores: tuple[_VisitStore, _VisitStore], condition: str, limit: int, parameters: dict[str, Value]
 ) -> list[Visit]:
-    """Visits among all, for those who see all of each; for others among what the team is told, or among their own."""
-    if _sees_all(ctx):
-        return among[0].some(ctx, condition, limit, **bound)
-    mine = "" if ctx.actor.may(Right.ALL_SCHEDULE_READ) else " AND visit.person_id = :me"
-    return among[1].some(ctx, condition + mine, limit, **bound)
+    """Return the first visits for which a condition holds, from the first or the second of two stores.
+
+    People who see every job use the first store. Others use the second, limited to their own visits unless they see the
+    team's.
+    """
+    if _can_see_all(ctx):
+        return stores[0].find_many(ctx, condition, limit, **parameters)
+    own_condition = "" if ctx.actor.can(Permission.ALL_SCHEDULE_READ) else " AND visit.person_id = :me"
+    return stores[1].find_many(ctx, condition + own_condition, limit, **parameters)
 
 
-def _sees_all(ctx: Context) -> bool:
-    return ctx.actor.may(Right.ALL_JOBS_READ)
+def _can_see_all(ctx: Context) -> bool:
+    return ctx.actor.can(Permission.ALL_JOBS_READ)
 
 
-V = TypeVar("V", bound=_Visits)
+StoreType = TypeVar("StoreType", bound=_VisitStore)
 
 
-def _made(kind: type[V], details: Mapping[str, str], unless: Right, *, briefly: bool = False) -> V:
-    return kind(
+def _make_store(
+    store_type: type[StoreType], details: Mapping[str, str], unless: Permission, *, for_board: bool = False
+) -> StoreType:
+    return store_type(
         Visit,
         source="visit",
-        what="visit",
+        label="visit",
         prefix="visit",
         id_field="visit_id",
-        columns={**_PLAIN, **details},
-        facts={
+        columns={**_COMMON_COLUMNS, **details},
+        rule_columns={
             "about_job": "visit.job_id",
-            "about": "NULL" if briefly else f"coalesce({_CALLED}, visit.title)",
-            "at_site": "NULL" if briefly else _OF_JOB.format("site_id"),
+            "about": "NULL" if for_board else f"coalesce({_JOB_TITLE}, visit.title)",
+            "at_site": "NULL" if for_board else _JOB_COLUMN.format("site_id"),
             "begins_at": "visit.begins_at",
         },
-        own=Own("visit.person_id", unless=unless, glimpsed=Right.ALL_SCHEDULE_READ),
+        visibility=Visibility("visit.person_id", unrestricted_with=unless, partial_with=Permission.ALL_SCHEDULE_READ),
         filters={
             "person_id": "visit.person_id = :person_id",
             "series_id": "visit.series_id = :series_id",
             "group_id": "visit.group_id = :group_id",
             "status": "visit.status = :status",
         },
-        otherwise={"status": "visit.status <> 'cancelled'"},
+        default_conditions={"status": "visit.status <> 'cancelled'"},
         orders={"start": ListOrder("begins_at"), "latest": ListOrder("begins_at", descending=True)},
     )
 
 
-_MINE = {name: f"CASE WHEN visit.person_id = :me THEN {column} END" for name, column in _DETAILS.items()}
-_TEAM = _made(_Visits, _MINE, Right.ALL_SCHEDULE_READ)
-VISITS = _made(Visits, _DETAILS, Right.ALL_JOBS_READ)
+_OWN_DETAILS = {name: f"CASE WHEN visit.person_id = :me THEN {column} END" for name, column in _DETAILS.items()}
+_TEAM_VISITS = _make_store(_VisitStore, _OWN_DETAILS, Permission.ALL_SCHEDULE_READ)
+VISITS = _make_store(VisitStore, _DETAILS, Permission.ALL_JOBS_READ)
 
 
-def _brief(details: Mapping[str, str]) -> dict[str, str]:
-    return {name: column if name in _ON_BOARD else "NULL" for name, column in details.items()}
+def _select_board_details(details: Mapping[str, str]) -> dict[str, str]:
+    return {name: column if name in _BOARD_DETAILS else "NULL" for name, column in details.items()}
 
 
-_ON_BOARD = {"job_id", "job_title", "title", "customer_name", "site_name"}
-_BRIEF = _made(_Visits, _brief(_DETAILS), Right.ALL_JOBS_READ, briefly=True)
-_TEAM_BRIEF = _made(_Visits, _brief(_MINE), Right.ALL_SCHEDULE_READ, briefly=True)
+_BOARD_DETAILS = {"job_id", "job_title", "title", "customer_name", "site_name"}
+_BOARD_VISITS = _make_store(_VisitStore, _select_board_details(_DETAILS), Permission.ALL_JOBS_READ, for_board=True)
+_TEAM_BOARD_VISITS = _make_store(
+    _VisitStore, _select_board_details(_OWN_DETAILS), Permission.ALL_SCHEDULE_READ, for_board=True
+)
 
 
-def _reached(values: dict[str, Any]) -> dict[str, Any]:
-    """From when on a visit can reach into time off: none is longer than a day."""
+def _add_reached_from(values: dict[str, Any]) -> dict[str, Any]:
+    """Add the earliest moment at which a visit that reaches into the time off can begin.
+
+    No visit is longer than a day.
+    """
     if "starts_at" not in values:
         return values
-    return values | {"reached_from": moment_text(parse_moment(values["starts_at"]) - _A_DAY)}
+    return values | {"reached_from": moment_text(parse_moment(values["starts_at"]) - ONE_DAY)}
 
 
-TIME_OFF = Listing(
+TIME_OFF = RecordStore(
     TimeOff,
     source="time_off",
-    what="time off",
+    label="time off",
     prefix="leave",
     id_field="time_off_id",
     columns={
-        "person_name": _NAME.format("time_off"),
+        "person_name": _PERSON_NAME.format("time_off"),
         "from_": "time_off.from_date",
         "until": "time_off.until_date",
         "collisions": "NULL",
     },
-    own=Own("time_off.person_id", unless=Right.ALL_LEAVE_READ),
+    visibility=Visibility("time_off.person_id", unrestricted_with=Permission.ALL_LEAVE_READ),
     filters={"person_id": "time_off.person_id = :person_id", "status": "time_off.status = :status"},
-    otherwise={"status": "time_off.status IN ('requested', 'approved')"},
+    default_conditions={"status": "time_off.status IN ('requested', 'approved')"},
     orders={"start": ListOrder("starts_at"), "latest": ListOrder("starts_at", descending=True)},
-    derived=_reached,
+    derive_columns=_add_reached_from,
 )
 
 
 def insert(ctx: Context, values: Mapping[str, Any]) -> Visit:
-    """A new visit."""
+    """Insert a visit."""
     try:
         return VISITS.insert(ctx, values)
-    except Taken:
-        raise _taken() from None
+    except OverlapViolation:
+        raise _make_overlap_error() from None
 
 
 def save(ctx: Context, visit: Visit, changes: Mapping[str, Any]) -> Visit:
-    """Write what changes of a visit."""
+    """Write changes of a visit."""
     try:
         return VISITS.save(ctx, visit, changes)
-    except Taken:
-        raise _taken() from None
+    except OverlapViolation:
+        raise _make_overlap_error() from None
 
 
-def park(ctx: Context, visit: Visit) -> None:
-    """Take a visit off the schedule for as long as others find their places; what is saved next puts it back."""
-    ctx.rows.run(
-        "UPDATE visit SET status = 'cancelled' WHERE organisation_id = :organisation AND id = :id", id=visit.id
-    )
-    ctx.pen.mark_written(VISITS.table, visit.id)
+def hide_visit(ctx: Context, visit: Visit) -> None:
+    """Take a visit off the schedule while others are written. Saving it puts it back."""
+    ctx.db.run("UPDATE visit SET status = 'cancelled' WHERE organisation_id = :organisation AND id = :id", id=visit.id)
+    ctx.writer.mark_written(VISITS.table, visit.id)
 
 
-def _taken() -> Conflict:
-    """What the database itself refuses; whoever plans has looked before and said more."""
+def _make_overlap_error() -> Conflict:
+    """Return the error for an overlap that only the database noticed. Clashes found earlier are described better."""
     return Conflict(
         "The person has no time then. Choose another time (list_visits shows their day) or person (find_free_time)."
     )

@@ -1,118 +1,124 @@
-"""The HTTP API: a key comes in, an operation is performed, JSON goes out."""
+"""The HTTP API: authenticates a key, performs an operation and answers with JSON."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from mainstay.doors.api.answers import refused
-from mainstay.doors.api.inputs import body_input, no_parameters, query_input
+from mainstay.changes.idempotency import Answer
+from mainstay.doors.api.errors import refusal_response
+from mainstay.doors.api.inputs import read_body_input, read_query_input, refuse_parameters
 from mainstay.doors.api.routes import Endpoint
-from mainstay.doors.entrance import Entrance, OverLimit
-from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error, log_fault
-from mainstay.doors.known import naming_known
-from mainstay.doors.papers import RETRY_AFTER, NotReady, Papers
-from mainstay.doors.paths import Paths
-from mainstay.kernel.catalogue import admit
-from mainstay.kernel.context import Envelope
+from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
+from mainstay.doors.document_answers import RETRY_AFTER, DocumentAnswers, FileNotReady
+from mainstay.doors.field_hints import add_field_hints
+from mainstay.doors.http import SERVER_ERROR_TEXT, Headers, HttpError, Request, Response, error_response, log_fault
+from mainstay.doors.path_router import PathRouter
+from mainstay.kernel.catalogue import check_permission
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.ledger.replay import Answer
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.faults import Raw
-from mainstay.terms.refusal import Invalid, NotFound, Refusal
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.refusal import Invalid, NotFound, Refusal
+from mainstay.vocabulary.validation import RawInput
 
-PREFIX = "/api/v1"
+API_PREFIX = "/api/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiDoor:
-    """Translates between HTTP and operations."""
+    """The door of the HTTP API: translates between HTTP and operations."""
 
-    entrance: Entrance
-    paths: Paths[Endpoint]
-    # Gives the description.
-    describe: Callable[[], bytes]
-    papers: Papers
+    auth: BearerAuth
+    router: PathRouter[Endpoint]
+    # Returns the OpenAPI description.
+    build_description: Callable[[], bytes]
+    document_answers: DocumentAnswers
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request under `/api/v1`."""
         try:
-            actor, verdict = await self.entrance.enter(request, Door.API)
+            actor, rate_limit = await self.auth.authenticate(request, Door.API)
         except Refusal as refusal:
-            return refused(refusal)
+            return refusal_response(refusal)
         try:
-            response = await self._serve(request, actor) if verdict.accepted else refused(OverLimit())
+            response = (
+                await self._perform(request, actor) if rate_limit.accepted else refusal_response(RateLimitExceeded())
+            )
         except Refusal as refusal:
-            response = refused(refusal)
-        except Interrupted as interrupted:
-            response = error(interrupted.status, interrupted.text, interrupted.headers)
-        except Exception as fault:
-            log_fault(fault, request)
-            response = error(500, OUR_FAULT)
+            response = refusal_response(refusal)
+        except HttpError as http_error:
+            response = error_response(http_error.status, http_error.text, http_error.headers)
+        except Exception as error:
+            log_fault(error, request)
+            response = error_response(500, SERVER_ERROR_TEXT)
         response.headers = (
             *response.headers,
-            ("ratelimit-limit", str(verdict.limit)),
-            ("ratelimit-remaining", str(verdict.remaining)),
+            ("ratelimit-limit", str(rate_limit.limit)),
+            ("ratelimit-remaining", str(rate_limit.remaining)),
         )
         return response
 
-    async def _serve(self, request: Request, actor: Actor) -> Response:
-        named = request.headers.get("x-organisation-id")
-        if named is not None and named != actor.organisation:
+    async def _perform(self, request: Request, actor: Actor) -> Response:
+        organisation = request.headers.get("x-organisation-id")
+        if organisation is not None and organisation != actor.organisation:
             raise NotFound("organisation")
-        path = request.path[len(PREFIX) :]
+        path = request.path[len(API_PREFIX) :]
         if path == "/openapi.json":
-            return self._describe(request)
-        found = self.paths.find(path)
-        if found is None:
-            raise Interrupted(404, "There is nothing at this address. GET /api/v1/openapi.json lists what there is.")
-        endpoint = found.methods.get(request.method)
+            return self._send_description(request)
+        match = self.router.find(path)
+        if match is None:
+            raise HttpError(404, "There is nothing at this address. GET /api/v1/openapi.json lists what there is.")
+        endpoint = match.methods.get(request.method)
         if endpoint is None:
-            raise _not_allowed(found.methods)
+            raise _method_not_allowed(match.methods)
         operation = endpoint.operation
-        raw: Raw
+        raw: RawInput
         try:
-            admit(operation, actor)
+            check_permission(operation, actor)
             if operation.changes:
-                raw, envelope = await body_input(request, found.values, operation.input, endpoint.elsewhere)
+                raw, details = await read_body_input(request, match.values, operation.input, endpoint.path_only_fields)
             else:
-                raw, envelope = query_input(request, found.values, operation.input), Envelope(request.id)
+                raw, details = read_query_input(request, match.values, operation.input), RequestDetails(request.id)
         except Refusal as refusal:
-            return refused(refusal, endpoint.number)
+            return refusal_response(refusal, endpoint.route_number)
         try:
-            if operation.gives:
-                response = await self._file(operation, actor, raw, envelope)
-                response.route = endpoint.number
+            if operation.returns_file:
+                response = await self._send_document(operation, actor, raw, details)
+                response.route_number = endpoint.route_number
                 return response
-            answer = await self.entrance.runner.perform(self.entrance.stage, operation, actor, raw, envelope)
+            answer = await self.auth.runner.perform(self.auth.performer, operation, actor, raw, details)
         except Invalid as invalid:
-            return refused(naming_known(invalid.faults, operation.input, endpoint.parameters), endpoint.number)
+            return refusal_response(
+                add_field_hints(invalid.faults, operation.input, endpoint.path_parameters), endpoint.route_number
+            )
         except Refusal as refusal:
-            return refused(refusal, endpoint.number)
-        return Response(endpoint.status, answer.body, _headers(answer), endpoint.number)
+            return refusal_response(refusal, endpoint.route_number)
+        return Response(endpoint.status, answer.body, _answer_headers(answer), endpoint.route_number)
 
-    async def _file(self, operation: Operation, actor: Actor, raw: Raw, envelope: Envelope) -> Response:
+    async def _send_document(
+        self, operation: Operation, actor: Actor, raw: RawInput, details: RequestDetails
+    ) -> Response:
         try:
-            return await self.papers.answer(operation, actor, raw, envelope)
-        except NotReady as waiting:
-            return Response(202, waiting.body, RETRY_AFTER)
+            return await self.document_answers.answer(operation, actor, raw, details)
+        except FileNotReady as not_ready:
+            return Response(202, not_ready.body, RETRY_AFTER)
 
-    def _describe(self, request: Request) -> Response:
-        if request.method not in _READS:
-            raise _not_allowed(_READS)
-        no_parameters(request)
-        return Response(200, self.describe())
-
-
-_READS = ("GET", "HEAD")
+    def _send_description(self, request: Request) -> Response:
+        if request.method not in _READ_METHODS:
+            raise _method_not_allowed(_READ_METHODS)
+        refuse_parameters(request)
+        return Response(200, self.build_description())
 
 
-def _headers(answer: Answer) -> Headers:
+_READ_METHODS = ("GET", "HEAD")
+
+
+def _answer_headers(answer: Answer) -> Headers:
     headers = []
     if answer.version is not None:
         headers.append(("etag", f'"{answer.version}"'))
-    if answer.replayed:
+    if answer.is_replayed:
         headers.append(("idempotent-replayed", "true"))
     return headers
 
 
-def _not_allowed(methods: Iterable[str]) -> Interrupted:
-    return Interrupted(405, "This method is not allowed here.", (("allow", ", ".join(sorted(methods))),))
+def _method_not_allowed(methods: Iterable[str]) -> HttpError:
+    return HttpError(405, "This method is not allowed here.", (("allow", ", ".join(sorted(methods))),))

@@ -1,117 +1,121 @@
-"""The input of an operation out of path, query, headers and body."""
+"""Reads the input of an operation from the path, the query, the headers and the body."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
 from urllib.parse import unquote_to_bytes
 
-from mainstay.doors.http import Interrupted, Request
-from mainstay.doors.json import NotJson, decode, encode, is_json
-from mainstay.doors.known import naming_known
-from mainstay.kernel.context import Envelope
-from mainstay.ledger.replay import NO_REPLAY_KEY, is_replay_key
-from mainstay.terms.faults import UNKNOWN, Raw, accept
-from mainstay.terms.refusal import Fault, Invalid
-from mainstay.terms.shapes import Input
+from mainstay.changes.idempotency import INVALID_KEY, is_idempotency_key
+from mainstay.doors.field_hints import add_field_hints
+from mainstay.doors.http import HttpError, Request
+from mainstay.doors.json import InvalidJson, decode_json, encode_json, is_json
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.validation import UNKNOWN_FIELD, RawInput, parse_input
 
 BODY_LIMIT = 16_384
 
 _VERSION = re.compile(r' *"([1-9][0-9]{0,14})" *')
 
 
-def query_input(request: Request, path_values: Mapping[str, str], model: type[Input]) -> dict[str, str]:
-    """The words of a read: its query, each parameter at most once, and what stands in the path."""
-    words, faults = _query(request, path_values)
+def read_query_input(request: Request, path_values: Mapping[str, str], model: type[Input]) -> dict[str, str]:
+    """Return the input of a read: the parameters of its query, each at most once, and those of its path."""
+    values, faults = _parse_query(request, path_values)
     if faults:
-        raise _all_faults([], faults, path_values, model, words)
-    return words
+        raise _collect_faults([], faults, path_values, model, values)
+    return values
 
 
-def no_parameters(request: Request) -> None:
-    """Refuse a query where there is nothing to ask for."""
-    if strangers := _strangers(request):
-        raise Invalid(strangers)
+def refuse_parameters(request: Request) -> None:
+    """Refuse all query parameters, for an address that takes none."""
+    if unknown := _find_unknown_parameters(request):
+        raise Invalid(unknown)
 
 
-async def body_input(
-    request: Request, path_values: Mapping[str, str], model: type[Input], elsewhere: Collection[str]
-) -> tuple[bytes, Envelope]:
-    """The JSON of a write, with what stands in the path put into it; and what its headers ask for.
+async def read_body_input(
+    request: Request, path_values: Mapping[str, str], model: type[Input], path_only_fields: Collection[str]
+) -> tuple[bytes, RequestDetails]:
+    """Return the input of a change, from its JSON body and its path, and the request info from its headers.
 
-    What stands elsewhere than in a body is not known there.
+    The names in `path_only_fields` belong to the path, so they are refused as unknown in the body.
     """
     if not is_json(request.headers.get("content-type", "")):
-        raise Interrupted(415, "Send the header Content-Type: application/json.")
-    body = await request.body(BODY_LIMIT)
+        raise HttpError(415, "Send the header Content-Type: application/json.")
+    body = await request.read_body(BODY_LIMIT)
     if not body:
-        raise Interrupted(400, "The body is empty. Send a JSON object, {} at least.")
+        raise HttpError(400, "The body is empty. Send a JSON object, {} at least.")
     try:
-        given = decode(body)
-    except NotJson as fault:
-        raise Interrupted(400, f"The body is not valid JSON: {fault}.") from None
-    faults = _strangers(request)
+        sent = decode_json(body)
+    except InvalidJson as error:
+        raise HttpError(400, f"The body is not valid JSON: {error}.") from None
+    faults = _find_unknown_parameters(request)
     key = request.headers.get("idempotency-key")
-    if key is not None and not is_replay_key(key):
-        faults.append(Fault("Idempotency-Key", NO_REPLAY_KEY))
-    if not isinstance(given, dict):
+    if key is not None and not is_idempotency_key(key):
+        faults.append(Fault("Idempotency-Key", INVALID_KEY))
+    if not isinstance(sent, dict):
         raise Invalid([Fault("body", "is not an object"), *faults])
-    misplaced = [Fault(name, UNKNOWN) for name in elsewhere if name in given]
-    raw = encode({**given, **path_values})
+    misplaced = [Fault(name, UNKNOWN_FIELD) for name in path_only_fields if name in sent]
+    raw = encode_json({**sent, **path_values})
     if faults or misplaced:
-        raise _all_faults(faults, misplaced, elsewhere, model, raw)
-    return raw, Envelope(request.id, _versions(request), key)
+        raise _collect_faults(faults, misplaced, path_only_fields, model, raw)
+    return raw, RequestDetails(request.id, _read_versions(request), key)
 
 
-def _versions(request: Request) -> frozenset[int] | None:
+def _read_versions(request: Request) -> frozenset[int] | None:
     expected = request.headers.get("if-match", "*")
     if expected.strip() == "*":
         return None
-    # What is not a version of ours matches no record.
+    # Values that are not versions of this API are dropped, so they match no record.
     return frozenset(int(match[1]) for match in map(_VERSION.fullmatch, expected.split(",")) if match)
 
 
-def _query(request: Request, path_values: Mapping[str, str]) -> tuple[dict[str, str], list[Fault]]:
-    words, faults = dict(path_values), []
+def _parse_query(request: Request, path_values: Mapping[str, str]) -> tuple[dict[str, str], list[Fault]]:
+    values, faults = dict(path_values), []
     for part in request.query.split(b"&") if request.query else ():
-        name, _, value = (_text(piece) for piece in part.replace(b"+", b" ").partition(b"="))
+        name, _, value = (_decode_text(piece) for piece in part.replace(b"+", b" ").partition(b"="))
         if name is None or value is None:
             faults.append(Fault(name or "query", "is not valid text"))
         elif not name:
             faults.append(Fault("query", "has a parameter without a name"))
         elif name in path_values:
-            faults.append(Fault(name, UNKNOWN))
-        elif name in words:
+            faults.append(Fault(name, UNKNOWN_FIELD))
+        elif name in values:
             faults.append(Fault(name, "is given twice"))
         else:
-            words[name] = value
-    return words, faults
+            values[name] = value
+    return values, faults
 
 
-def _strangers(request: Request) -> list[Fault]:
-    """Every parameter of a query, where none is known."""
-    words, faults = _query(request, {})
-    return _with_others(faults, [Fault(name, UNKNOWN) for name in words])
+def _find_unknown_parameters(request: Request) -> list[Fault]:
+    """Return a fault for each parameter of a query, for an address that takes none."""
+    values, faults = _parse_query(request, {})
+    return _merge_faults(faults, [Fault(name, UNKNOWN_FIELD) for name in values])
 
 
-def _all_faults(
-    around: list[Fault], faults: list[Fault], elsewhere: Collection[str], model: type[Input], raw: Raw
+def _collect_faults(
+    header_faults: list[Fault],
+    faults: list[Fault],
+    path_only_fields: Collection[str],
+    model: type[Input],
+    raw: RawInput,
 ) -> Invalid:
-    """What is wrong around the input and with it, and what the operation itself would find wrong."""
+    """Return all faults in one refusal: of the headers, of the fields, and those that validation finds."""
     others: tuple[Fault, ...] = ()
     try:
-        accept(model, raw)
+        parse_input(model, raw)
     except Invalid as invalid:
         others = invalid.faults
-    named = naming_known(_with_others(faults, others), model, elsewhere)
-    return Invalid(_with_others(around, named.faults))
+    hinted = add_field_hints(_merge_faults(faults, others), model, path_only_fields)
+    return Invalid(_merge_faults(header_faults, hinted.faults))
 
 
-def _with_others(faults: list[Fault], others: Iterable[Fault]) -> list[Fault]:
-    """Each field once."""
-    told = {fault.field for fault in faults}
-    return [*faults, *(fault for fault in others if fault.field not in told)]
+def _merge_faults(faults: list[Fault], others: Iterable[Fault]) -> list[Fault]:
+    """Add the faults of other fields, so that each field has one fault."""
+    fields = {fault.field for fault in faults}
+    return [*faults, *(fault for fault in others if fault.field not in fields)]
 
 
-def _text(piece: bytes) -> str | None:
+def _decode_text(piece: bytes) -> str | None:
     try:
         text = (unquote_to_bytes(piece) if b"%" in piece else piece).decode("utf-8")
     except UnicodeDecodeError:

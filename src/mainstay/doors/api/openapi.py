@@ -1,24 +1,25 @@
 """The OpenAPI 3.1 description of the API, derived from the catalogue."""
 
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 
 import orjson
 
-from mainstay.doors.api.components import name_of, named, schemas_of, with_enums
+from mainstay.doors.api.components import build_schemas, replace_enums, schema_name_of, schema_ref
 from mainstay.doors.api.routes import Endpoint, endpoints_of
-from mainstay.doors.http import OUR_FAULT
+from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
+from mainstay.doors.http import SERVER_ERROR_TEXT, Request, Response, error_response
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Operation
-from mainstay.values.words import words_of
+from mainstay.values.choices import to_label
 
-VERSION = "0.1.0"
+API_VERSION = "0.1.0"
 
-_ABOUT = (
+_DESCRIPTION = (
     "The Mainstay HTTP API. It is in beta and grows over time; the changelog says what is new. Every request carries "
     "`Authorization: Bearer <API_KEY>`; the key says which organisation it is for. A PATCH changes only the "
     "fields that are sent; null clears one. A record that has a number is named by it or by its id; a path takes a "
@@ -38,33 +39,33 @@ _REFUSALS = {
     "415": "The body is not application/json.",
     "422": "Some fields are not as they must be; the message lists them, separated by semicolons.",
     "429": "More than 600 requests in a minute; wait for the seconds in Retry-After.",
-    "500": OUR_FAULT,
+    "500": SERVER_ERROR_TEXT,
 }
-_ON_READS = ("401", "403", "404", "422", "429", "500")
-# What was never issued has no file.
-_ON_FILES = tuple(sorted({*_ON_READS, "409"}))
+_READ_STATUSES = ("401", "403", "404", "422", "429", "500")
+# A document that was never issued has no file.
+_FILE_STATUSES = tuple(sorted({*_READ_STATUSES, "409"}))
 
 
-def describe(catalogue: Catalogue, base_url: str) -> bytes:
-    """The whole description as JSON."""
+def build_openapi(catalogue: Catalogue, base_url: str) -> bytes:
+    """Return the OpenAPI document as JSON."""
     endpoints = endpoints_of(catalogue.operations)
-    schemas = schemas_of(endpoints, catalogue.events)
+    schemas = build_schemas(endpoints, catalogue.events)
     paths: dict[str, Schema] = {}
     for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, schemas)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _describe_operation(endpoint, schemas)
     return orjson.dumps(
         {
             "openapi": "3.1.0",
-            "info": {"title": "Mainstay HTTP API (beta)", "version": VERSION, "description": _ABOUT},
+            "info": {"title": "Mainstay HTTP API (beta)", "version": API_VERSION, "description": _DESCRIPTION},
             "servers": [{"url": f"{base_url}/api/v1"}],
             "security": [{"apiKey": []}],
             "tags": [{"name": area, "description": about} for area, about in areas_of(endpoints).items()],
             "paths": paths,
-            "webhooks": {event.name: _webhook(event) for event in catalogue.events},
+            "webhooks": {event.name: _describe_webhook(event) for event in catalogue.events},
             "components": {
                 "securitySchemes": {"apiKey": {"type": "http", "scheme": "bearer"}},
                 "schemas": schemas,
-                "responses": {status: _refusal(text) for status, text in _REFUSALS.items()},
+                "responses": {status: _describe_refusal(text) for status, text in _REFUSALS.items()},
             },
         },
         option=orjson.OPT_INDENT_2,
@@ -72,83 +73,91 @@ def describe(catalogue: Catalogue, base_url: str) -> bytes:
 
 
 def areas_of(endpoints: Sequence[Endpoint]) -> dict[str, str]:
-    """The areas that the operations belong to, in their order, with what each is about."""
+    """Return the areas of the operations, in their order, with a description of each."""
     areas = {}
     for endpoint in endpoints:
-        package = _package(endpoint.operation.function.__module__)
-        about = re.sub(r"^Floor \d+: ", "", sys.modules[package].__doc__ or "") if package in sys.modules else ""
-        areas[area_of(endpoint.operation)] = about[:1].upper() + about[1:]
+        package = _package_of(endpoint.operation.function.__module__)
+        areas[area_of(endpoint.operation)] = sys.modules[package].__doc__ or "" if package in sys.modules else ""
     return areas
 
 
 def area_of(operation: Operation) -> str:
-    """The area that an operation is declared in."""
-    return _area(operation.function.__module__)
+    """Return the name of the area that declares an operation."""
+    return _area_of_module(operation.function.__module__)
 
 
-def _area(module: str) -> str:
-    return words_of(_package(module).rpartition(".")[2])
+def _area_of_module(module: str) -> str:
+    return to_label(_package_of(module).rpartition(".")[2])
 
 
-def _package(module: str) -> str:
-    return module.rpartition(".")[0]
+def _package_of(module: str) -> str:
+    """Return the package of an area: `mainstay.business.invoices` of `mainstay.business.invoices.issuing.crediting`."""
+    parts = module.split(".")
+    return ".".join(parts[: 3 if parts[1] == "business" else -1])
 
 
-def _operation(endpoint: Endpoint, schemas: Schema) -> Schema:
+def _describe_operation(endpoint: Endpoint, schemas: Schema) -> Schema:
     operation = endpoint.operation
-    on_reads = _ON_FILES if operation.gives else _ON_READS
-    statuses = _REFUSALS if operation.changes else on_reads
-    described: Schema = {
-        # One that also makes records has two routes, and each has a name of its own.
-        "operationId": f"{operation.name}_by_id" if operation.makes and endpoint.parameters else operation.name,
+    read_statuses = _FILE_STATUSES if operation.returns_file else _READ_STATUSES
+    statuses = _REFUSALS if operation.changes else read_statuses
+    description: Schema = {
+        # An operation that also creates records has two routes, so the second one gets its own name.
+        "operationId": f"{operation.name}_by_id"
+        if operation.creates_without_id and endpoint.path_parameters
+        else operation.name,
         "tags": [area_of(operation)],
         "summary": operation.title,
         "description": operation.description,
-        "parameters": [*_parameters(endpoint, schemas), *(_write_headers(endpoint) if operation.changes else ())],
+        "parameters": [
+            *_describe_parameters(endpoint, schemas),
+            *(_describe_write_headers(endpoint) if operation.changes else ()),
+        ],
         "responses": {
-            str(endpoint.status): _success(endpoint),
-            **({"202": _still_being_made(operation)} if operation.gives else {}),
+            str(endpoint.status): _describe_success(endpoint),
+            **({"202": _describe_pending_file(operation)} if operation.returns_file else {}),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
         },
     }
     if operation.changes:
-        described["requestBody"] = {"required": True, "content": _json(named(operation.input.__name__))}
-    return described
+        description["requestBody"] = {"required": True, "content": _json_content(schema_ref(operation.input.__name__))}
+    return description
 
 
-def _success(endpoint: Endpoint) -> Schema:
+def _describe_success(endpoint: Endpoint) -> Schema:
     operation = endpoint.operation
-    if operation.gives:
-        file: Schema = {"type": "string", "contentMediaType": operation.gives}
-        return {"description": operation.title, "content": {operation.gives: {"schema": file}}}
-    schema = named(name_of(operation.output) + ("List" if operation.lists else ""))
-    if operation.attaches:
-        attached = {name: named(name_of(model)) for name, model in operation.attaches.items()}
+    if operation.returns_file:
+        file: Schema = {"type": "string", "contentMediaType": operation.returns_file}
+        return {"description": operation.title, "content": {operation.returns_file: {"schema": file}}}
+    schema = schema_ref(schema_name_of(operation.output) + ("List" if operation.returns_page else ""))
+    if operation.extra_records:
+        attached = {name: schema_ref(schema_name_of(model)) for name, model in operation.extra_records.items()}
         schema = {"allOf": [schema, {"type": "object", "properties": attached}]}
     if operation.is_irreversible:
-        schema = {"oneOf": [schema, named("Preview")]}
-    return {"description": operation.title, "content": _json(schema)}
+        schema = {"oneOf": [schema, schema_ref("Preview")]}
+    return {"description": operation.title, "content": _json_content(schema)}
 
 
-def _still_being_made(operation: Operation) -> Schema:
-    """What is answered while a file is made."""
+def _describe_pending_file(operation: Operation) -> Schema:
+    """Describe the answer while a file is still being made."""
     return {
         "description": "The file is still being made. Ask again after the seconds in `Retry-After`.",
         "headers": {"Retry-After": {"schema": {"type": "integer"}}},
-        "content": _json(named(name_of(operation.output))),
+        "content": _json_content(schema_ref(schema_name_of(operation.output))),
     }
 
 
-def _webhook(event: type[Event]) -> Schema:
-    """What is sent to webhooks of this kind of event."""
+def _describe_webhook(event: type[Event]) -> Schema:
+    """Describe the request that a webhook gets for this kind of event."""
     return {
         "post": {
             "operationId": f"on_{event.name.replace('.', '_')}",
-            "tags": [_area(event.__module__)],
+            "tags": [_area_of_module(event.__module__)],
             "summary": (event.__doc__ or "").strip(),
             "security": [],
-            "parameters": [_SENT | {"name": name, "description": words} for name, words in _SIGNED.items()],
-            "requestBody": {"required": True, "content": _json(named(event.__name__))},
+            "parameters": [
+                _WEBHOOK_HEADER | {"name": name, "description": text} for name, text in _WEBHOOK_HEADERS.items()
+            ],
+            "requestBody": {"required": True, "content": _json_content(schema_ref(event.__name__))},
             "responses": {
                 "2XX": {"description": "It has arrived."},
                 "410": {"description": "Nothing is to be sent here any more: the webhook is disabled."},
@@ -158,41 +167,45 @@ def _webhook(event: type[Event]) -> Schema:
     }
 
 
-def _parameters(endpoint: Endpoint, schemas: Schema) -> list[Schema]:
-    """Path parameters, and for a read the query: everything else of the input."""
+def _describe_parameters(endpoint: Endpoint, schemas: Schema) -> list[Schema]:
+    """Describe the path parameters; for a read, also the query parameters, which are the rest of the input."""
     schema = input_schema(endpoint.operation)
     parameters = []
-    for name, of_name in schema["properties"].items():
-        in_path = name in endpoint.parameters
+    for name, field_schema in schema["properties"].items():
+        in_path = name in endpoint.path_parameters
         if in_path or not endpoint.operation.changes:
-            told = with_enums(_word(of_name), schemas)
-            # Beside a reference a description is not read by everyone.
+            parameter_schema = replace_enums(_drop_null(field_schema), schemas)
+            # Put the description outside, because some clients ignore one next to a reference.
             parameters.append(
                 {
                     "name": name,
                     "in": "path" if in_path else "query",
                     "required": in_path or name in schema.get("required", ()),
-                    **({"description": told.pop("description")} if "description" in told else {}),
-                    "schema": told,
+                    **(
+                        {"description": parameter_schema.pop("description")}
+                        if "description" in parameter_schema
+                        else {}
+                    ),
+                    "schema": parameter_schema,
                 }
             )
     return parameters
 
 
-def _word(schema: Schema) -> Schema:
-    """A parameter's schema: in a path or query there is no null, only leaving it out."""
-    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
-    if not kinds:
+def _drop_null(schema: Schema) -> Schema:
+    """Return the schema of a parameter without null: a path or query has no null, only a missing parameter."""
+    options = [option for option in schema.get("anyOf", ()) if option != {"type": "null"}]
+    if not options:
         return schema
-    told = {name: part for name, part in schema.items() if name not in {"anyOf", "default"}}
-    return {**kinds[0], **told}
+    others = {name: part for name, part in schema.items() if name not in {"anyOf", "default"}}
+    return {**options[0], **others}
 
 
-def _write_headers(endpoint: Endpoint) -> list[Schema]:
-    # What is made anew has no version to expect, nor has what is done to no record.
-    expects = endpoint.operation.on or endpoint.operation.offered_on
-    made = endpoint.status == HTTPStatus.CREATED
-    return [_IDEMPOTENCY_KEY, _IF_MATCH] if expects and not made else [_IDEMPOTENCY_KEY]
+def _describe_write_headers(endpoint: Endpoint) -> list[Schema]:
+    # There is no version to expect when a record is created, or when an operation has no record.
+    has_version = endpoint.operation.on or endpoint.operation.offered_on
+    creates = endpoint.status == HTTPStatus.CREATED
+    return [_IDEMPOTENCY_KEY, _IF_MATCH] if has_version and not creates else [_IDEMPOTENCY_KEY]
 
 
 _IDEMPOTENCY_KEY: Schema = {
@@ -207,17 +220,32 @@ _IF_MATCH: Schema = {
     "schema": {"type": "string"},
     "description": "The ETag of the version that is to be changed; another version is refused with 412.",
 }
-_SENT: Schema = {"in": "header", "required": True, "schema": {"type": "string"}}
-_SIGNED = {
+_WEBHOOK_HEADER: Schema = {"in": "header", "required": True, "schema": {"type": "string"}}
+_WEBHOOK_HEADERS = {
     "webhook-id": "The event's id: the same each time that it is sent.",
     "webhook-timestamp": "When it was sent, in seconds since 1970.",
     "webhook-signature": "`v1,` and the base64 of the HMAC-SHA256 of id.timestamp.body; two during a rotation.",
 }
 
 
-def _refusal(text: str) -> Schema:
-    return {"description": text, "content": _json(named("Error"))}
+def _describe_refusal(text: str) -> Schema:
+    return {"description": text, "content": _json_content(schema_ref("Error"))}
 
 
-def _json(schema: Schema) -> Schema:
+def _json_content(schema: Schema) -> Schema:
     return {"application/json": {"schema": schema}}
+
+
+@dataclass(frozen=True, slots=True)
+class PublicOpenApi:
+    """Answers with the same OpenAPI document as `/api/v1`, without a key and for pages of any site."""
+
+    build_description: Callable[[], bytes]
+
+    async def __call__(self, request: Request) -> Response:
+        """Answer a request for the document."""
+        if request.method == "OPTIONS":
+            return answer_preflight(request, "GET, HEAD")
+        if request.method not in {"GET", "HEAD"}:
+            return error_response(405, "This method is not allowed here.", (("allow", "GET, HEAD"), *ANY_ORIGIN))
+        return Response(200, self.build_description(), ANY_ORIGIN, quiet=True)

@@ -1,4 +1,4 @@
-"""The reference of the HTTP API for people: every operation with an example in curl and in Python."""
+"""The reference page of the HTTP API: every operation, with an example in curl and in Python."""
 
 import re
 import shlex
@@ -11,15 +11,15 @@ import orjson
 
 from mainstay.doors.api.openapi import area_of, areas_of
 from mainstay.doors.api.routes import Endpoint, endpoints_of
-from mainstay.doors.http import Request, Response, error
-from mainstay.doors.packing import packed
-from mainstay.doors.pages.render import render
+from mainstay.doors.compression import compress
+from mainstay.doors.http import Request, Response, error_response
+from mainstay.doors.pages.rendering import render_template
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.catalogue import Catalogue
 
 
-class Field(NamedTuple):
-    """One field that an operation takes."""
+class ReferenceField(NamedTuple):
+    """A field of an operation's input, as the page shows it."""
 
     name: str
     place: str
@@ -27,36 +27,38 @@ class Field(NamedTuple):
     about: str
 
 
-class Documented(NamedTuple):
-    """One operation."""
+class ReferenceEntry(NamedTuple):
+    """An operation, as the page shows it."""
 
     endpoint: Endpoint
-    fields: list[Field]
+    fields: list[ReferenceField]
     curl: str
     python: str
 
 
 @dataclass(frozen=True)
-class Reference:
-    """The page; made when it is first asked for, and kept."""
+class ReferencePage:
+    """Answers with the reference page, which is rendered at the first request and cached."""
 
     catalogue: Catalogue
     base_url: str
 
     async def __call__(self, request: Request) -> Response:
-        """Answer a request for it."""
+        """Answer a request for the page."""
         if request.method not in {"GET", "HEAD"}:
-            return error(405, "This address is not used in that way.", (("allow", "GET, HEAD"),))
-        page = self._page
-        return Response(200, page.body, page.headers, content_type=page.content_type, quiet=True, packed=self._packed)
+            return error_response(405, "This address is not used in that way.", (("allow", "GET, HEAD"),))
+        page = self._rendered_page
+        return Response(
+            200, page.body, page.headers, content_type=page.content_type, quiet=True, gzipped_body=self._gzipped_page
+        )
 
     @cached_property
-    def _packed(self) -> bytes | None:
-        body = self._page.body
-        return packed(body, once=True) if isinstance(body, bytes) else None
+    def _gzipped_page(self) -> bytes | None:
+        body = self._rendered_page.body
+        return compress(body, reused=True) if isinstance(body, bytes) else None
 
     @cached_property
-    def _page(self) -> Response:
+    def _rendered_page(self) -> Response:
         endpoints = endpoints_of(self.catalogue.operations)
         address = f"{self.base_url}/api/v1"
         areas = [
@@ -64,91 +66,94 @@ class Reference:
                 "name": area,
                 "about": about,
                 "entries": [
-                    (_anchor(endpoint, endpoints), entry(endpoint, address))
+                    (_anchor_of(endpoint, endpoints), build_entry(endpoint, address))
                     for endpoint in endpoints
                     if area_of(endpoint.operation) == area
                 ],
             }
             for area, about in areas_of(endpoints).items()
         ]
-        return render("reference.html", areas=areas, events=self.catalogue.events, address=address)
+        return render_template("reference.html", areas=areas, events=self.catalogue.events, address=address)
 
 
-def _anchor(endpoint: Endpoint, endpoints: Sequence[Endpoint]) -> str:
-    """Where an operation stands on the page: by its name, and what has a second address there by its method."""
+def _anchor_of(endpoint: Endpoint, endpoints: Sequence[Endpoint]) -> str:
+    """Return the anchor of an operation on the page: its name, and for its second route also the method."""
     name = endpoint.operation.name
-    first = next(one for one in endpoints if one.operation.name == name)
+    first = next(candidate for candidate in endpoints if candidate.operation.name == name)
     return name if endpoint is first else f"{name}-{endpoint.method.lower()}"
 
 
-def entry(endpoint: Endpoint, address: str) -> Documented:
-    """An operation as the page shows it."""
+def build_entry(endpoint: Endpoint, address: str) -> ReferenceEntry:
+    """Build the entry of an operation on the page."""
     schema = input_schema(endpoint.operation)
-    rest = "body" if endpoint.operation.changes else "query"
+    other_place = "body" if endpoint.operation.changes else "query"
     fields = [
-        Field(
+        ReferenceField(
             name,
-            "path" if name in endpoint.parameters else rest,
-            name in endpoint.parameters or name in schema.get("required", ()),
+            "path" if name in endpoint.path_parameters else other_place,
+            name in endpoint.path_parameters or name in schema.get("required", ()),
             part.get("description", ""),
         )
         for name, part in schema["properties"].items()
-        if name in endpoint.parameters or name not in endpoint.elsewhere
+        if name in endpoint.path_parameters or name not in endpoint.path_only_fields
     ]
     path = endpoint.path
-    for name in endpoint.parameters:
-        path = path.replace(f"{{{name}}}", _id_of(name))
-    body = example_body(endpoint) if endpoint.operation.changes else None
-    return Documented(
-        endpoint, fields, _curl(endpoint.method, address + path, body), _python(endpoint.method, path, body)
+    for name in endpoint.path_parameters:
+        path = path.replace(f"{{{name}}}", _id_placeholder(name))
+    body = build_example_body(endpoint) if endpoint.operation.changes else None
+    return ReferenceEntry(
+        endpoint,
+        fields,
+        _render_curl(endpoint.method, address + path, body),
+        _render_python(endpoint.method, path, body),
     )
 
 
-def example_body(endpoint: Endpoint) -> Schema:
-    """A body that the operation takes: what it must be given, and for a change of fields the first of them."""
+def build_example_body(endpoint: Endpoint) -> Schema:
+    """Build an example body: the required fields or, if a change requires none, its first field."""
     schema = input_schema(endpoint.operation)
-    own = [name for name in schema["properties"] if name not in endpoint.elsewhere]
-    needed = [name for name in own if name in schema.get("required", ())]
-    if endpoint.operation.makes and not endpoint.parameters:
-        # What cannot be cleared is what a new one has.
-        needed = [name for name in own if "anyOf" not in schema["properties"][name]]
-    shown = endpoint.operation.output.model_fields.values()
-    known = {field.alias: field.examples[0] for field in shown if field.examples}
-    chosen = needed or ([] if endpoint.operation.is_irreversible else own[:1])
-    told = {name: part["examples"][0] for name, part in schema["properties"].items() if "examples" in part}
-    known |= told
-    return {name: known.get(name) or _value(name, schema["properties"][name]) for name in chosen}
+    body_fields = [name for name in schema["properties"] if name not in endpoint.path_only_fields]
+    required = [name for name in body_fields if name in schema.get("required", ())]
+    if endpoint.operation.creates_without_id and not endpoint.path_parameters:
+        # For a new record, show the fields that cannot be cleared.
+        required = [name for name in body_fields if "anyOf" not in schema["properties"][name]]
+    output_fields = endpoint.operation.output.model_fields.values()
+    examples = {field.alias: field.examples[0] for field in output_fields if field.examples}
+    chosen = required or ([] if endpoint.operation.is_irreversible else body_fields[:1])
+    input_examples = {name: part["examples"][0] for name, part in schema["properties"].items() if "examples" in part}
+    examples |= input_examples
+    return {name: examples.get(name) or _example_value(name, schema["properties"][name]) for name in chosen}
 
 
-def _value(name: str, schema: Schema) -> Any:
-    """Some value that a schema allows; for the id of a record, one of the kind that the name ends with."""
-    kinds = [kind for kind in schema.get("anyOf", (schema,)) if kind != {"type": "null"}]
-    kind = kinds[0]
-    if examples := schema.get("examples") or kind.get("examples"):
+def _example_value(name: str, schema: Schema) -> Any:
+    """Return an example value for a schema; for the id of a record, one whose prefix fits the field name."""
+    options = [option for option in schema.get("anyOf", (schema,)) if option != {"type": "null"}]
+    option = options[0]
+    if examples := schema.get("examples") or option.get("examples"):
         return examples[0]
-    if named := re.search(r"([A-Z]?[a-z]+)Id$", name):
-        return f"{named[1].lower()}_01KA41T9YB7C5D3E1F9G8H6J4K"
-    if "enum" in kind:
-        return kind["enum"][0]
-    if kind.get("format") == "email":
+    if match := re.search(r"([A-Z]?[a-z]+)Id$", name):
+        return f"{match[1].lower()}_01KA41T9YB7C5D3E1F9G8H6J4K"
+    if "enum" in option:
+        return option["enum"][0]
+    if option.get("format") == "email":
         return "kim@example.com"
-    return {"boolean": True, "integer": 1, "array": [], "object": {}}.get(kind.get("type", ""), "Hartley & Daughters")
+    return {"boolean": True, "integer": 1, "array": [], "object": {}}.get(option.get("type", ""), "Hartley & Daughters")
 
 
-def _id_of(name: str) -> str:
-    """What stands for the id of a record in an example: `PERSON_ID` for personId."""
-    return "".join(f"_{letter}" if letter.isupper() else letter for letter in name).upper()
+def _id_placeholder(name: str) -> str:
+    """Return the placeholder for an id in an example: `PERSON_ID` for personId."""
+    return "".join(f"_{char}" if char.isupper() else char for char in name).upper()
 
 
-def _curl(method: str, address: str, body: Schema | None) -> str:
-    # With a body, curl posts unless it is told otherwise; without one it gets.
-    verb = "" if method == ("GET" if body is None else "POST") else f"-X {method} "
-    lines = [f"curl {verb}{address}", '-H "Authorization: Bearer $MAINSTAY_KEY"']
+def _render_curl(method: str, address: str, body: Schema | None) -> str:
+    # The default method of curl is POST with a body and GET without one.
+    method_option = "" if method == ("GET" if body is None else "POST") else f"-X {method} "
+    lines = [f"curl {method_option}{address}", '-H "Authorization: Bearer $MAINSTAY_KEY"']
     if body is not None:
         lines += ['-H "Content-Type: application/json"', f"-d {shlex.quote(orjson.dumps(body).decode())}"]
     return " \\\n  ".join(lines)
 
 
-def _python(method: str, path: str, body: Schema | None) -> str:
-    sent = "" if body is None else f", json={body!r}"
-    return f'answer = api.{method.lower()}("{path}"{sent})\nprint(answer.json())'
+def _render_python(method: str, path: str, body: Schema | None) -> str:
+    json_argument = "" if body is None else f", json={body!r}"
+    return f'answer = api.{method.lower()}("{path}"{json_argument})\nprint(answer.json())'

@@ -6,56 +6,60 @@ from dataclasses import dataclass
 
 from pydantic.alias_generators import to_camel
 
-from mainstay.doors.paths import Paths
+from mainstay.doors.path_router import PathRouter
 from mainstay.kernel.operation import Operation
-from mainstay.terms.actor import Door
+from mainstay.vocabulary.actor import Door
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one path."""
+    """One method of one path, and its operation."""
 
     operation: Operation
     method: str
     path: str
-    # The names under which the path's parameters go into the input.
-    parameters: tuple[str, ...]
-    # The names that stand in a path and never in a body; where a record is made, that of its id, which stands in the
-    # path where one is changed.
-    elsewhere: tuple[str, ...]
-    # The number of this route for the meters; 0 is for requests that found none.
-    number: int
-    # 201 where a record is made: a POST to a collection rather than to a record.
+    # The input fields that are taken from the path.
+    path_parameters: tuple[str, ...]
+    # The input fields that are never in the body: those in the path. A route that creates a record leaves out the field
+    # of its id, because only the route that changes the record has it, in the path.
+    path_only_fields: tuple[str, ...]
+    # The number of this route in the metrics; 0 is for requests without a route.
+    route_number: int
+    # The status of success: 201 for a POST to a collection, which creates a record.
     status: int
 
 
-def api_paths(operations: Sequence[Operation]) -> Paths[Endpoint]:
-    """Every route of the API, below `/api/v1`."""
-    paths: Paths[Endpoint] = Paths()
+def build_api_router(operations: Sequence[Operation]) -> PathRouter[Endpoint]:
+    """Build the router of the API, for the paths below `/api/v1`."""
+    router: PathRouter[Endpoint] = PathRouter()
     for endpoint in endpoints_of(operations):
-        paths.add(endpoint.method, endpoint.path, endpoint)
-    return paths
+        router.add(endpoint.method, endpoint.path, endpoint)
+    return router
 
 
 def endpoints_of(operations: Sequence[Operation]) -> list[Endpoint]:
-    """The endpoints of the operations that the API offers, in the catalogue's order."""
-    offered = [operation for operation in operations if operation.rest and Door.API in operation.offered]
-    routes = [(operation, route) for operation in offered for route in _routes(operation)]
+    """Return the endpoints of the operations that the API offers, in the order of the catalogue."""
+    api_operations = [operation for operation in operations if operation.api_path and Door.API in operation.doors]
+    routes = [(operation, route) for operation in api_operations for route in _routes_of(operation)]
     endpoints = []
-    for number, (operation, route) in enumerate(routes, start=1):
-        method, _, declared = route.partition(" ")
-        path = re.sub(r"{(\w+)}", lambda name: "{" + to_camel(name[1]) + "}", declared)
+    for route_number, (operation, route) in enumerate(routes, start=1):
+        method, _, declared_path = route.partition(" ")
+        path = re.sub(r"{(\w+)}", lambda name: "{" + to_camel(name[1]) + "}", declared_path)
         parameters = tuple(re.findall(r"{(\w+)}", path))
-        # Only what is posted to a collection is made there; elsewhere something is done.
+        # A POST to a collection creates a record; any other POST does something to a record.
         status = 201 if method == "POST" and path.count("/") == 1 else 200
-        made = (to_camel(operation.on.id_field),) if operation.makes and operation.on and operation.on.id_field else ()
-        endpoints.append(Endpoint(operation, method, path, parameters, parameters or made, number, status))
+        created_id = (
+            (to_camel(operation.on.id_field),)
+            if operation.creates_without_id and operation.on and operation.on.id_field
+            else ()
+        )
+        endpoints.append(Endpoint(operation, method, path, parameters, parameters or created_id, route_number, status))
     return endpoints
 
 
-def _routes(operation: Operation) -> list[str]:
-    """Where it is; what makes a record where none is named changes one at the address of that."""
-    made = operation.rest or ""
-    if operation.makes and operation.on:
-        return [made, f"{made.replace('POST', 'PATCH')}/{{{operation.on.id_field}}}"]
-    return [made]
+def _routes_of(operation: Operation) -> list[str]:
+    """Return the routes of an operation: two if it creates a record without an id and changes the one with an id."""
+    declared = operation.api_path or ""
+    if operation.creates_without_id and operation.on:
+        return [declared, f"{declared.replace('POST', 'PATCH')}/{{{operation.on.id_field}}}"]
+    return [declared]

@@ -1,4 +1,4 @@
-"""A demo organisation: believable, the same each time, with fresh keys."""
+"""Creates a demo organisation: believable, the same each time, with fresh keys."""
 
 import sys
 from argparse import Namespace
@@ -9,53 +9,54 @@ from time import monotonic, sleep
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from mainstay.backing.database import EVERY
-from mainstay.business.issuing.printed import PRINT
+from mainstay.business.issuing.document_files import PRINT
 from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.business.people.joining import add_person, create_organisation
+from mainstay.business.people.invitations import add_person, create_organisation
 from mainstay.business.people.operations import get_person, update_person
+from mainstay.changes import outbox
 from mainstay.doors.cli import demo_prices, demo_purchases
-from mainstay.doors.cli.demo_words import crew
-from mainstay.doors.cli.demo_year import A_YEAR, DESK, HEAD, ZONE, Size, Year
+from mainstay.doors.cli.demo_texts import make_crew
+from mainstay.doors.cli.demo_year import OFFICE, ONE_YEAR, OWNER, TIME_ZONE, DemoSize, DemoYear
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.telling import Outcome
+from mainstay.doors.cli.output import JsonObject
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.identity.passwords import is_password
-from mainstay.identity.sessions import memberships
-from mainstay.identity.signing_in import look_up
-from mainstay.late import late
-from mainstay.ledger import outbox
-from mainstay.terms import actor
-from mainstay.terms.refusal import Conflict, Forbidden, Lapsed
+from mainstay.identity.sessions import list_memberships
+from mainstay.identity.sign_in import look_up_address
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.lazy_import import import_lazily
 from mainstay.values.ids import new_id
 from mainstay.values.moments import local_date
+from mainstay.vocabulary import actor
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Lapsed
 
 
-class Firm(NamedTuple):
-    """A firm of the demo: those who are told how to sign in, others who work there, and how much there is."""
+class DemoFirm(NamedTuple):
+    """A firm of the demo: its name, how many more people work there, and how much data it has."""
 
     name: str
     crew: int
-    size: Size
+    size: DemoSize
 
 
-SMALL = Firm("Hartley & Daughters Plumbing and Heating", 0, A_YEAR)
-# For trying how everything is with very much of it.
-LARGE = Firm(
+SMALL_FIRM = DemoFirm("Hartley & Daughters Plumbing and Heating", 0, ONE_YEAR)
+# For trying everything with a lot of data.
+LARGE_FIRM = DemoFirm(
     "Hartley & Daughters Group",
     18,
-    Size(4_000, 20_000, 1_400, timedelta(days=3 * 365), timedelta(days=3 * 365), (1, 1, 1, 2), 20),
+    DemoSize(4_000, 20_000, 1_400, timedelta(days=3 * 365), timedelta(days=3 * 365), (1, 1, 1, 2), 20),
 )
-_TOLD_EVERY = 1_000
-# What is done in so long is kept at once: to wait for the disk after each day would take as long as the days.
-_TURN_SECONDS, _GAP_SECONDS = 1.0, 0.15
+_PROGRESS_EVERY = 1_000
+# The work of this many seconds is committed at once, because a commit for each day would double the time.
+# The pause after it lets others use the database.
+_BATCH_SECONDS, _PAUSE_SECONDS = 1.0, 0.15
 # Known to everyone: the demo is refused for an address that others could reach.
-PASSWORD = "mainstay-demo"
-KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and write", "write")}
-_KEY_NAMES = {name for name, _ in KEYS.values()}
+DEMO_PASSWORD = "mainstay-demo"
+DEMO_KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and write", "write")}
+_KEY_NAMES = {name for name, _ in DEMO_KEYS.values()}
 
-_DETAILS = {
+_ORGANISATION_DETAILS = {
     "legalName": "Hartley & Daughters Ltd",
     "taxNumber": "GB 417 2209 53",
     "registrationNumber": "07731842",
@@ -96,147 +97,149 @@ _PEOPLE: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
 )
 
 
-_OFFICE = {HEAD: "ruth@hartley.example", DESK: "priya@hartley.example"}
-_WORKER = {"skills": ["gas", "heating"], "costRate": "23.00", "billRate": "58.00"}
+_OFFICE_EMAILS = {OWNER: "ruth@hartley.example", OFFICE: "priya@hartley.example"}
+_WORKER_DETAILS = {"skills": ["gas", "heating"], "costRate": "23.00", "billRate": "58.00"}
 _UNFINISHED = "not finished"
 
 
-def demo(operator: Operator, words: Namespace) -> Outcome:
-    """The demo organisation, made if it is not there, with its keys replaced."""
-    return make(operator, LARGE if words.large else SMALL)
+def demo(operator: Operator, options: Namespace) -> JsonObject:
+    """Create the demo organisation if it does not exist, and replace its keys."""
+    return make_demo(operator, LARGE_FIRM if options.large else SMALL_FIRM)
 
 
-def make(operator: Operator, firm: Firm) -> Outcome:
-    """One of the firms of the demo."""
+def make_demo(operator: Operator, firm: DemoFirm) -> JsonObject:
+    """Create one of the demo's firms if it does not exist, and replace its keys."""
     if urlsplit(operator.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}:
         raise Forbidden("The demo's passwords are known to everyone: it is made only for a base address on loopback.")
     try:
-        acting = _finished(operator, firm.name) or _made(operator, firm)
-        people = _present(operator, acting)
-        keys = _replaced_keys(operator, acting.organisation, people[0]["id"])
+        acting = _find_finished(operator, firm.name) or _make_firm(operator, firm)
+        people = _ensure_people(operator, acting)
+        keys = _replace_keys(operator, acting.organisation, people[0]["id"])
     except Lapsed:
-        raise Conflict(_INACTIVE) from None
+        raise Conflict(_INACTIVE_TEXT) from None
     organisation = operator.perform(get_organisation, acting)
     return {
         "organisation": {name: organisation[name] for name in ("id", "name")},
         "people": [
             {name: person[name] for name in ("id", "name", "email", "role")}
-            | {"password": PASSWORD if _signs_in_as_told(operator, person["email"]) else None}
+            | {"password": DEMO_PASSWORD if _has_demo_password(operator, person["email"]) else None}
             for person in people
         ],
         "keys": keys,
     }
 
 
-_INACTIVE = (
+_INACTIVE_TEXT = (
     "The demo is there already, and its subscription is inactive, so it gets no new keys. Renew it first:"
     " mainstay subscription renew ID (`mainstay organisation list` tells its id)."
 )
 
 
-def _finished(operator: Operator, name: str) -> actor.Actor | None:
-    """The organisation that was made by this name, whatever it is called now.
+def _find_finished(operator: Operator, name: str) -> actor.Actor | None:
+    """Find the organisation that was created with this name, even if it was renamed since.
 
-    Its keys come last, so one without any was broken off, and is not taken for it.
+    Its keys are created last, so an organisation without keys is unfinished: it gets another name and is not used.
     """
-    with operator.stage.database.reading(EVERY) as rows:
-        called = organisations.find_called(rows, name)
-        found = [*called, *organisations.made_as(rows, name)]
-    for acting in map(actor.operator, dict.fromkeys(found)):
-        if any(key["name"] in _KEY_NAMES for key in operator.every(list_keys, acting)):
+    with operator.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        same_name = organisations.find_by_name(db, name)
+        organisation_ids = [*same_name, *organisations.find_by_original_name(db, name)]
+    for acting in map(actor.operator_actor, dict.fromkeys(organisation_ids)):
+        if any(key["name"] in _KEY_NAMES for key in operator.list_all(list_keys, acting)):
             return acting
-    for broken_off in called:
-        operator.perform(update_organisation, actor.operator(broken_off), name=f"{name} ({_UNFINISHED})")
+    for unfinished in same_name:
+        operator.perform(update_organisation, actor.operator_actor(unfinished), name=f"{name} ({_UNFINISHED})")
     return None
 
 
-def _made(operator: Operator, firm: Firm) -> actor.Actor:
-    acting = actor.operator(new_id("org"))
+def _make_firm(operator: Operator, firm: DemoFirm) -> actor.Actor:
+    acting = actor.operator_actor(new_id("org"))
     owner_name, owner_email, _, owner_details = _PEOPLE[0]
     given = {"name": firm.name, "ownerName": owner_name, "ownerEmail": owner_email}
-    # Passwords take their time, and leave Python free: meanwhile everything is read that is asked for later.
-    Thread(target=late, args=["mainstay.catalogue"]).start()
-    owner = operator.perform(create_organisation, acting, **given, password=PASSWORD)
+    # Hashing passwords takes long and does not hold the GIL, so modules for later are imported meanwhile.
+    Thread(target=import_lazily, args=["mainstay.catalogue"]).start()
+    owner = operator.perform(create_organisation, acting, **given, password=DEMO_PASSWORD)
     operator.perform(update_person, acting, personId=owner["id"], **owner_details)
-    others = [*_PEOPLE[1:], *((name, email, "member", _WORKER) for name, email in crew(firm.crew))]
+    others = [*_PEOPLE[1:], *((name, email, "member", _WORKER_DETAILS) for name, email in make_crew(firm.crew))]
     for name, email, role, details in others:
-        person = operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+        person = operator.perform(add_person, acting, name=name, email=email, role=role, password=DEMO_PASSWORD)
         operator.perform(update_person, acting, personId=person["id"], **details)
-    office = {word: operator.as_person(acting.organisation, email) for word, email in _OFFICE.items()}
+    office = {word: operator.act_as_person(acting.organisation, email) for word, email in _OFFICE_EMAILS.items()}
     field = [
-        operator.as_person(acting.organisation, email)
-        for among in ("member", "subcontractor")
+        operator.act_as_person(acting.organisation, email)
+        for wanted_role in ("member", "subcontractor")
         for _, email, role, _ in others
-        if role == among
+        if role == wanted_role
     ]
-    # What stands on documents from the beginning.
-    operator.perform(update_organisation, acting, **_DETAILS)
-    with operator.stage.together(acting.organisation) as stage:
-        demo_prices.furnish(replace(operator, stage=stage), office[HEAD], office[DESK])
-    _live(operator, firm, Year(operator, office, field, local_date(operator.stage.clock(), ZONE), firm.size))
-    with operator.stage.together(acting.organisation) as stage:
-        today = local_date(operator.stage.clock(), ZONE)
-        demo_purchases.furnish(replace(operator, stage=stage), office[DESK], ZONE, today)
-    with operator.stage.database.changing(acting.organisation) as rows:
-        # A year of documents at once: each is printed when someone first asks for it.
-        outbox.forget(rows, PRINT)
+    # Documents show these details, so they come first.
+    operator.perform(update_organisation, acting, **_ORGANISATION_DETAILS)
+    with operator.performer.open_batch(acting.organisation) as batch:
+        demo_prices.add_prices(replace(operator, performer=batch), office[OWNER], office[OFFICE])
+    _fill_with_work(
+        operator, firm, DemoYear(operator, office, field, local_date(operator.performer.clock(), TIME_ZONE), firm.size)
+    )
+    with operator.performer.open_batch(acting.organisation) as batch:
+        today = local_date(operator.performer.clock(), TIME_ZONE)
+        demo_purchases.add_purchases(replace(operator, performer=batch), office[OFFICE], TIME_ZONE, today)
+    with operator.performer.database.write_transaction(acting.organisation) as db:
+        # The PDFs of a year are not made now: each is made when someone first asks for it.
+        outbox.delete_tasks(db, PRINT)
     return acting
 
 
-def _live(operator: Operator, firm: Firm, year: Year) -> None:
-    """Fill the organisation with work, some days at a time, so that others are not kept waiting."""
-    organisation, told, steps = year.people[HEAD].organisation, _TOLD_EVERY, year.live()
-    made: int | None = 0
-    while made is not None:
-        until = monotonic() + _TURN_SECONDS
-        with operator.stage.together(organisation) as stage:
-            year.operator = replace(operator, stage=stage)
-            while (made := next(steps, None)) is not None:
-                if made >= told:
-                    sys.stderr.write(f"{made:,} of {firm.size.jobs:,} jobs\n")
-                    told += _TOLD_EVERY
+def _fill_with_work(operator: Operator, firm: DemoFirm, year: DemoYear) -> None:
+    """Fill the organisation with work, some days at a time, so that others need not wait."""
+    organisation, next_report, steps = year.office_people[OWNER].organisation, _PROGRESS_EVERY, year.make_work()
+    jobs_made: int | None = 0
+    while jobs_made is not None:
+        until = monotonic() + _BATCH_SECONDS
+        with operator.performer.open_batch(organisation) as batch:
+            year.operator = replace(operator, performer=batch)
+            while (jobs_made := next(steps, None)) is not None:
+                if jobs_made >= next_report:
+                    sys.stderr.write(f"{jobs_made:,} of {firm.size.jobs:,} jobs\n")
+                    next_report += _PROGRESS_EVERY
                 if monotonic() >= until:
                     break
-        # Whoever waits for the database looks for it only now and then. The small one is made before that matters.
-        if firm is not SMALL:
-            sleep(_GAP_SECONDS)
+        # Others who wait for the database retry only now and then. The small firm is made before that matters.
+        if firm is not SMALL_FIRM:
+            sleep(_PAUSE_SECONDS)
 
 
-def _present(operator: Operator, acting: actor.Actor) -> list[Outcome]:
-    """The people of the demo; those are back again whom someone who tried things out has removed."""
+def _ensure_people(operator: Operator, acting: actor.Actor) -> list[JsonObject]:
+    """Return the people of the demo; add those again whom someone has removed."""
     return [
         (
-            _signing_in(operator, acting, email)
-            or operator.perform(add_person, acting, name=name, email=email, role=role, password=PASSWORD)
+            _find_person(operator, acting, email)
+            or operator.perform(add_person, acting, name=name, email=email, role=role, password=DEMO_PASSWORD)
         )
-        # By which they sign in, whatever address they have been given since.
+        # The address to sign in with, even if the person was given another one since.
         | {"email": email}
         for name, email, role, _ in _PEOPLE
     ]
 
 
-def _signing_in(operator: Operator, acting: actor.Actor, email: str) -> Outcome | None:
-    """Who signs in by this address."""
-    with operator.stage.database.reading(EVERY) as rows:
-        account = look_up(rows, email).account
-        found = memberships(rows, account, acting.organisation) if account else []
-    mine = [one.person for one in found if one.organisation == acting.organisation]
-    return operator.perform(get_person, acting, personId=mine[0]) if mine else None
+def _find_person(operator: Operator, acting: actor.Actor, email: str) -> JsonObject | None:
+    """Return the person who signs in with this address, or None."""
+    with operator.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        account = look_up_address(db, email).account
+        found = list_memberships(db, account, acting.organisation) if account else []
+    person_ids = [membership.person for membership in found if membership.organisation == acting.organisation]
+    return operator.perform(get_person, acting, personId=person_ids[0]) if person_ids else None
 
 
-def _signs_in_as_told(operator: Operator, email: str) -> bool:
-    """Whether someone still has the password of the demo."""
-    with operator.stage.database.reading(EVERY) as rows:
-        return is_password(PASSWORD, look_up(rows, email).password_hash)
+def _has_demo_password(operator: Operator, email: str) -> bool:
+    """Return whether an account still has the password of the demo."""
+    with operator.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        return is_password(DEMO_PASSWORD, look_up_address(db, email).password_hash)
 
 
-def _replaced_keys(operator: Operator, organisation: str, owner: str) -> dict[str, str]:
-    acting = operator.as_person(organisation, owner)
-    every = operator.every(list_keys, acting)
-    earlier = [key for key in every if key["name"] in _KEY_NAMES and not key["revokedAt"]]
+def _replace_keys(operator: Operator, organisation: str, owner: str) -> dict[str, str]:
+    acting = operator.act_as_person(organisation, owner)
+    all_keys = operator.list_all(list_keys, acting)
+    earlier = [key for key in all_keys if key["name"] in _KEY_NAMES and not key["revokedAt"]]
     keys = {
         label: operator.perform(create_key, acting, name=name, access=access)["key"]
-        for label, (name, access) in KEYS.items()
+        for label, (name, access) in DEMO_KEYS.items()
     }
     for key in earlier:
         operator.perform(revoke_key, acting, keyId=key["id"])

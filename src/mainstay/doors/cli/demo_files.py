@@ -1,54 +1,54 @@
-"""Photos and papers of the demo, handed in as people hand them in: looked at, and kept."""
+"""The photos and documents of the demo, examined and stored as uploads are."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mainstay.backing.contents import examined
-from mainstay.backing.files import Files
-from mainstay.business.records.documents import keep, told_of
-from mainstay.doors.cli import demo_words as words
-from mainstay.doors.cli.demo_pictures import paper, photo
+from mainstay.business.records.attachments import store_content, to_document_input
+from mainstay.doors.cli import demo_texts as words
+from mainstay.doors.cli.demo_pictures import build_pdf, draw_photo
+from mainstay.infrastructure.file_types import examine_file
+from mainstay.infrastructure.files import FileStore
 
 
 @dataclass
-class Album:
-    """What is kept of them, each once, whatever it is added to."""
+class DemoFiles:
+    """Creates and stores the files of the demo; each photo is stored once, however many jobs it is added to."""
 
-    files: Files
+    files: FileStore
     _photos: dict[str, Future[dict[str, object]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        # Drawn and kept beside everything else: another processor has the time, and the disk is waited for there.
-        beside = ThreadPoolExecutor(1)
-        self._photos = {title: beside.submit(self._taken, title) for title in words.TITLES}
-        beside.shutdown(wait=False)
+        # A thread draws and stores the photos, because another core is free and nothing else then waits for the disk.
+        executor = ThreadPoolExecutor(1)
+        self._photos = {title: executor.submit(self._store_photo, title) for title in words.JOB_TITLES}
+        executor.shutdown(wait=False)
 
-    def photo(self, title: str) -> dict[str, object]:
-        """A photo of work with this title."""
+    def get_photo(self, title: str) -> dict[str, object]:
+        """Return a photo of work with this title."""
         return self._photos[title].result()
 
-    def parts(self, title: str) -> dict[str, object] | None:
-        """A list of the parts that such work takes, if it takes any worth a list."""
-        if title not in words.PARTS:
+    def make_parts_list(self, title: str) -> dict[str, object] | None:
+        """Store a list of the parts for work with this title; None if it needs none."""
+        if title not in words.PARTS_NEEDED:
             return None
-        return self._handed_in("Parts to order.txt", "\n".join(words.PARTS[title]).encode())
+        return self._store_file("Parts to order.txt", "\n".join(words.PARTS_NEEDED[title]).encode())
 
-    def certificate(self, number: str, title: str, on: str) -> dict[str, object] | None:
-        """The paper that is left behind after such work, if one is."""
-        if title not in words.CERTIFIED:
+    def make_certificate(self, number: str, title: str, on: str) -> dict[str, object] | None:
+        """Store the certificate of work with this title; None if it gets none."""
+        if title not in words.CERTIFICATES:
             return None
-        lines = (words.CERTIFIED[title], f"Job {number}: {title}", f"Checked on {on}", *words.CHECKS)
-        return self._handed_in(f"{words.CERTIFIED[title]} {number}.pdf", paper(lines))
+        lines = (words.CERTIFICATES[title], f"Job {number}: {title}", f"Checked on {on}", *words.CHECKS)
+        return self._store_file(f"{words.CERTIFICATES[title]} {number}.pdf", build_pdf(lines))
 
-    def _taken(self, title: str) -> dict[str, object]:
-        return self._handed_in(*photo(title))
+    def _store_photo(self, title: str) -> dict[str, object]:
+        return self._store_file(*draw_photo(title))
 
-    def _handed_in(self, called: str, content: bytes) -> dict[str, object]:
+    def _store_file(self, file_name: str, content: bytes) -> dict[str, object]:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "received"
             path.write_bytes(content)
-            found = examined(path, called)
-            keep(self.files, found)
-            return told_of(found, called)
+            found = examine_file(path, file_name)
+            store_content(self.files, found)
+            return to_document_input(found, file_name)

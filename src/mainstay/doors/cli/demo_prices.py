@@ -1,4 +1,4 @@
-"""The price list of the demo: what a firm of plumbers sells, at which tax, and from whom it comes."""
+"""The price list of the demo: tax rates, suppliers, items and kits of a plumbing firm."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.doors.cli.operator import Operator
-from mainstay.terms.actor import Actor
+from mainstay.vocabulary.actor import Actor
 
 _TAXES: tuple[dict[str, Any], ...] = (
     {"name": "VAT 20 %", "components": [{"name": "VAT", "percent": "20"}], "isDefault": True},
@@ -18,8 +18,8 @@ _TAXES: tuple[dict[str, Any], ...] = (
         "note": "Domestic reverse charge: the customer accounts for the VAT.",
     },
 )
-_REDUCED = "VAT 5 %"
-# By a word of its own: what a supplier is called, where, and in how many days one pays.
+_REDUCED_RATE = "VAT 5 %"
+# By key: the name, town and payment days of a supplier.
 _SUPPLIERS = {
     "pennine": ("Pennine Plumbing Supplies", "Halifax", 30),
     "boiler": ("The Boiler Depot", "Leeds", 30),
@@ -30,7 +30,7 @@ _SUPPLIERS = {
     "drain": ("Ryburn Drainage", "Elland", 30),
     "tool": ("Shibden Tool Hire", "Halifax", 7),
 }
-# Code, name, unit, price, cost and, of what is bought, the supplier's word.
+# Code, name, unit, price, cost and, for materials, the key of the supplier.
 _LABOUR = (
     ("LAB-ENG", "Heating engineer", "h", "62.00", "24.50"),
     ("LAB-PLB", "Plumber", "h", "54.00", "21.00"),
@@ -79,7 +79,7 @@ _MATERIALS = (
 )
 # Energy-saving materials.
 _REDUCED_CODES = {"HP-8", "CYL-210", "LAG-22"}
-# Code, name, what customers read, price where it has one of its own, and how many of which items.
+# Code, name, description for customers, own price if it has one, and the quantity of each item.
 _KITS: tuple[tuple[str, str, str, str | None, dict[str, str]], ...] = (
     (
         "KIT-BLR",
@@ -121,31 +121,31 @@ _KITS: tuple[tuple[str, str, str, str | None, dict[str, str]], ...] = (
 )  # fmt: skip
 
 
-def furnish(operator: Operator, head: Actor, desk: Actor) -> None:
-    """Put the whole of it there, as the head of the firm and the office would."""
-    rates = {rate["name"]: operator.perform(save_tax_rate, head, **rate)["id"] for rate in _TAXES}
+def add_prices(operator: Operator, owner: Actor, office: Actor) -> None:
+    """Save the tax rates as the owner, and the suppliers, items and kits as the office."""
+    rates = {rate["name"]: operator.perform(save_tax_rate, owner, **rate)["id"] for rate in _TAXES}
     suppliers = {
-        word: operator.perform(save_supplier, desk, **_supplier(number, *known))["id"]
-        for number, (word, known) in enumerate(_SUPPLIERS.items(), 1)
+        word: operator.perform(save_supplier, office, **_supplier_input(number, *details))["id"]
+        for number, (word, details) in enumerate(_SUPPLIERS.items(), 1)
     }
-    plain = [
+    simple_items = [
         *((row, "labour", None) for row in _LABOUR),
         *((row, "service", None) for row in _SERVICES),
         *((row, "fee", None) for row in _FEES),
         *((row[:5], "material", suppliers[row[5]]) for row in _MATERIALS),
     ]
-    for (code, name, unit, price, cost), kind, supplier in plain:
-        told = {"code": code, "name": name, "kind": kind, "unit": unit, "sellPrice": price, "costPrice": cost}
-        rate = rates[_REDUCED] if code in _REDUCED_CODES else None
-        operator.perform(save_price_item, desk, **told, supplierId=supplier, taxRateId=rate)
+    for (code, name, unit, price, cost), kind, supplier in simple_items:
+        fields = {"code": code, "name": name, "kind": kind, "unit": unit, "sellPrice": price, "costPrice": cost}
+        rate = rates[_REDUCED_RATE] if code in _REDUCED_CODES else None
+        operator.perform(save_price_item, office, **fields, supplierId=supplier, taxRateId=rate)
     for code, name, description, own_price, parts in _KITS:
-        told = {"code": code, "name": name, "description": description, "kind": "service", "unit": "pcs"}
-        made_of = [{"itemId": part, "quantity": quantity} for part, quantity in parts.items()]
-        operator.perform(save_price_item, desk, **told, sellPrice=own_price, components=made_of)
+        fields = {"code": code, "name": name, "description": description, "kind": "service", "unit": "pcs"}
+        components = [{"itemId": part, "quantity": quantity} for part, quantity in parts.items()]
+        operator.perform(save_price_item, office, **fields, sellPrice=own_price, components=components)
 
 
-def _supplier(number: int, name: str, town: str, days: int) -> dict[str, Any]:
-    mailbox = "".join(letter for letter in name.lower() if letter.isalnum())
+def _supplier_input(number: int, name: str, town: str, days: int) -> dict[str, Any]:
+    mailbox = "".join(char for char in name.lower() if char.isalnum())
     return {
         "name": name,
         "email": f"orders@{mailbox}.example",

@@ -1,4 +1,4 @@
-"""What the firm of the demo bought: a year of orders and bills, the last of them in every state."""
+"""The purchases of the demo: a year of orders and bills, the latest in every state."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,21 +11,34 @@ from zoneinfo import ZoneInfo
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import list_price_items
 from mainstay.business.purchasing.bills import record_bill, update_bill, void_bill
-from mainstay.business.purchasing.ending import cancel_purchase_order, close_purchase_order
+from mainstay.business.purchasing.closing import cancel_purchase_order, close_purchase_order
 from mainstay.business.purchasing.operations import draft_purchase_order
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import send_purchase_order
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.telling import Outcome
+from mainstay.doors.cli.output import JsonObject
 from mainstay.kernel.operation import Operation
-from mainstay.terms.actor import Actor
+from mainstay.vocabulary.actor import Actor
 
-# How far each went, the oldest first: what is long past was nearly always paid, and of late there is one of each.
-_PAST = ("pay", "pay", "pay", "pay", "cancel", "pay", "pay", "close", "pay", "void")
-_OF_LATE = ("receive part", "approve", "bill part", "receive", "bill", "send", "receive", "approve", "send", "draft")
-_ORDERS, _LATELY = 30, 20
-_YEAR = 360
-# What is done by each word, in its order; each goes on from the one before it.
+# The last step of each order, the oldest first: nearly all old orders are paid; the recent ones end in every state.
+_OLD_LAST_STEPS = ("pay", "pay", "pay", "pay", "cancel", "pay", "pay", "close", "pay", "void")
+_RECENT_LAST_STEPS = (
+    "receive part",
+    "approve",
+    "bill part",
+    "receive",
+    "bill",
+    "send",
+    "receive",
+    "approve",
+    "send",
+    "draft",
+)
+_ORDER_COUNT, _OLD_ORDER_COUNT = 30, 20
+# How many days ago the oldest order was drafted.
+_MAX_AGE_DAYS = 360
+_DAYS_PER_STEP = 2
+# The steps of an order by its last one.
 _STEPS: dict[str, tuple[str, ...]] = {
     "draft": (),
     "send": ("send",),
@@ -36,89 +49,102 @@ _STEPS: dict[str, tuple[str, ...]] = {
     "bill part": ("send", "receive", "bill part"),
     "bill": ("send", "receive", "bill"),
     "void": ("send", "receive", "bill", "void"),
-    "approve": ("send", "receive", "bill", "approved"),
-    "pay": ("send", "receive", "bill", "approved", "paid"),
+    "approve": ("send", "receive", "bill", "approve"),
+    "pay": ("send", "receive", "bill", "approve", "pay"),
 }
+# The statuses of a bill after the steps that set them.
+_BILL_STATUSES = {"approve": "approved", "pay": "paid"}
 
 
-def furnish(operator: Operator, desk: Actor, zone: str, today: date) -> None:
-    """Put all of it there, as the office would have done it day by day."""
-    jobs = operator.perform(list_jobs, desk, status="live", limit=100)["data"]
-    items = operator.perform(list_price_items, desk, kind="material", limit=100)["data"]
-    chance = Random(31)
-    for number in range(_ORDERS):
-        late = number >= _LATELY
-        ends = _OF_LATE[number % len(_OF_LATE)] if late else _PAST[number % len(_PAST)]
-        day = today - timedelta(days=max(_YEAR - number * _YEAR // _ORDERS, len(_STEPS[ends]) * 2))
-        for_job = {"jobId": jobs[number % len(jobs)]["id"]} if late and jobs else {}
-        Purchase(operator, desk, zone, day, number).go(_choice(chance, items) | for_job, _STEPS[ends])
+def add_purchases(operator: Operator, office: Actor, zone: str, today: date) -> None:
+    """Create all orders and bills as the office, dated over the past year."""
+    jobs = operator.perform(list_jobs, office, status="live", limit=100)["data"]
+    items = operator.perform(list_price_items, office, kind="material", limit=100)["data"]
+    rng = Random(31)
+    for number in range(_ORDER_COUNT):
+        is_recent = number >= _OLD_ORDER_COUNT
+        last_steps = _RECENT_LAST_STEPS if is_recent else _OLD_LAST_STEPS
+        steps = _STEPS[last_steps[number % len(last_steps)]]
+        age_days = max(_MAX_AGE_DAYS - number * _MAX_AGE_DAYS // _ORDER_COUNT, len(steps) * _DAYS_PER_STEP)
+        job_input = {"jobId": jobs[number % len(jobs)]["id"]} if is_recent and jobs else {}
+        purchase = DemoPurchase(operator, office, zone, today - timedelta(days=age_days), number)
+        purchase.carry_out(_choose_order_input(rng, items) | job_input, steps)
 
 
 @dataclass
-class Purchase:
-    """One order and what became of it, each step two days after the one before."""
+class DemoPurchase:
+    """One order with its steps, each some days after the one before."""
 
     operator: Operator
-    desk: Actor
+    office: Actor
     zone: str
+    # The day of the latest step.
     day: date
+    # Its place among the orders; the numbers of its documents follow from it.
     number: int
 
-    def go(self, ordered: dict[str, Any], steps: Sequence[str]) -> None:
-        """Order it, and go these steps."""
-        order = self._do(draft_purchase_order, **ordered)
-        about, bill = {"purchaseOrderId": order["id"]}, ""
+    def carry_out(self, draft_input: dict[str, Any], steps: Sequence[str]) -> None:
+        """Draft the order and carry out these steps."""
+        order = self._perform(draft_purchase_order, **draft_input)
+        order_input, bill_id = {"purchaseOrderId": order["id"]}, ""
         for step in steps:
-            self.day += timedelta(days=2)
-            verb, _, part = step.partition(" ")
+            self.day += timedelta(days=_DAYS_PER_STEP)
+            verb = step.removesuffix(" part")
+            is_partial = verb != step
             if verb == "send":
-                self._do(send_purchase_order, **about, deliver="none", confirmed=True)
+                self._perform(send_purchase_order, **order_input, deliver="none", confirmed=True)
             elif verb == "receive":
-                lines = [{"lineId": one["lineId"], "quantity": _some(one, part)} for one in order["goods"]]
-                self._do(receive_goods, **about, lines=lines, slip=f"LS {7400 + self.number}")
+                lines = [
+                    {"lineId": line["lineId"], "quantity": _quantity_to_receive(line, is_partial=is_partial)}
+                    for line in order["goods"]
+                ]
+                self._perform(receive_goods, **order_input, lines=lines, slip=f"LS {7400 + self.number}")
             elif verb == "bill":
-                bill = self._bill(order, part)
-            elif verb in {"approved", "paid"}:
-                self._do(update_bill, billId=bill, status=verb)
+                bill_id = self._record_bill(order, is_partial=is_partial)
+            elif verb in _BILL_STATUSES:
+                self._perform(update_bill, billId=bill_id, status=_BILL_STATUSES[verb])
             else:
-                operation, named = _ENDS[verb]
-                self._do(operation, **(about if named == "order" else {"billId": bill}), reason=_WHY, confirmed=True)
+                operation, kind = _CLOSING_OPERATIONS[verb]
+                record_input = order_input if kind == "order" else {"billId": bill_id}
+                self._perform(operation, **record_input, reason=_REASON, confirmed=True)
 
-    def _bill(self, order: Outcome, part: str) -> str:
-        lines = order["lines"][:1] if part else order["lines"]
+    def _record_bill(self, order: JsonObject, *, is_partial: bool) -> str:
+        """Record a bill for all lines of an order, or for the first one, and return the bill's id."""
+        lines = order["lines"][:1] if is_partial else order["lines"]
         total = sum((Decimal(line["amount"]) for line in lines), Decimal(0)) * Decimal("1.2")
-        told = {
+        fields = {
             "supplierNumber": f"{self.day.year}-{4100 + self.number}",
             "on": self.day.isoformat(),
             "total": str(total.quantize(Decimal("0.01"))),
             "lines": [{"orderLineId": line["id"]} for line in lines],
         }
-        return str(self._do(record_bill, purchaseOrderId=order["id"], **told)["id"])
+        return str(self._perform(record_bill, purchaseOrderId=order["id"], **fields)["id"])
 
-    def _do(self, operation: Operation, **given: object) -> Outcome:
+    def _perform(self, operation: Operation, **given: object) -> JsonObject:
         moment = datetime.combine(self.day, time(9, self.number % 60), ZoneInfo(self.zone)).astimezone(UTC)
-        stage = replace(self.operator.stage, clock=lambda: moment)
-        return replace(self.operator, stage=stage).perform(operation, self.desk, **given)
+        performer = replace(self.operator.performer, clock=lambda: moment)
+        return replace(self.operator, performer=performer).perform(operation, self.office, **given)
 
 
-_ENDS: dict[str, tuple[Operation, str]] = {
+# The operations that end an order or a bill, and the kind of record that each ends.
+_CLOSING_OPERATIONS: dict[str, tuple[Operation, str]] = {
     "close": (close_purchase_order, "order"),
     "cancel": (cancel_purchase_order, "order"),
     "void": (void_bill, "bill"),
 }
-_WHY = "They have no more of it."
+_REASON = "They have no more of it."
 
 
-def _choice(chance: Random, items: Sequence[Outcome]) -> dict[str, Any]:
-    """Some things that one supplier has, all at the usual tax."""
-    usual = [item for item in items if item["supplierId"] and not item["taxRateId"]]
-    supplier = chance.choice(usual)["supplierId"]
-    theirs = [item for item in usual if item["supplierId"] == supplier]
-    chosen = chance.sample(theirs, min(len(theirs), chance.randrange(2, 5)))
-    lines = [{"itemId": item["id"], "quantity": str(2 * chance.randrange(1, 11))} for item in chosen]
+def _choose_order_input(rng: Random, items: Sequence[JsonObject]) -> dict[str, Any]:
+    """Choose a supplier and some of its items, all at the default tax rate, and return them as input."""
+    default_rated = [item for item in items if item["supplierId"] and not item["taxRateId"]]
+    supplier = rng.choice(default_rated)["supplierId"]
+    theirs = [item for item in default_rated if item["supplierId"] == supplier]
+    chosen = rng.sample(theirs, min(len(theirs), rng.randrange(2, 5)))
+    lines = [{"itemId": item["id"], "quantity": str(2 * rng.randrange(1, 11))} for item in chosen]
     return {"supplierId": supplier, "lines": lines}
 
 
-def _some(goods: Outcome, part: str) -> str:
-    """All of a line, or half of it: there is an even number of each."""
-    return str(Decimal(goods["quantity"]) / (2 if part else 1))
+def _quantity_to_receive(line: JsonObject, *, is_partial: bool) -> str:
+    """Return the quantity of a line, or half of it; it is even, so half of it is a whole number."""
+    return str(Decimal(line["quantity"]) / (2 if is_partial else 1))

@@ -1,4 +1,4 @@
-"""The believable past of a firm and its next weeks, around today: the same each time, but for the dates."""
+"""A believable past of a firm and its next weeks, around today. Only the dates differ from time to time."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -9,311 +9,319 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.business.customers.operations import archive_customer, create_customer
-from mainstay.business.customers.places import save_contact, save_site
+from mainstay.business.customers.sites_and_contacts import save_contact, save_site
+from mainstay.business.hours.approval import review_hours, submit_hours
 from mainstay.business.hours.operations import log_hours
-from mainstay.business.hours.review import review_hours, submit_hours
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.jobs.operations import change_job_status, create_job
-from mainstay.business.records.documents import add_document
+from mainstay.business.records.attachments import add_document
 from mainstay.business.records.notes import add_note
-from mainstay.business.schedule.cancelling import cancel_job
+from mainstay.business.schedule.job_cancellation import cancel_job
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import plan_visit, set_visit_status
-from mainstay.doors.cli import demo_words as words
-from mainstay.doors.cli.demo_files import Album
-from mainstay.doors.cli.demo_money import Books
+from mainstay.doors.cli import demo_texts as words
+from mainstay.doors.cli.demo_files import DemoFiles
+from mainstay.doors.cli.demo_money import DemoBooks
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.telling import Outcome
+from mainstay.doors.cli.output import JsonObject
 from mainstay.kernel.operation import Operation
-from mainstay.terms.actor import Actor
-from mainstay.terms.refusal import Refusal
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.refusal import Refusal
 
-ZONE = "Europe/London"
-# What came in the last weeks came lately, and for so many weeks ahead there are visits.
-_LATELY, _AHEAD = timedelta(weeks=10), timedelta(weeks=3)
+TIME_ZONE = "Europe/London"
+# How long ago still counts as recent, and how far ahead visits are planned.
+_RECENT, _AHEAD = timedelta(weeks=10), timedelta(weeks=3)
 _MORNING, _AFTERNOON = (time(8, 30), time(11, 45)), (time(12, 45), time(16, 0))
-# What is new is not begun yet, and every so many of it not agreed.
-_NEW, _ASKED = timedelta(days=12), 4
-# Every so many jobs have a note, are called off, or held.
-_NOTED, _CALLED_OFF, _HELD = 6, 15, 25
-_LEFT = 4
-DESK, HEAD = "desk", "head"
+# A new job is not begun yet; one in so many new jobs is an enquiry.
+_NEW_WITHIN, _ENQUIRY_EVERY = timedelta(days=12), 4
+# One in so many jobs has a note, is cancelled, or is on hold.
+_NOTE_EVERY, _CANCEL_EVERY, _HOLD_EVERY = 6, 15, 25
+_LEFT_UNPLANNED = 4
+OFFICE, OWNER = "desk", "head"
 _SATURDAY = 5
-# Done work is invoiced after so many days, but for some that is forgotten; and now and then nobody goes anywhere.
-_INVOICED_AFTER, _NOT_FORGOTTEN, _IDLE = 15, 0.95, 0.2
+# After how many days finished jobs are invoiced, which share of them is, and the share of half days without a visit.
+_INVOICE_AFTER_DAYS, _INVOICED_SHARE, _IDLE_SHARE = 15, 0.95, 0.2
 
 
 @dataclass(frozen=True)
-class Size:
-    """How much there is of everything."""
+class DemoSize:
+    """How much data a firm of the demo has."""
 
     customers: int
     jobs: int
-    # Business grows: so many of the jobs came lately.
-    of_late: int
-    # How far back it begins; and how far back there are visits, before which jobs only come and go.
+    # How many of the jobs are recent: business grows.
+    recent_jobs: int
+    # How far back the history begins, and how far back it has visits; older jobs are only created and finished.
     past: timedelta
-    visited: timedelta
-    # How many visits a job takes, each as likely.
+    visits_since: timedelta
+    # The numbers of visits that a job may take, each as likely.
     visits: tuple[int, ...]
-    # Of so many jobs, one has photos and papers.
-    pictured: int
+    # One in so many jobs has photos and documents.
+    files_every: int
 
 
-A_YEAR = Size(60, 300, 150, timedelta(days=365), timedelta(weeks=5), (2, 2, 3, 4), 2)
-# So many are met before they are kept.
-_MET = 100
+ONE_YEAR = DemoSize(60, 300, 150, timedelta(days=365), timedelta(weeks=5), (2, 2, 3, 4), 2)
+# After how many new customers the work so far may be committed.
+_CUSTOMERS_AT_ONCE = 100
 
 
 @dataclass
-class Job:
-    """A job as the year goes on."""
+class DemoJob:
+    """A job, with what is still to happen to it."""
 
     id: str
     number: str
     title: str
-    begun: date
-    # How many visits it still takes, and on which day its work was done.
-    left: int
-    pictured: bool
-    # Whether its price was agreed when it was taken on.
-    agreed: bool
-    done: date | None = None
+    created_on: date
+    # How many visits it still takes.
+    visits_left: int
+    has_files: bool
+    # Whether a price was agreed when it was created.
+    is_price_agreed: bool
+    done_on: date | None = None
     in_progress: bool = False
 
 
 @dataclass
-class Year:
-    """Lives through it, day by day."""
+class DemoYear:
+    """Creates the history of a firm, day by day."""
 
     operator: Operator
-    # Who plans the work and who heads the firm, by these words; and those in the field.
-    people: dict[str, Actor]
+    # The person in the office and the owner, by these keys; and the people in the field.
+    office_people: dict[str, Actor]
     field_people: list[Actor]
     today: date
-    size: Size = A_YEAR
-    # The same each time: it decides nothing that anyone should not guess.
-    chance: Random = field(default_factory=lambda: Random(2026))
+    size: DemoSize = ONE_YEAR
+    # The same numbers each time. Nothing secret depends on them.
+    rng: Random = field(default_factory=lambda: Random(2026))
     customers: list[dict[str, Any]] = field(default_factory=list)
-    waiting: list[Job] = field(default_factory=list)
-    finished: list[Job] = field(default_factory=list)
-    album: Album = field(init=False)
-    books: Books = field(init=False)
+    open_jobs: list[DemoJob] = field(default_factory=list)
+    finished_jobs: list[DemoJob] = field(default_factory=list)
+    files: DemoFiles = field(init=False)
+    books: DemoBooks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.album = Album(self.operator.files)
-        self.books = Books(partial(self._do, self.people[DESK]), self.chance)
+        self.files = DemoFiles(self.operator.files)
+        self.books = DemoBooks(partial(self._perform, self.office_people[OFFICE]), self.rng)
 
-    def live(self) -> Iterator[int]:
-        """From its beginning to some weeks ahead; now and then, how many jobs there are."""
+    def make_work(self) -> Iterator[int]:
+        """Create everything from the beginning to some weeks ahead; yield the number of jobs now and then."""
         first = self.today - self.size.past
-        yield from self._meet_customers(first)
+        yield from self._create_customers(first)
         last = self.today - timedelta(days=1)
-        early = list(_working_days(first, last - _LATELY))
-        late = list(_working_days(last - _LATELY + timedelta(days=1), last))
-        made = 0
-        for days, jobs in ((early, self.size.jobs - self.size.of_late), (late, self.size.of_late)):
-            before = made
+        early = list(_working_days(first, last - _RECENT))
+        late = list(_working_days(last - _RECENT + timedelta(days=1), last))
+        job_count = 0
+        for days, jobs in ((early, self.size.jobs - self.size.recent_jobs), (late, self.size.recent_jobs)):
+            count_before = job_count
             for number, day in enumerate(days, start=1):
-                while made - before < jobs * number // len(days):
-                    self._make_job(day, made)
-                    made += 1
-                self._work(day)
-                yield made
-        self._today()
+                while job_count - count_before < jobs * number // len(days):
+                    self._create_job(day, job_count)
+                    job_count += 1
+                self._fill_past_day(day)
+                yield job_count
+        self._fill_today()
         self._plan_ahead()
-        self._take_leave()
-        yield made
+        self._request_leave()
+        yield job_count
 
-    def _do(self, who: Actor, day: date, at: time, operation: Operation, **given: object) -> Outcome:
-        """Let someone do something then; of today, nothing that is still to come."""
-        moment = min(datetime.combine(day, at, ZoneInfo(ZONE)).astimezone(UTC), self.operator.stage.clock())
-        stage = replace(self.operator.stage, clock=lambda: moment)
-        return replace(self.operator, stage=stage).perform(operation, who, **given)
+    def _perform(self, actor: Actor, day: date, at: time, operation: Operation, **given: object) -> JsonObject:
+        """Perform an operation as an actor at a moment of a day, but never in the future."""
+        moment = min(datetime.combine(day, at, ZoneInfo(TIME_ZONE)).astimezone(UTC), self.operator.performer.clock())
+        performer = replace(self.operator.performer, clock=lambda: moment)
+        return replace(self.operator, performer=performer).perform(operation, actor, **given)
 
-    def _meet_customers(self, day: date) -> Iterator[int]:
-        office = self.people[DESK]
+    def _create_customers(self, day: date) -> Iterator[int]:
+        office = self.office_people[OFFICE]
         for number in range(self.size.customers):
-            known, at = words.customer(self.chance, number), time(9, number % 60)
-            made = self._do(office, day, at, create_customer, **known["customer"])
-            contact = self._do(office, day, at, save_contact, customerId=made["id"], **known["contact"])
-            of_customer = {"customerId": made["id"], "contactId": contact["id"]}
-            sites = [self._do(office, day, at, save_site, **of_customer, **site) for site in known["sites"]]
-            self.customers.append({"id": made["id"], "sites": [site["id"] for site in sites]})
-            if number % _MET == _MET - 1:
+            details, at = words.make_customer(self.rng, number), time(9, number % 60)
+            customer = self._perform(office, day, at, create_customer, **details["customer"])
+            contact = self._perform(office, day, at, save_contact, customerId=customer["id"], **details["contact"])
+            of_customer = {"customerId": customer["id"], "contactId": contact["id"]}
+            sites = [self._perform(office, day, at, save_site, **of_customer, **site) for site in details["sites"]]
+            self.customers.append({"id": customer["id"], "sites": [site["id"] for site in sites]})
+            if number % _CUSTOMERS_AT_ONCE == _CUSTOMERS_AT_ONCE - 1:
                 yield 0
         last = self.customers.pop()
-        self._do(office, day, time(17), archive_customer, customerId=last["id"])
+        self._perform(office, day, time(17), archive_customer, customerId=last["id"])
 
-    def _make_job(self, day: date, number: int) -> None:
-        office, customer = self.people[DESK], self.chance.choice(self.customers)
-        # What came in lately and is not agreed yet.
-        asked = self.today - day < _NEW and number % _ASKED == 0
-        given = words.job(self.chance) | {
+    def _create_job(self, day: date, number: int) -> None:
+        office, customer = self.office_people[OFFICE], self.rng.choice(self.customers)
+        # Some recent jobs are only enquiries.
+        is_enquiry = self.today - day < _NEW_WITHIN and number % _ENQUIRY_EVERY == 0
+        given = words.make_job(self.rng) | {
             "customerId": customer["id"],
-            "siteId": self.chance.choice(customer["sites"]),
-            "status": "enquiry" if asked else "open",
-            "dueOn": (day + timedelta(days=self.chance.randrange(14, 75))).isoformat(),
-            "leadPersonId": self.chance.choice(self.field_people).id,
+            "siteId": self.rng.choice(customer["sites"]),
+            "status": "enquiry" if is_enquiry else "open",
+            "dueOn": (day + timedelta(days=self.rng.randrange(14, 75))).isoformat(),
+            "leadPersonId": self.rng.choice(self.field_people).id,
         }
-        made = self._do(office, day, time(10, number % 60), create_job, **given)
-        if number % _NOTED == 0:
-            text = self.chance.choice(words.NOTES)
-            self._do(office, day, time(11), add_note, recordId=made["id"], text=text)
-        if number % _CALLED_OFF == _NOTED:
-            reason = self.chance.choice(words.REASONS)
-            self._do(office, day, time(16), cancel_job, jobId=made["id"], reason=reason, confirmed=True)
-        elif number % _HELD == _NOTED:
-            self._move(day, made["id"], "onHold")
-        elif asked:
-            self.books.offer(day, made, number, asked=True)
+        job = self._perform(office, day, time(10, number % 60), create_job, **given)
+        if number % _NOTE_EVERY == 0:
+            text = self.rng.choice(words.NOTES)
+            self._perform(office, day, time(11), add_note, recordId=job["id"], text=text)
+        if number % _CANCEL_EVERY == _NOTE_EVERY:
+            reason = self.rng.choice(words.CANCEL_REASONS)
+            self._perform(office, day, time(16), cancel_job, jobId=job["id"], reason=reason, confirmed=True)
+        elif number % _HOLD_EVERY == _NOTE_EVERY:
+            self._change_status(day, job["id"], "onHold")
+        elif is_enquiry:
+            self.books.offer_job(day, job, number, is_enquiry=True)
         else:
-            self.books.offer(day, made, number, asked=False)
-            visits, pictured = self.chance.choice(self.size.visits), number % self.size.pictured == 0
-            agreed = made["billing"] == "fixed"
-            self.waiting.append(Job(made["id"], made["number"], made["title"], day, visits, pictured, agreed))
+            self.books.offer_job(day, job, number, is_enquiry=False)
+            visits, has_files = self.rng.choice(self.size.visits), number % self.size.files_every == 0
+            is_price_agreed = job["billing"] == "fixed"
+            self.open_jobs.append(
+                DemoJob(job["id"], job["number"], job["title"], day, visits, has_files, is_price_agreed)
+            )
 
-    def _move(self, day: date, job: str, status: str) -> None:
-        self._do(self.people[DESK], day, time(17), change_job_status, jobId=job, status=status)
+    def _change_status(self, day: date, job_id: str, status: str) -> None:
+        self._perform(self.office_people[OFFICE], day, time(17), change_job_status, jobId=job_id, status=status)
 
-    def _work(self, day: date) -> None:
-        """What was done on a working day that is over."""
-        if self.today - day <= self.size.visited:
-            self._visits(day)
-            self._week(day)
+    def _fill_past_day(self, day: date) -> None:
+        """Create what happened on a past working day."""
+        if self.today - day <= self.size.visits_since:
+            self._make_visits(day)
+            self._submit_week(day)
         else:
-            for job in self.waiting[:2]:
-                job.left = 0
-                self._finish(day, job)
-        for job in [job for job in self.finished if job.done and (day - job.done).days > _INVOICED_AFTER]:
-            self.finished.remove(job)
-            # Some are forgotten, until someone asks what is to be invoiced.
-            if self.chance.random() < _NOT_FORGOTTEN:
-                self.books.bill(day, job)
-        self.books.live(day)
+            for job in self.open_jobs[:2]:
+                job.visits_left = 0
+                self._finish_job(day, job)
+        for job in [
+            job for job in self.finished_jobs if job.done_on and (day - job.done_on).days > _INVOICE_AFTER_DAYS
+        ]:
+            self.finished_jobs.remove(job)
+            # Some are not invoiced, so that the list of what is to be invoiced has entries.
+            if self.rng.random() < _INVOICED_SHARE:
+                self.books.bill_job(day, job)
+        self.books.perform_due(day)
 
-    def _finish(self, day: date, job: Job) -> None:
-        self.waiting.remove(job)
-        job.done = day
-        self.finished.append(job)
-        self._move(day, job.id, "done")
+    def _finish_job(self, day: date, job: DemoJob) -> None:
+        self.open_jobs.remove(job)
+        job.done_on = day
+        self.finished_jobs.append(job)
+        self._change_status(day, job.id, "done")
 
-    def _visits(self, day: date) -> None:
+    def _make_visits(self, day: date) -> None:
         for person in self.field_people:
             for begin, end in (_MORNING, _AFTERNOON):
-                ready = [job for job in self.waiting if job.left and day - job.begun > _NEW / 2]
-                if not ready or self.chance.random() < _IDLE:
+                ready = [job for job in self.open_jobs if job.visits_left and day - job.created_on > _NEW_WITHIN / 2]
+                if not ready or self.rng.random() < _IDLE_SHARE:
                     continue
-                job = self.chance.choice(ready)
-                visit = self._plan(day, job.id, [person], begin, end)
-                given = {"startedAt": _wall(day, begin), "endedAt": _wall(day, end)}
-                self._do(person, day, end, set_visit_status, visitId=visit["id"], status="done")
-                self._do(person, day, end, log_hours, jobId=job.id, visitId=visit["id"], **given)
+                job = self.rng.choice(ready)
+                visit = self._plan_visit(day, job.id, [person], begin, end)
+                given = {"startedAt": _to_local_text(day, begin), "endedAt": _to_local_text(day, end)}
+                self._perform(person, day, end, set_visit_status, visitId=visit["id"], status="done")
+                self._perform(person, day, end, log_hours, jobId=job.id, visitId=visit["id"], **given)
                 if not job.in_progress:
-                    self._add_file(day, person, job, self.album.photo(job.title))
-                    self._add_file(day, person, job, self.album.parts(job.title))
-                job.left -= 1
+                    self._add_file(day, person, job, self.files.get_photo(job.title))
+                    self._add_file(day, person, job, self.files.make_parts_list(job.title))
+                job.visits_left -= 1
                 job.in_progress = True
-                if not job.left:
-                    self._finish(day, job)
-                    certificate = self.album.certificate(job.number, job.title, day.isoformat())
-                    self._add_file(day, self.people[DESK], job, certificate)
+                if not job.visits_left:
+                    self._finish_job(day, job)
+                    certificate = self.files.make_certificate(job.number, job.title, day.isoformat())
+                    self._add_file(day, self.office_people[OFFICE], job, certificate)
 
-    def _add_file(self, day: date, who: Actor, job: Job, file: dict[str, object] | None) -> None:
-        if file and job.pictured:
-            self._do(who, day, time(16, 30), add_document, recordId=job.id, **file)
+    def _add_file(self, day: date, actor: Actor, job: DemoJob, file: dict[str, object] | None) -> None:
+        if file and job.has_files:
+            self._perform(actor, day, time(16, 30), add_document, recordId=job.id, **file)
 
-    def _plan(self, day: date, job: str, people: list[Actor], begin: time, end: time, **more: object) -> Outcome:
-        # What is ahead is planned today: some of the jobs came in only now.
-        planned = self.today if day > self.today else day - timedelta(days=2)
-        given = {"startsAt": _wall(day, begin), "endsAt": _wall(day, end), **more}
+    def _plan_visit(
+        self, day: date, job_id: str, people: list[Actor], begin: time, end: time, **more: object
+    ) -> JsonObject:
+        # Future visits are planned today, because some of the jobs were created only now.
+        planned_on = self.today if day > self.today else day - timedelta(days=2)
+        given = {"startsAt": _to_local_text(day, begin), "endsAt": _to_local_text(day, end), **more}
         people_ids = [person.id for person in people]
-        return self._do(self.people[DESK], planned, time(15), plan_visit, jobId=job, personIds=people_ids, **given)
+        return self._perform(
+            self.office_people[OFFICE], planned_on, time(15), plan_visit, jobId=job_id, personIds=people_ids, **given
+        )
 
-    def _week(self, day: date) -> None:
-        """On Mondays people submit the week before; the office approves it, but for the last."""
+    def _submit_week(self, day: date) -> None:
+        """On a Monday, submit everyone's hours of the week before, and approve them unless they are the latest."""
         if day.weekday() != 0:
             return
         first, last = day - timedelta(days=7), day - timedelta(days=1)
         for number, person in enumerate(self.field_people):
             try:
-                week = self._do(
+                week = self._perform(
                     person, day, time(8), submit_hours, **{"from": first.isoformat(), "until": last.isoformat()}
                 )
             except Refusal:
                 continue
             entries = [entry["id"] for entry in week["entries"]]
             if self.today - day > timedelta(days=6):
-                self._review(day, entries, "approve")
+                self._review_hours(day, entries, "approve")
             elif number == 0 and entries:
-                self._review(day, entries[:1], "reject", reason="This was the other job, was it not?")
+                self._review_hours(day, entries[:1], "reject", reason="This was the other job, was it not?")
 
-    def _review(self, day: date, entries: list[str], decision: str, **more: object) -> None:
+    def _review_hours(self, day: date, entries: list[str], decision: str, **more: object) -> None:
         given = {"timeEntryIds": entries, "decision": decision, **more}
-        self._do(self.people[DESK], day, time(14), review_hours, **given)
+        self._perform(self.office_people[OFFICE], day, time(14), review_hours, **given)
 
-    def _today(self) -> None:
-        """This morning: everyone is at work, at a weekend only who is on call."""
-        self._week(self.today)
-        busy = [job for job in self.waiting if job.in_progress] or self.waiting
-        for number, person in enumerate(self.field_people if _is_working(self.today) else self.field_people[:1]):
-            self._plan(self.today, busy[number % len(busy)].id, [person], *_MORNING)
-            self._plan(self.today, busy[(number + 1) % len(busy)].id, [person], *_AFTERNOON)
-        self._do(self.field_people[0], self.today, time(0, 1), start_timer, jobId=busy[0].id)
-        if self.finished:
-            self.books.begin(self.today, self.finished[0])
+    def _fill_today(self) -> None:
+        """Plan today's visits: for everyone on a working day, for one person at a weekend."""
+        self._submit_week(self.today)
+        busy = [job for job in self.open_jobs if job.in_progress] or self.open_jobs
+        for number, person in enumerate(self.field_people if _is_working_day(self.today) else self.field_people[:1]):
+            self._plan_visit(self.today, busy[number % len(busy)].id, [person], *_MORNING)
+            self._plan_visit(self.today, busy[(number + 1) % len(busy)].id, [person], *_AFTERNOON)
+        self._perform(self.field_people[0], self.today, time(0, 1), start_timer, jobId=busy[0].id)
+        if self.finished_jobs:
+            self.books.bill_today(self.today, self.finished_jobs[0])
 
     def _plan_ahead(self) -> None:
-        to_plan = [job for job in self.waiting if not job.in_progress]
-        # Some are left for whoever tries the schedule; of the next, it is not said who or when.
-        vague, ahead = to_plan[_LEFT : 2 * _LEFT], iter(to_plan[2 * _LEFT :])
+        to_plan = [job for job in self.open_jobs if not job.in_progress]
+        # Some jobs stay unplanned, so that people can try the schedule. The next get a visit without person or time.
+        undecided, ahead = to_plan[_LEFT_UNPLANNED : 2 * _LEFT_UNPLANNED], iter(to_plan[2 * _LEFT_UNPLANNED :])
         for number, day in enumerate(_working_days(self.today + timedelta(days=1), self.today + _AHEAD)):
             for person in self.field_people[number % 2 :]:
                 job = next(ahead, None)
                 if job:
-                    self._plan(day, job.id, [person], *(_MORNING if number % 3 else _AFTERNOON))
-        for number, job in enumerate(vague):
+                    self._plan_visit(day, job.id, [person], *(_MORNING if number % 3 else _AFTERNOON))
+        for number, job in enumerate(undecided):
             day = next(_working_days(self.today + timedelta(days=2 + number), self.today + _AHEAD))
             if number % 2:
-                self._plan(day, job.id, [], *_AFTERNOON)
+                self._plan_visit(day, job.id, [], *_AFTERNOON)
             else:
                 given = {"jobId": job.id, "on": day.isoformat(), "personIds": [self.field_people[-1].id]}
-                self._do(self.people[DESK], self.today, time(0, 2), plan_visit, **given)
+                self._perform(self.office_people[OFFICE], self.today, time(0, 2), plan_visit, **given)
         monday = self.today + timedelta(days=7 - self.today.weekday())
-        self._do(
-            self.people[DESK],
+        self._perform(
+            self.office_people[OFFICE],
             self.today,
             time(0, 3),
             plan_visit,
             title="Toolbox talk",
             kind="other",
             personIds=[person.id for person in self.field_people[:2]],
-            startsAt=_wall(monday, time(7, 30)),
+            startsAt=_to_local_text(monday, time(7, 30)),
             durationMinutes=30,
             repeat={"every": 1, "unit": "week", "count": 4},
         )
 
-    def _take_leave(self) -> None:
-        asked = []
+    def _request_leave(self) -> None:
+        requests = []
         for person, first, last in ((self.field_people[1], 16, 18), (self.field_people[2], 24, 25)):
             days = {
                 "from": (self.today + timedelta(days=first)).isoformat(),
                 "until": (self.today + timedelta(days=last)).isoformat(),
             }
-            asked.append(self._do(person, self.today, time(0, 4), request_time_off, **days))
-        given = {"timeOffId": asked[0]["id"], "decision": "approve"}
-        self._do(self.people[HEAD], self.today, time(0, 5), decide_time_off, **given)
+            requests.append(self._perform(person, self.today, time(0, 4), request_time_off, **days))
+        given = {"timeOffId": requests[0]["id"], "decision": "approve"}
+        self._perform(self.office_people[OWNER], self.today, time(0, 5), decide_time_off, **given)
 
 
 def _working_days(first: date, last: date) -> Iterator[date]:
     for number in range((last - first).days + 1):
-        if _is_working(day := first + timedelta(days=number)):
+        if _is_working_day(day := first + timedelta(days=number)):
             yield day
 
 
-def _is_working(day: date) -> bool:
+def _is_working_day(day: date) -> bool:
     return day.weekday() < _SATURDAY
 
 
-def _wall(day: date, at: time) -> str:
+def _to_local_text(day: date, at: time) -> str:
     return f"{day.isoformat()}T{at:%H:%M}"

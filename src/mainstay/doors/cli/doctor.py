@@ -1,18 +1,18 @@
-"""What is wrong with this installation, told to whoever runs it."""
+"""The operator's command that examines the installation."""
 
 from argparse import Namespace
 
-from mainstay.doors.cli.telling import Outcome, Unsound
-from mainstay.safekeeping.doctor import examine
+from mainstay.doors.cli.output import CheckFailed, JsonObject
+from mainstay.maintenance.doctor import examine_installation
 from mainstay.settings import Settings
 from mainstay.values.moments import system_clock
 
 
-def doctor(settings: Settings, _words: Namespace) -> Outcome:
-    """Everything that was looked at, and what is to be mended."""
-    findings = [finding._asdict() for finding in examine(settings, system_clock())]
-    ill = sum(1 for finding in findings if finding["mend"])
-    outcome: Outcome = {"well": not ill, "findings": findings}
-    if ill:
-        raise Unsound(outcome, f"{ill} {'thing is' if ill == 1 else 'things are'} to be mended.")
+def doctor(settings: Settings, _options: Namespace) -> JsonObject:
+    """Return all findings, with what is to be mended; raise CheckFailed if there is anything."""
+    findings = [finding._asdict() for finding in examine_installation(settings, system_clock())]
+    faulty = sum(1 for finding in findings if finding["mend"])
+    outcome: JsonObject = {"well": not faulty, "findings": findings}
+    if faulty:
+        raise CheckFailed(outcome, f"{faulty} {'thing is' if faulty == 1 else 'things are'} to be mended.")
     return outcome

@@ -1,13 +1,13 @@
-"""Whether mail leaves: one mail, handed over at once instead of by the worker."""
+"""The operator's command that sends a test email, at once and without the worker."""
 
 import secrets
 from argparse import Namespace
 
-from mainstay.backing.mail import Mail, MailNotSent, Undeliverable
-from mainstay.doors.cli.telling import Outcome
+from mainstay.composition import open_outgoing_email
+from mainstay.doors.cli.output import JsonObject
+from mainstay.infrastructure.email_sending import EmailNotSent, EmailUndeliverable, OutgoingEmail
 from mainstay.settings import Settings
-from mainstay.staging import open_post
-from mainstay.terms.refusal import Conflict
+from mainstay.vocabulary.refusal import Conflict
 
 _TEXT = """\
 Hello,
@@ -17,18 +17,18 @@ this is a mail to try out whether Mainstay's mails arrive. It was sent by whoeve
 """
 
 
-def mail_test(settings: Settings, words: Namespace) -> Outcome:
-    """One mail to an address."""
-    message = Mail(
+def mail_test(settings: Settings, options: Namespace) -> JsonObject:
+    """Send a test email to an address."""
+    message = OutgoingEmail(
         id=f"test_{secrets.token_hex(8)}",
-        to=words.address,
+        to=options.address,
         subject="A mail from Mainstay",
         text=_TEXT.format(base_url=settings.base_url),
     )
-    post = open_post(settings)
+    post = open_outgoing_email(settings)
     try:
         post.send(message)
         post.close()
-    except (MailNotSent, Undeliverable) as fault:
-        raise Conflict(str(fault)) from fault
-    return {"to": words.address, "from": settings.sender, "by": "folder" if settings.smtp is None else "smtp"}
+    except (EmailNotSent, EmailUndeliverable) as error:
+        raise Conflict(str(error)) from error
+    return {"to": options.address, "from": settings.sender, "by": "folder" if settings.smtp is None else "smtp"}

@@ -1,4 +1,4 @@
-"""The operator's hands: finding organisations and people by what people call them, and performing operations."""
+"""Performs operations for the commands, and finds organisations and people by id or name."""
 
 import secrets
 from collections.abc import Callable
@@ -6,83 +6,95 @@ from dataclasses import dataclass
 
 import orjson
 
-from mainstay.backing.database import EVERY, Handle
-from mainstay.backing.files import Files
 from mainstay.business.organisation import store as organisations
-from mainstay.doors.cli.telling import Outcome
+from mainstay.changes import outbox
+from mainstay.doors.cli.output import JsonObject
 from mainstay.identity.links import LinkMaker
-from mainstay.kernel.context import Envelope
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseHandle
+from mainstay.infrastructure.files import FileStore
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.perform import Stage
-from mainstay.late import late
-from mainstay.ledger import outbox
-from mainstay.terms.actor import Actor, Door, operator
-from mainstay.terms.refusal import Conflict, NotFound
+from mainstay.kernel.perform import Performer
+from mainstay.lazy_import import import_lazily
+from mainstay.vocabulary.actor import Actor, Door, operator_actor
+from mainstay.vocabulary.refusal import Conflict, NotFound
 from mainstay.webhooks.signature import Signer
 
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Acts on a stage from the command line; what only some commands need is imported by those."""
+    """Performs operations from the command line; modules that only some commands need are imported on first use."""
 
-    stage: Stage
+    performer: Performer
     open_signer: Callable[[], Signer]
     base_url: str
-    files: Files
+    files: FileStore
     open_link_maker: Callable[[], LinkMaker]
 
-    def perform(self, operation: Operation, actor: Actor, **given: object) -> Outcome:
-        """Perform an operation; what it answered."""
-        envelope = Envelope(id="cli_" + secrets.token_hex(10), bare=True)
-        answer = self.stage.perform(operation, actor, orjson.dumps(given), envelope)
-        result: Outcome = orjson.loads(answer.body)
+    def perform(self, operation: Operation, actor: Actor, **given: object) -> JsonObject:
+        """Perform an operation, and return its answer."""
+        details = RequestDetails(id="cli_" + secrets.token_hex(10), record_only=True)
+        answer = self.performer.perform(operation, actor, orjson.dumps(given), details)
+        result: JsonObject = orjson.loads(answer.body)
         return result
 
-    def every(self, listing: Operation, actor: Actor, **given: object) -> list[Outcome]:
-        """All that a list has, page by page."""
-        found: list[Outcome] = []
+    def list_all(self, list_operation: Operation, actor: Actor, **given: object) -> list[JsonObject]:
+        """Return all records of a list, page by page."""
+        records: list[JsonObject] = []
         while True:
-            behind = {"startingAfter": found[-1]["id"]} if found else {}
-            page = self.perform(listing, actor, limit=100, **behind, **given)
-            found += page["data"]
+            after = {"startingAfter": records[-1]["id"]} if records else {}
+            page = self.perform(list_operation, actor, limit=100, **after, **given)
+            records += page["data"]
             if not page["hasMore"]:
-                return found
+                return records
 
-    def in_organisation(self, text: str) -> Actor:
-        """The operator, acting in the organisation with this id or name."""
-        return operator(self._one("organisation", EVERY, organisations.find_called, text))
+    def act_in_organisation(self, text: str) -> Actor:
+        """Return the operator as actor in the organisation with this id or name."""
+        return operator_actor(self._find_one("organisation", ALL_ORGANISATIONS, organisations.find_by_name, text))
 
-    def as_person(self, organisation: str, text: str) -> Actor:
-        """The person with this id, e-mail address or name, acting by their own rights."""
-        person = self.person(organisation, text)
-        with self.stage.database.reading(organisation) as rows:
-            acting: Actor = late("mainstay.identity.authenticate").actor_of_person(rows, person, Door.CLI)
+    def act_as_person(self, organisation: str, text: str) -> Actor:
+        """Return the person with this id, email address or name as actor, with their own permissions."""
+        person = self.find_person_id(organisation, text)
+        with self.performer.database.read_transaction(organisation) as db:
+            acting: Actor = import_lazily("mainstay.identity.authenticate").actor_of_person(db, person, Door.CLI)
             return acting
 
-    def person(self, organisation: str, text: str) -> str:
-        """The id of the person with this id, e-mail address or name."""
-        return self._one("person", organisation, late("mainstay.business.people.store").find_called, text)
+    def find_person_id(self, organisation: str, text: str) -> str:
+        """Return the id of the person with this id, email address or name."""
+        return self._find_one(
+            "person", organisation, import_lazily("mainstay.business.people.store").find_by_name, text
+        )
 
     def has_account(self, email: str) -> bool:
-        """Whether someone signs in with this address already; then no password of ours is set."""
-        with self.stage.database.reading(EVERY) as rows:
-            return late("mainstay.identity.signing_in").look_up(rows, email).account is not None
+        """Return whether an account has this address; its password is then not changed."""
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            return import_lazily("mainstay.identity.sign_in").look_up_address(db, email).account is not None
 
-    def organisation_of_key(self, key: str) -> Actor:
-        """The operator, acting in the organisation that a key belongs to."""
-        return operator(self._one("API key", EVERY, late("mainstay.identity.keys").find_organisation, key))
+    def act_for_key(self, key: str) -> Actor:
+        """Return the operator as actor in the organisation of an API key."""
+        return operator_actor(
+            self._find_one("API key", ALL_ORGANISATIONS, import_lazily("mainstay.identity.keys").find_organisation, key)
+        )
 
-    def organisation_of_webhook(self, webhook: str) -> Actor:
-        """The operator, acting in the organisation that a webhook belongs to."""
-        return operator(self._one("webhook", EVERY, late("mainstay.webhooks.store").find_organisation, webhook))
+    def act_for_webhook(self, webhook_id: str) -> Actor:
+        """Return the operator as actor in the organisation of a webhook."""
+        return operator_actor(
+            self._find_one(
+                "webhook", ALL_ORGANISATIONS, import_lazily("mainstay.webhooks.store").find_organisation, webhook_id
+            )
+        )
 
-    def organisation_of_work(self, work: str) -> Actor:
-        """The operator, acting in the organisation that a piece of failed work belongs to."""
-        return operator(self._one("failed work", EVERY, outbox.find_organisations, work))
+    def act_for_failed_work(self, work: str) -> Actor:
+        """Return the operator as actor in the organisation of a failed task."""
+        return operator_actor(
+            self._find_one("failed work", ALL_ORGANISATIONS, outbox.find_organisations_with_failures, work)
+        )
 
-    def _one(self, what: str, organisation: str, find: Callable[[Handle, str], list[str]], text: str) -> str:
-        with self.stage.database.reading(organisation) as rows:
-            found = find(rows, text)
+    def _find_one(
+        self, what: str, organisation: str, find: Callable[[DatabaseHandle, str], list[str]], text: str
+    ) -> str:
+        with self.performer.database.read_transaction(organisation) as db:
+            found = find(db, text)
         if not found:
             raise NotFound(what)
         if len(found) > 1:

@@ -1,40 +1,40 @@
-"""What the operator can do about work that could not be done."""
+"""The operator's commands about failed tasks of the outbox."""
 
 from argparse import Namespace
 
-from mainstay.backing.database import EVERY
-from mainstay.business.organisation.work import drop_work, list_failed_work, retry_work
+from mainstay.business.organisation.failed_work import drop_work, list_failed_work, retry_work
+from mainstay.changes import outbox
+from mainstay.changes.outbox_depth import measure_lanes
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.telling import Outcome
-from mainstay.ledger import outbox
-from mainstay.ledger.outbox_depth import measure_lanes
-from mainstay.terms import actor
+from mainstay.doors.cli.output import JsonObject
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.vocabulary import actor
 
 
-def outbox_list(operator: Operator, _words: Namespace) -> Outcome:
-    """Everything that failed, in every organisation, and how much waits in each lane."""
-    with operator.stage.database.reading(EVERY) as rows:
-        measured = measure_lanes(rows)
-        organisations = outbox.find_organisations(rows)
+def outbox_list(operator: Operator, _options: Namespace) -> JsonObject:
+    """List the failed tasks of all organisations, and how many wait in each lane."""
+    with operator.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        measured = measure_lanes(db)
+        organisations = outbox.find_organisations_with_failures(db)
     failed = [
         {"organisation": organisation, **work}
         for organisation in organisations
-        for work in operator.every(list_failed_work, actor.operator(organisation))
+        for work in operator.list_all(list_failed_work, actor.operator_actor(organisation))
     ]
     lanes = [
-        {"lane": lane.value, "waiting": depth.count_waiting(), "oldestDueAt": depth.oldest}
+        {"lane": lane.value, "waiting": depth.count_waiting(), "oldestDueAt": depth.oldest_due}
         for lane, depth in measured.items()
     ]
     return {"waiting": sum(lane["waiting"] for lane in lanes), "lanes": lanes, "failed": failed}
 
 
-def outbox_retry(operator: Operator, words: Namespace) -> Outcome:
-    """A piece of work is tried again."""
-    work = operator.perform(retry_work, operator.organisation_of_work(words.work), workId=words.work)
+def outbox_retry(operator: Operator, options: Namespace) -> JsonObject:
+    """Try a failed task again."""
+    work = operator.perform(retry_work, operator.act_for_failed_work(options.work), workId=options.work)
     return {"id": work["id"], "status": work["status"]}
 
 
-def outbox_drop(operator: Operator, words: Namespace) -> Outcome:
-    """A piece of work is never done."""
-    acting = operator.organisation_of_work(words.work)
-    return {"id": operator.perform(drop_work, acting, workId=words.work, confirmed=True)["id"]}
+def outbox_drop(operator: Operator, options: Namespace) -> JsonObject:
+    """Drop a failed task, so that it is never done."""
+    acting = operator.act_for_failed_work(options.work)
+    return {"id": operator.perform(drop_work, acting, workId=options.work, confirmed=True)["id"]}

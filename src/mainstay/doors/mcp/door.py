@@ -1,81 +1,85 @@
-"""The tool server: one JSON-RPC call in, one JSON body out; no sessions, no streams."""
+"""The tool server: answers each JSON-RPC call with one JSON body, without sessions or streams."""
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from mainstay.doors.cors import ANYONE, preflight
-from mainstay.doors.entrance import Entrance, OverLimit
-from mainstay.doors.http import OUR_FAULT, Interrupted, Request, Response, log_fault
-from mainstay.doors.json import encode, is_json
-from mainstay.doors.known import naming_known
+from mainstay.changes.idempotency import INVALID_KEY, is_idempotency_key
+from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
+from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
+from mainstay.doors.field_hints import add_field_hints
+from mainstay.doors.http import SERVER_ERROR_TEXT, HttpError, Request, Response, log_fault
+from mainstay.doors.json import encode_json, is_json
 from mainstay.doors.mcp import protocol
-from mainstay.doors.mcp.described import IDEMPOTENCY_KEY
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
-from mainstay.doors.mcp.protocol import Call, NoCall, fault, read_call
+from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_response
+from mainstay.doors.mcp.tool_schema import IDEMPOTENCY_KEY
 from mainstay.doors.mcp.tools import ToolResult, Tools
-from mainstay.kernel.context import Envelope
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.ledger.replay import NO_REPLAY_KEY, is_replay_key
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Fault, Invalid, Refusal, Unauthenticated
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Unauthenticated
 
 BODY_LIMIT = 1_048_576
-# How long a client may keep what says nothing about the one who asks.
+# How long a client may cache answers that are the same for everyone.
 DISCOVERY_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
 class McpDoor:
-    """Translates between the Model Context Protocol and operations."""
+    """The door of the tool server: translates between the Model Context Protocol and operations."""
 
-    entrance: Entrance
+    auth: BearerAuth
     tools: Tools
     server_info: dict[str, str]
-    # The value of WWW-Authenticate, which leads a client to the sign-in.
+    # The value of the WWW-Authenticate header, which leads a client to the sign-in.
     challenge: str
-    # The number of this route for the meters.
-    number: int
+    # The number of this route in the metrics.
+    route_number: int
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request to `/mcp`."""
         if request.method == "OPTIONS":
-            return preflight(request, "POST")
+            return answer_preflight(request, "POST")
         try:
             response = await self._answer(request)
         except Exception as problem:
-            response = _our_fault(problem, request)
-        response.headers = (*response.headers, *ANYONE)
-        response.route = self.number
+            response = _internal_error_response(problem, request)
+        response.headers = (*response.headers, *ANY_ORIGIN)
+        response.route_number = self.route_number
         return response
 
     async def _answer(self, request: Request) -> Response:
         if request.method != "POST":
-            return fault(405, protocol.HTTP_FAULT, "Only POST is answered here.", headers=(("allow", "POST"),))
+            return rpc_error_response(
+                405, protocol.HTTP_ERROR, "Only POST is answered here.", headers=(("allow", "POST"),)
+            )
         try:
-            actor, verdict = await self.entrance.enter(request, Door.AGENT)
-            if not verdict.accepted:
-                return fault(429, protocol.TOO_MANY, OverLimit().text, headers=(("retry-after", "60"),))
+            actor, rate_limit = await self.auth.authenticate(request, Door.AGENT)
+            if not rate_limit.accepted:
+                return rpc_error_response(
+                    429, protocol.TOO_MANY, RateLimitExceeded().text, headers=(("retry-after", "60"),)
+                )
             _check_headers(request, actor)
-            call = read_call(request.headers, await request.body(BODY_LIMIT))
-            return await self._served(request, actor, call)
+            call = read_call(request.headers, await request.read_body(BODY_LIMIT))
+            return await self._answer_call(request, actor, call)
         except Unauthenticated as refusal:
             headers = (("www-authenticate", self.challenge),)
-            return fault(401, protocol.UNAUTHENTICATED, refusal.text, headers=headers)
-        except Interrupted as interrupted:
-            return fault(interrupted.status, protocol.HTTP_FAULT, interrupted.text)
-        except NoCall as no_call:
-            return no_call.response
+            return rpc_error_response(401, protocol.UNAUTHENTICATED, refusal.text, headers=headers)
+        except HttpError as http_error:
+            return rpc_error_response(http_error.status, protocol.HTTP_ERROR, http_error.text)
+        except NotACall as not_a_call:
+            return not_a_call.response
 
-    async def _served(self, request: Request, actor: Actor, call: Call) -> Response:
-        """The answer to a call, by its id whatever becomes of it."""
+    async def _answer_call(self, request: Request, actor: Actor, call: Call) -> Response:
+        """Answer a call; an unexpected error is answered with the id of the call too."""
         try:
             return await self._dispatch(request, actor, call)
-        except (Unauthenticated, Interrupted):
+        except (Unauthenticated, HttpError):
             raise
         except Exception as problem:
-            return _our_fault(problem, request, call.id)
+            return _internal_error_response(problem, request, call.id)
 
     async def _dispatch(self, request: Request, actor: Actor, call: Call) -> Response:
         match call.method:
@@ -83,100 +87,100 @@ class McpDoor:
                 return await self._call_tool(request, actor, call)
             case "tools/list":
                 return self._list_tools(actor, call)
-            case "initialize" if not call.modern:
-                return call.result(self._initialized(call))
-            case "ping" if not call.modern:
-                return call.result({})
-            case "server/discover" if call.modern:
-                return call.result(self._discovered())
+            case "initialize" if not call.is_modern:
+                return call.answer(self._build_initialize_result(call))
+            case "ping" if not call.is_modern:
+                return call.answer({})
+            case "server/discover" if call.is_modern:
+                return call.answer(self._build_discovery_result())
         return call.refuse(protocol.METHOD_NOT_FOUND, f"There is no method {call.method[:100]!r} here.")
 
     def _list_tools(self, actor: Actor, call: Call) -> Response:
         if call.params.get("cursor") is not None:
             return call.refuse(protocol.INVALID_PARAMS, "There is no such cursor: the list has one page.")
-        listed: dict[str, Any] = {"tools": self.tools.offer(actor)}
-        if call.modern:
-            listed |= {**self._modern(), "ttlMs": 0, "cacheScope": "private"}
-        return call.result(listed)
+        result: dict[str, Any] = {"tools": self.tools.list_tools(actor)}
+        if call.is_modern:
+            result |= {**self._build_modern_fields(), "ttlMs": 0, "cacheScope": "private"}
+        return call.answer(result)
 
     async def _call_tool(self, request: Request, actor: Actor, call: Call) -> Response:
         name, arguments = call.params.get("name"), call.params.get("arguments", {})
         if not isinstance(name, str):
             return call.refuse(protocol.INVALID_PARAMS, "name is required: the name of a tool; tools/list shows them.")
-        operation = self.tools.find(name)
+        operation = self.tools.find_operation(name)
         if operation is None:
             return call.refuse(protocol.INVALID_PARAMS, "There is no tool of that name; tools/list shows them.")
         if not isinstance(arguments, dict):
             return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
-        stage = self.entrance.stage
+        performer = self.auth.performer
         try:
-            envelope = _take_envelope(request, operation, arguments)
-            answer = await self.entrance.runner.perform(stage, operation, actor, encode(arguments), envelope)
-            result = self.tools.answered(operation, answer, actor)
+            details = _take_request_details(request, operation, arguments)
+            answer = await self.auth.runner.perform(performer, operation, actor, encode_json(arguments), details)
+            result = self.tools.build_result(operation, answer, actor)
         except Unauthenticated:
             raise
         except Invalid as invalid:
-            text = naming_known(invalid.faults, operation.input).text
-            result = ToolResult((text + self.tools.way_out(operation, invalid, actor),), None, is_error=True)
+            text = add_field_hints(invalid.faults, operation.input).text
+            result = ToolResult((text + self.tools.hint_after(operation, invalid, actor),), None, is_error=True)
         except Refusal as refusal:
-            result = ToolResult((refusal.text + self.tools.way_out(operation, refusal, actor),), None, is_error=True)
-        told = result.wire() | (self._modern() if call.modern else {})
-        return call.result(told, logged=operation.changes or result.is_error)
+            result = ToolResult((refusal.text + self.tools.hint_after(operation, refusal, actor),), None, is_error=True)
+        wire_result = result.to_wire() | (self._build_modern_fields() if call.is_modern else {})
+        return call.answer(wire_result, logged=operation.changes or result.is_error)
 
-    def _initialized(self, call: Call) -> dict[str, Any]:
-        asked = call.params.get("protocolVersion")
+    def _build_initialize_result(self, call: Call) -> dict[str, Any]:
+        requested = call.params.get("protocolVersion")
         return {
-            "protocolVersion": asked if asked in protocol.LEGACY else protocol.LEGACY[0],
+            "protocolVersion": requested if requested in protocol.LEGACY_VERSIONS else protocol.LEGACY_VERSIONS[0],
             "capabilities": {"tools": {}},
             "serverInfo": self.server_info,
             "instructions": INSTRUCTIONS,
         }
 
-    def _discovered(self) -> dict[str, Any]:
+    def _build_discovery_result(self) -> dict[str, Any]:
         return {
-            "supportedVersions": protocol.SUPPORTED,
+            "supportedVersions": protocol.SUPPORTED_VERSIONS,
             "capabilities": {"tools": {}},
             "instructions": INSTRUCTIONS,
             "ttlMs": DISCOVERY_MS,
             "cacheScope": "public",
-            **self._modern(),
+            **self._build_modern_fields(),
         }
 
-    def _modern(self) -> dict[str, Any]:
-        """What every result of the modern era carries."""
-        return {"resultType": "complete", "_meta": {protocol.SERVER_INFO: self.server_info}}
+    def _build_modern_fields(self) -> dict[str, Any]:
+        """Return the fields that every result of the modern protocol carries."""
+        return {"resultType": "complete", "_meta": {protocol.SERVER_INFO_KEY: self.server_info}}
 
 
-def _take_envelope(request: Request, operation: Operation, arguments: dict[str, Any]) -> Envelope:
-    """Take what is about the call out of the arguments, and leave what the operation is given."""
+def _take_request_details(request: Request, operation: Operation, arguments: dict[str, Any]) -> RequestDetails:
+    """Take the idempotency key out of the arguments, so that only the operation's input is left."""
     if not operation.changes or IDEMPOTENCY_KEY not in arguments:
-        return Envelope(request.id)
+        return RequestDetails(request.id)
     key = arguments.pop(IDEMPOTENCY_KEY)
-    if not isinstance(key, str) or not is_replay_key(key):
-        raise Invalid([Fault(IDEMPOTENCY_KEY, NO_REPLAY_KEY)])
-    return Envelope(request.id, replay_key=key, replay_field=IDEMPOTENCY_KEY)
+    if not isinstance(key, str) or not is_idempotency_key(key):
+        raise Invalid([Fault(IDEMPOTENCY_KEY, INVALID_KEY)])
+    return RequestDetails(request.id, idempotency_key=key, idempotency_field=IDEMPOTENCY_KEY)
 
 
-def _our_fault(problem: Exception, request: Request, id_: protocol.Id = None) -> Response:
+def _internal_error_response(problem: Exception, request: Request, id_: protocol.CallId = None) -> Response:
     log_fault(problem, request)
-    return fault(500, protocol.INTERNAL, f"{OUR_FAULT} ({request.id})", id_)
+    return rpc_error_response(500, protocol.INTERNAL_ERROR, f"{SERVER_ERROR_TEXT} ({request.id})", id_)
 
 
 def _check_headers(request: Request, actor: Actor) -> None:
-    """What can be decided before the body is read."""
-    named = request.headers.get("x-organisation-id")
-    if named is not None and named != actor.organisation:
+    """Refuse a request whose headers are wrong, before its body is read."""
+    organisation = request.headers.get("x-organisation-id")
+    if organisation is not None and organisation != actor.organisation:
         text = "This token belongs to another organisation than X-Organisation-Id says. Nothing was done."
-        raise NoCall(fault(403, protocol.OTHER_ORGANISATION, text))
+        raise NotACall(rpc_error_response(403, protocol.OTHER_ORGANISATION, text))
     if not is_json(request.headers.get("content-type", "")):
-        raise Interrupted(415, "Send the header Content-Type: application/json.")
+        raise HttpError(415, "Send the header Content-Type: application/json.")
     if not _accepts_json(request.headers.get("accept")):
-        raise Interrupted(406, "Answers are application/json; the Accept header does not allow that.")
+        raise HttpError(406, "Answers are application/json; the Accept header does not allow that.")
 
 
 @lru_cache(1024)
 def _accepts_json(accept: str | None) -> bool:
-    """Whether an Accept header allows JSON; one that is missing or empty does, and what is most precise counts."""
+    """Return whether an Accept header allows JSON, by its most precise entry; a missing or empty one does."""
     choices = (accept or "").strip(" ,").lower()
     if not choices:
         return True

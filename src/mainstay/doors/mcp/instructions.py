@@ -1,4 +1,4 @@
-"""What is said once for all tools: whoever connects reads it before the list of them."""
+"""The instructions of the tool server: what holds for all tools, which a client reads before the list of tools."""
 
 INSTRUCTIONS = (
     "Mainstay holds the records of one organisation of the trades and services. You act as a person of it, with that "

@@ -1,4 +1,4 @@
-"""Tools, derived from the catalogue: none is written by hand."""
+"""The tools of the tool server, all derived from the catalogue."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,156 +7,167 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from mainstay.doors.mcp.described import describe
+from mainstay.changes.idempotency import Answer
+from mainstay.doors.mcp.tool_schema import describe_tool
 from mainstay.kernel.operation import Effect, Operation
-from mainstay.ledger.replay import Answer
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
-from mainstay.terms.rights import Access, Rights
-from mainstay.values.fields import NO_ID
+from mainstay.values.fields import NOT_AN_ID
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.permissions import Access, Permissions
+from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
 
 
 class ToolResult(NamedTuple):
-    """What a tool answered: words for the model, and the same as data."""
+    """The answer of a tool: texts for the model, and the same as data."""
 
     texts: tuple[str, ...]
     data: bytes | None
     is_error: bool = False
 
-    def wire(self) -> dict[str, Any]:
-        """As the protocol shows it."""
-        shown: dict[str, Any] = {
+    def to_wire(self) -> dict[str, Any]:
+        """Return the result in the shape of the protocol."""
+        result: dict[str, Any] = {
             "content": [{"type": "text", "text": text} for text in self.texts],
             "isError": self.is_error,
         }
         if self.data is not None:
-            shown["structuredContent"] = orjson.Fragment(self.data)
-        return shown
+            result["structuredContent"] = orjson.Fragment(self.data)
+        return result
 
 
 class Tools:
-    """Every tool there is, and which of them an actor is offered."""
+    """All tools, and which of them an actor may use."""
 
     def __init__(self, operations: Sequence[Operation]) -> None:
-        self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.offered}
-        # By what records call themselves: a list tells less of each than what gets one.
-        self._listers = {
-            operation.output.noun: operation.name for operation in self._operations.values() if operation.lists
+        self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.doors}
+        # The tools that list records and those that get one, by the noun of the record; a list shows fewer fields.
+        self._list_tool_by_noun = {
+            operation.output.noun: operation.name for operation in self._operations.values() if operation.returns_page
         }
-        self._getters = {
+        self._get_tool_by_noun = {
             operation.output.noun: operation.name
             for operation in self._operations.values()
             if operation.on and not operation.changes
         }
-        # What there is none of may be another kind than the tool is about: a job's customer, say.
-        self._shown = {
-            operation.on.what: self._listers.get(operation.on.shown.noun)
+        # The tool that lists each kind of record, for refusals. A record that was not found may be of another kind than
+        # the tool's own, such as the customer of a job.
+        self._list_tool_by_kind = {
+            operation.on.label: self._list_tool_by_noun.get(operation.on.output.noun)
             for operation in operations
             if operation.on and not operation.changes
         }
-        self._found = {operation.on.what for operation in operations if operation.on and operation.on.found_by}
-        # By what decides it: a handful of sets of rights are in use, and each offer is made once.
-        self._offers: dict[tuple[Rights, Access], orjson.Fragment] = {}
+        self._searchable_kinds = {
+            operation.on.label for operation in operations if operation.on and operation.on.search_fields
+        }
+        # The lists of tools, by what decides them. Only a few sets of permissions are in use; each is built once.
+        self._tool_lists: dict[tuple[Permissions, Access], orjson.Fragment] = {}
 
-    def find(self, name: str) -> Operation | None:
-        """The operation behind a tool."""
+    def find_operation(self, name: str) -> Operation | None:
+        """Find the operation of a tool."""
         return self._operations.get(name)
 
-    def way_out(self, operation: Operation, refusal: Refusal, actor: Actor) -> str:
-        """A word to an agent that was refused: what it may call next, where there is something."""
-        offered = self.names(actor.rights, actor.access)
+    def hint_after(self, operation: Operation, refusal: Refusal, actor: Actor) -> str:
+        """Return a hint for a refused agent: which tool it may call next, or no text if there is none."""
+        permitted = self.tool_names(actor.permissions, actor.access)
         if isinstance(refusal, Forbidden):
-            return _look(offered, "get_me", "shows what you may do")
+            return _hint_at_tool(permitted, "get_me", "shows what you may do")
         if isinstance(refusal, NotFound):
-            name = self._shown.get(refusal.what) or "search"
-            return _look(offered, name, "finds those there are" if name == "search" else "shows those there are")
+            name = self._list_tool_by_kind.get(refusal.label) or "search"
+            return _hint_at_tool(
+                permitted, name, "finds those there are" if name == "search" else "shows those there are"
+            )
         if isinstance(refusal, Invalid):
-            return self._finders(refusal, offered)
-        return self._way_past(operation, refusal, offered) if isinstance(refusal, Conflict) else ""
+            return self._hint_at_finders(refusal, permitted)
+        return self._hint_after_conflict(operation, refusal, permitted) if isinstance(refusal, Conflict) else ""
 
-    def answered(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
-        """The result of a tool that did what it was asked."""
+    def build_result(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
+        """Return the result of a tool whose operation was performed or previewed."""
         if operation.effect is not Effect.IRREVERSIBLE:
             return ToolResult((answer.body.decode(),), answer.body)
-        if answer.preview:
-            first = _first(answer.unblocks, self.names(actor.rights, actor.access))
+        if answer.is_preview:
+            first_hint = _hint_at_first(answer.unblocking_actions, self.tool_names(actor.permissions, actor.access))
             data = b'{"status":"preview","preview":' + answer.body + b"}"
-            return ToolResult((_preview_words(operation, orjson.loads(answer.body), first), data.decode()), data)
+            return ToolResult((_preview_text(operation, orjson.loads(answer.body), first_hint), data.decode()), data)
         data = b'{"status":"done","result":' + answer.body + b"}"
         return ToolResult((data.decode(),), data)
 
-    def offer(self, actor: Actor) -> orjson.Fragment:
-        """The descriptions of the tools that this actor may use."""
-        key = (actor.rights, actor.access)
-        offer = self._offers.get(key)
-        if offer is None:
-            described = b",".join(map(_described, self._offered(*key)))
-            offer = self._offers[key] = orjson.Fragment(b"[" + described + b"]")
-        return offer
+    def list_tools(self, actor: Actor) -> orjson.Fragment:
+        """Return the descriptions of the tools that this actor may use."""
+        key = (actor.permissions, actor.access)
+        tool_list = self._tool_lists.get(key)
+        if tool_list is None:
+            descriptions = b",".join(map(_describe_as_json, self._permitted_operations(*key)))
+            tool_list = self._tool_lists[key] = orjson.Fragment(b"[" + descriptions + b"]")
+        return tool_list
 
-    def names(self, rights: Rights, access: Access) -> list[str]:
-        """The names of the tools that such an actor may use."""
-        return [operation.name for operation in self._offered(rights, access)]
+    def tool_names(self, permissions: Permissions, access: Access) -> list[str]:
+        """Return the names of the tools that an actor with these permissions and this access may use."""
+        return [operation.name for operation in self._permitted_operations(permissions, access)]
 
-    def _way_past(self, operation: Operation, refusal: Conflict, offered: list[str]) -> str:
-        """What clears a state out of the way or, where nothing does, what shows it."""
-        if helping := _first(refusal.unblocks, offered):
-            return f" {helping}"
-        about = _about(operation)
-        if operation.on and (gets := self._getters.get(about)):
-            return _look(offered, gets, "shows it as it is now")
-        lists = self._listers.get(about)
-        # A refusal may name it itself, with what to ask it for.
-        return "" if lists and lists in refusal.text else _look(offered, lists, "shows those there are")
+    def _hint_after_conflict(self, operation: Operation, refusal: Conflict, permitted: list[str]) -> str:
+        """Return a hint at the tools that resolve a conflict or, if none do, at the one that shows the record."""
+        if hint := _hint_at_first(refusal.unblocking_actions, permitted):
+            return f" {hint}"
+        noun = _noun_of(operation)
+        if operation.on and (get_tool := self._get_tool_by_noun.get(noun)):
+            return _hint_at_tool(permitted, get_tool, "shows it as it is now")
+        list_tool = self._list_tool_by_noun.get(noun)
+        # The refusal may already name this tool, with its arguments.
+        return (
+            ""
+            if list_tool and list_tool in refusal.text
+            else _hint_at_tool(permitted, list_tool, "shows those there are")
+        )
 
-    def _finders(self, refusal: Invalid, offered: list[str]) -> str:
-        """What finds the ids that were wanted; whoever sends a name instead may not know it yet."""
-        wanted: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    def _hint_at_finders(self, refusal: Invalid, permitted: list[str]) -> str:
+        """Return a hint at the tools that find ids, for fields that need an id and were sent something else."""
+        ids_by_tool: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for fault in refusal.faults:
-            if fault.problem.startswith(NO_ID) and (name := self._finder(fault)) in offered:
-                wanted[name][fault.problem.removeprefix("is not ")] = None
-        return "".join(f". {name} finds {' and '.join(ids)}" for name, ids in wanted.items()) + ("." if wanted else "")
+            if fault.problem.startswith(NOT_AN_ID) and (name := self._finder_of(fault)) in permitted:
+                ids_by_tool[name][fault.problem.removeprefix("is not ")] = None
+        return "".join(f". {name} finds {' and '.join(ids)}" for name, ids in ids_by_tool.items()) + (
+            "." if ids_by_tool else ""
+        )
 
-    def _finder(self, fault: Fault) -> str:
-        what = fault.problem.removeprefix(NO_ID).strip().removeprefix("a ")
-        return "search" if what in self._found else self._shown.get(what) or ""
+    def _finder_of(self, fault: Fault) -> str:
+        what = fault.problem.removeprefix(NOT_AN_ID).strip().removeprefix("a ")
+        return "search" if what in self._searchable_kinds else self._list_tool_by_kind.get(what) or ""
 
-    def _offered(self, rights: Rights, access: Access) -> list[Operation]:
+    def _permitted_operations(self, permissions: Permissions, access: Access) -> list[Operation]:
         return [
             operation
             for operation in self._operations.values()
-            if operation.right in rights and (access is Access.WRITE or not operation.changes)
+            if operation.permission in permissions and (access is Access.WRITE or not operation.changes)
         ]
 
 
 @cache
-def _described(operation: Operation) -> bytes:
-    """A tool as it is listed, made once for all who are offered it."""
-    return orjson.dumps(describe(operation))
+def _describe_as_json(operation: Operation) -> bytes:
+    """Return the description of a tool as JSON, built once for all actors."""
+    return orjson.dumps(describe_tool(operation))
 
 
-def _about(operation: Operation) -> str:
-    """What the records call themselves that an operation is about."""
-    return (operation.on.shown if operation.on else operation.output).noun
+def _noun_of(operation: Operation) -> str:
+    """Return the noun of the records that an operation is about."""
+    return (operation.on.output if operation.on else operation.output).noun
 
 
-def _look(offered: Sequence[str], name: str | None, shows: str) -> str:
-    return f" {name} {shows}." if name in offered else ""
+def _hint_at_tool(permitted: Sequence[str], name: str | None, shows: str) -> str:
+    return f" {name} {shows}." if name in permitted else ""
 
 
-def _first(unblocks: Sequence[tuple[str, str | None]], offered: Sequence[str]) -> str:
-    """What is to be called before, of what this actor may use."""
-    helping = [f"{name} for {at}" if at else name for name, at in unblocks if name in offered]
-    return f"Call {' or '.join(helping)} first." if helping else ""
+def _hint_at_first(unblocks: Sequence[tuple[str, str | None]], permitted: Sequence[str]) -> str:
+    """Return a hint at the tools to call first, of those that this actor may use."""
+    calls = [f"{name} for {at}" if at else name for name, at in unblocks if name in permitted]
+    return f"Call {' or '.join(calls)} first." if calls else ""
 
 
-def _preview_words(operation: Operation, preview: dict[str, Any], first: str) -> str:
+def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str) -> str:
     lines = ["Nothing has happened yet. This is what would happen:", preview["summary"]]
     lines += [f"- {effect}" for effect in preview["effects"]]
     lines += [f"Warning: {warning}" for warning in preview["warnings"]]
     if preview["blockers"]:
         lines += ["It cannot be done now:", *(f"- {blocker}" for blocker in preview["blockers"])]
-        lines += [first] if first else []
+        lines += [first_hint] if first_hint else []
     else:
         lines.append(f"It cannot be undone. To do it, call {operation.name} again with confirmed: true.")
     return "\n".join(lines)

@@ -1,1 +1,1 @@
-"""The OAuth 2.1 sign-in of the tool server: one file per paper it obeys."""
+"""The OAuth 2.1 sign-in of the tool server: one file for each endpoint."""

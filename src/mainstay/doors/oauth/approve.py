@@ -1,4 +1,4 @@
-"""The approval screen: a person chooses the organisation and the access, and approves or not."""
+"""The approval screen: a person chooses the organisation and the access of an app, and approves or denies."""
 
 import hashlib
 import hmac
@@ -9,139 +9,154 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from mainstay.backing.database import EVERY
-from mainstay.doors.http import Interrupted, Request, Response
-from mainstay.doors.oauth.answers import OAuthError
-from mainstay.doors.oauth.authorize import Asked, Authorization
-from mainstay.doors.pages.door import apology_page
-from mainstay.doors.pages.forms import WrongForm
-from mainstay.doors.pages.render import render
-from mainstay.doors.pages.session import Visitor, Visitors, whole_path
-from mainstay.identity import tickets
+from mainstay.doors.http import HttpError, Request, Response
+from mainstay.doors.oauth.authorize import AppRequest, Authorization
+from mainstay.doors.oauth.errors import OAuthError
+from mainstay.doors.pages.door import error_page
+from mainstay.doors.pages.forms import FormError
+from mainstay.doors.pages.rendering import render_template
+from mainstay.doors.pages.session import Visitor, Visitors, path_with_query
+from mainstay.identity import return_tickets
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.connections import approve_connection
 from mainstay.identity.sessions import Membership
-from mainstay.kernel.context import Envelope
-from mainstay.terms.actor import Door
-from mainstay.terms.refusal import Invalid, Refusal
-from mainstay.terms.rights import Right, holds
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.kernel.context import RequestDetails
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission, has_permission
+from mainstay.vocabulary.refusal import Invalid, Refusal
 
 TICKET_LIFETIME = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Consent:
-    """Answers `/oauth/authorize`: GET shows the screen and changes nothing, POST takes the answer."""
+class ApprovalScreen:
+    """Answers `/oauth/authorize`: GET shows the screen and changes nothing, POST takes the decision."""
 
     authorization: Authorization
     visitors: Visitors
 
     async def __call__(self, request: Request) -> Response:
-        """Show the screen, or take the answer."""
+        """Show the screen, or take the decision."""
         if request.method not in {"GET", "HEAD", "POST"}:
-            return apology_page(405, "This address is not used in that way.", (("allow", "GET, HEAD, POST"),))
+            return error_page(405, "This address is not used in that way.", (("allow", "GET, HEAD, POST"),))
         try:
-            asked = await self.authorization.read(request)
-            visitor = await self.visitors.visitor(request)
+            app_request = await self.authorization.read(request)
+            visitor = await self.visitors.find_visitor(request)
             if visitor is None:
-                return await self.visitors.sign_in_first(request, form_at=whole_path(request))
-            return await self._signed_in(request, asked, visitor)
-        except (WrongForm, Interrupted) as wrong:
-            return apology_page(wrong.status, wrong.text)
+                return await self.visitors.redirect_to_sign_in(request, form_path=path_with_query(request))
+            return await self._answer_visitor(request, app_request, visitor)
+        except (FormError, HttpError) as error:
+            return error_page(error.status, error.text)
 
-    async def _signed_in(self, request: Request, asked: Asked, visitor: Visitor) -> Response:
+    async def _answer_visitor(self, request: Request, app_request: AppRequest, visitor: Visitor) -> Response:
         try:
-            self.authorization.check(asked)
+            self.authorization.check(app_request)
             if request.method == "POST":
-                return await self._decide(request, asked, visitor)
-            return self._screen(request, asked, visitor)
-        except OAuthError as problem:
-            return self.authorization.refuse(asked, problem)
+                return await self._decide(request, app_request, visitor)
+            return self._render_screen(request, app_request, visitor)
+        except OAuthError as error:
+            return self.authorization.refuse(app_request, error)
 
-    def _screen(
+    def _render_screen(
         self,
         request: Request,
-        asked: Asked,
+        app_request: AppRequest,
         visitor: Visitor,
         chosen: Membership | None = None,
         problem: Refusal | None = None,
     ) -> Response:
-        places = _places(visitor)
-        chosen = chosen or next((place for place in places if place == visitor.membership), places[0])
-        until = moment_text(self.authorization.stage.clock() + TICKET_LIFETIME)
-        return render(
+        memberships = _memberships_to_connect(visitor)
+        chosen = chosen or next(
+            (membership for membership in memberships if membership == visitor.membership), memberships[0]
+        )
+        until = moment_text(self.authorization.performer.clock() + TICKET_LIFETIME)
+        return render_template(
             "approve.html",
             _status_of(problem),
-            journey=True,
+            allows_app_redirect=True,
             problem=problem.text if problem else None,
             visitor=visitor,
-            app=asked.client.name,
-            returns_to=_place_of(asked.redirect_uri),
-            places=places,
+            app=app_request.client.name,
+            returns_to=_destination_of(app_request.redirect_uri),
+            places=memberships,
             chosen=chosen,
-            writers=[place for place in places if holds(place.role, Right.CONNECTIONS_WRITE)],
-            action=whole_path(request),
-            ticket=_Ticket(secrets.token_hex(16), until).sealed(visitor, request.query),
+            writers=[
+                membership
+                for membership in memberships
+                if has_permission(membership.role, Permission.CONNECTIONS_WRITE)
+            ],
+            action=path_with_query(request),
+            ticket=_Ticket(secrets.token_hex(16), until).sign(visitor, request.query),
         )
 
-    async def _decide(self, request: Request, asked: Asked, visitor: Visitor) -> Response:
-        form = await self.visitors.form(request, visitor)
+    async def _decide(self, request: Request, app_request: AppRequest, visitor: Visitor) -> Response:
+        form = await self.visitors.read_form(request, visitor)
         runner = self.authorization.runner
-        await runner.run(self._use, _read_ticket(visitor, request.query, form, self.authorization.stage.clock()))
+        await runner.run(
+            self._spend_ticket, _read_ticket(visitor, request.query, form, self.authorization.performer.clock())
+        )
         if form.get("decision") != "approve":
             raise OAuthError("access_denied", "The person did not approve the app.")
-        place = next((place for place in _places(visitor) if place.organisation == form.get("organisation")), None)
-        if place is None:
-            raise WrongForm(400, "Choose an organisation in which you may connect apps.")
+        membership = next(
+            (
+                membership
+                for membership in _memberships_to_connect(visitor)
+                if membership.organisation == form.get("organisation")
+            ),
+            None,
+        )
+        if membership is None:
+            raise FormError(400, "Choose an organisation in which you may connect apps.")
         given = {
-            "clientId": asked.client.id,
-            "clientName": asked.client.name,
+            "clientId": app_request.client.id,
+            "clientName": app_request.client.name,
             "access": form.get("access"),
-            "redirectUri": asked.redirect_uri,
-            "challenge": asked.challenge,
+            "redirectUri": app_request.redirect_uri,
+            "challenge": app_request.challenge,
         }
         try:
-            code = await runner.change(place.organisation, self._approve, place, given, request.id)
+            code = await runner.run_change(membership.organisation, self._approve, membership, given, request.id)
         except Refusal as refusal:
-            return self._screen(request, asked, visitor, place, refusal)
-        return self.authorization.answer(asked, code=code)
+            return self._render_screen(request, app_request, visitor, membership, refusal)
+        return self.authorization.answer(app_request, code=code)
 
-    def _use(self, ticket: "_Ticket") -> None:
-        """An answer to a screen counts once."""
-        with self.authorization.stage.database.changing(EVERY) as rows:
-            fresh = tickets.spend(rows, ticket.nonce, ticket.until)
-        if not fresh:
-            raise _stale_screen()
+    def _spend_ticket(self, ticket: "_Ticket") -> None:
+        """Spend a ticket, so that the decision on a screen counts only once."""
+        with self.authorization.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            is_unused = return_tickets.mark_answered(db, ticket.nonce, ticket.until)
+        if not is_unused:
+            raise _stale_screen_error()
 
-    def _approve(self, place: Membership, given: dict[str, str | None], request: str) -> str:
-        stage = self.authorization.stage
-        with stage.database.reading(place.organisation) as rows:
-            actor = actor_of_person(rows, place.person, Door.OFFICE)
-        answer = stage.perform(approve_connection, actor, orjson.dumps(given), Envelope(request))
+    def _approve(self, membership: Membership, given: dict[str, str | None], request_id: str) -> str:
+        performer = self.authorization.performer
+        with performer.database.read_transaction(membership.organisation) as db:
+            actor = actor_of_person(db, membership.person, Door.OFFICE)
+        answer = performer.perform(approve_connection, actor, orjson.dumps(given), RequestDetails(request_id))
         return str(orjson.loads(answer.body)["code"])
 
 
 @dataclass(frozen=True, slots=True)
 class _Ticket:
-    """One showing of the screen, to one session, for one request of an app."""
+    """The ticket of one screen, for one session and one request of an app."""
 
     nonce: str
     until: str
 
-    def sealed(self, visitor: Visitor, query: bytes) -> str:
-        """The ticket as the form carries it; the seal's key is known to the session only."""
-        words = b"\n".join((b"approve", query, self.nonce.encode(), self.until.encode()))
-        return f"{self.nonce}.{self.until}.{hmac.digest(visitor.csrf.encode(), words, hashlib.sha256).hex()}"
+    def sign(self, visitor: Visitor, query: bytes) -> str:
+        """Return the ticket as the form carries it, signed with a key that only the session knows."""
+        message = b"\n".join((b"approve", query, self.nonce.encode(), self.until.encode()))
+        return f"{self.nonce}.{self.until}.{hmac.digest(visitor.csrf.encode(), message, hashlib.sha256).hex()}"
 
 
 def _read_ticket(visitor: Visitor, query: bytes, form: dict[str, str], now: datetime) -> _Ticket:
-    given = form.get("ticket", "")
-    nonce, _, rest = given.partition(".")
+    text = form.get("ticket", "")
+    nonce, _, rest = text.partition(".")
     ticket = _Ticket(nonce, rest.rpartition(".")[0])
-    genuine = hmac.compare_digest(given.encode(), ticket.sealed(visitor, query).encode())
-    if not genuine or ticket.until <= moment_text(now):
-        raise _stale_screen()
+    is_genuine = hmac.compare_digest(text.encode(), ticket.sign(visitor, query).encode())
+    if not is_genuine or ticket.until <= moment_text(now):
+        raise _stale_screen_error()
     return ticket
 
 
@@ -151,19 +166,21 @@ def _status_of(problem: Refusal | None) -> int:
     return 400 if isinstance(problem, Invalid) else 403
 
 
-def _stale_screen() -> WrongForm:
-    return WrongForm(400, "This approval was answered before, or was open for too long. Start again from the app.")
+def _stale_screen_error() -> FormError:
+    return FormError(400, "This approval was answered before, or was open for too long. Start again from the app.")
 
 
-def _places(visitor: Visitor) -> list[Membership]:
-    """The organisations in which the visitor may connect apps."""
-    places = [place for place in visitor.memberships if holds(place.role, Right.CONNECTIONS_READ)]
-    if not places:
+def _memberships_to_connect(visitor: Visitor) -> list[Membership]:
+    """Return the memberships of the organisations in which the visitor may connect apps."""
+    memberships = [
+        membership for membership in visitor.memberships if has_permission(membership.role, Permission.CONNECTIONS_READ)
+    ]
+    if not memberships:
         raise OAuthError("access_denied", "The person may not connect apps in any organisation.")
-    return places
+    return memberships
 
 
-def _place_of(redirect_uri: str) -> str:
-    """Where an app is answered, as a person should judge it: its host, or the scheme of an app on the device."""
+def _destination_of(redirect_uri: str) -> str:
+    """Return what a person should judge of a redirect address: its host, or the scheme of an app on the device."""
     parts = urlsplit(redirect_uri)
     return parts.netloc if parts.scheme in {"http", "https"} else f"{parts.scheme}:"

@@ -4,40 +4,40 @@ import re
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
-from mainstay.backing.database import EVERY
 from mainstay.doors.http import Request, Response
-from mainstay.doors.oauth.answers import OAuthError
+from mainstay.doors.oauth.errors import OAuthError
 from mainstay.doors.oauth.metadata import SCOPE
-from mainstay.doors.oauth.redirects import is_redirect, is_web
-from mainstay.doors.pages.forms import WrongForm
-from mainstay.doors.pages.render import see_other
-from mainstay.doors.running import Runner
+from mainstay.doors.oauth.redirect_uris import is_allowed_redirect, is_web_address
+from mainstay.doors.pages.forms import FormError
+from mainstay.doors.pages.rendering import redirect
+from mainstay.doors.runner import Runner
 from mainstay.identity import clients
-from mainstay.identity.clients import Client
-from mainstay.kernel.perform import Stage
-from mainstay.settings import LARGEST_PORT
+from mainstay.identity.clients import OAuthClient
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.kernel.perform import Performer
+from mainstay.settings import MAX_PORT
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What an app asks for, as far as it is known where to answer it."""
+class AppRequest:
+    """The request of a known app with a registered redirect address."""
 
-    client: Client
+    client: OAuthClient
     redirect_uri: str
     parameters: dict[str, str]
-    # Parameters that were there more than once.
-    doubled: frozenset[str]
+    # The names of parameters that were sent more than once.
+    repeated: frozenset[str]
 
     @property
     def challenge(self) -> str:
-        """What the app will have to prove."""
+        """The PKCE challenge that the app must later prove that it made."""
         return self.parameters["code_challenge"]
 
 
-class Unanswerable(WrongForm):
-    """It is not known where to answer the app, or it may not be done: the visitor is told, and sent nowhere."""
+class NoSafeRedirect(FormError):
+    """A request with no safe address to redirect to: the visitor sees a page instead."""
 
     def __init__(self, text: str) -> None:
         super().__init__(400, text)
@@ -45,89 +45,95 @@ class Unanswerable(WrongForm):
 
 @dataclass(frozen=True, slots=True)
 class Authorization:
-    """Reads what an app asks for, and answers it by sending the visitor back to it."""
+    """Reads the requests of apps, and answers them by sending the visitor back to the app."""
 
-    stage: Stage
+    performer: Performer
     runner: Runner
     base_url: str
     # Whether the port of a loopback address may differ from the registered one (RFC 8252).
     any_loopback_port: bool
 
-    async def read(self, request: Request) -> Asked:
-        """Who asks, and where they are answered."""
-        parameters, doubled = _parameters(request.query)
-        if doubled & {"client_id", "redirect_uri"} or not {"client_id", "redirect_uri"} <= parameters.keys():
-            raise Unanswerable("The app did not say who it is or where to answer it.")
-        client = await self.runner.read(self._client, parameters["client_id"])
+    async def read(self, request: Request) -> AppRequest:
+        """Read the request; refuse it if the app or its redirect address is not known."""
+        parameters, repeated = _parse_parameters(request.query)
+        if repeated & {"client_id", "redirect_uri"} or not {"client_id", "redirect_uri"} <= parameters.keys():
+            raise NoSafeRedirect("The app did not say who it is or where to answer it.")
+        client = await self.runner.run_read(self._find_client, parameters["client_id"])
         if client is None:
-            raise Unanswerable("This app is not registered here. Connect it again from the beginning.")
-        given = parameters["redirect_uri"]
-        if not any(is_same(given, known, any_loopback_port=self.any_loopback_port) for known in client.redirects):
-            raise Unanswerable("The app asks to be answered at an address that it did not register.")
-        if not is_redirect(given):
-            # What may be registered becomes less now and then.
-            raise Unanswerable("The app asks to be answered where no app is. Connect another version of it.")
-        return Asked(client, given, parameters, doubled)
+            raise NoSafeRedirect("This app is not registered here. Connect it again from the beginning.")
+        redirect_uri = parameters["redirect_uri"]
+        if not any(
+            is_same_redirect(redirect_uri, registered, any_loopback_port=self.any_loopback_port)
+            for registered in client.redirect_uris
+        ):
+            raise NoSafeRedirect("The app asks to be answered at an address that it did not register.")
+        if not is_allowed_redirect(redirect_uri):
+            # The rules may have become stricter since the app registered.
+            raise NoSafeRedirect("The app asks to be answered where no app is. Connect another version of it.")
+        return AppRequest(client, redirect_uri, parameters, repeated)
 
-    def check(self, asked: Asked) -> None:
-        """Whether what is asked for can be given at all."""
-        given = asked.parameters
-        if asked.doubled:
+    def check(self, app_request: AppRequest) -> None:
+        """Refuse a request that is wrong or asks for something that does not exist."""
+        parameters = app_request.parameters
+        if app_request.repeated:
             raise OAuthError("invalid_request", "A parameter is there twice.")
-        if "response_type" not in given:
+        if "response_type" not in parameters:
             raise OAuthError("invalid_request", "response_type is required.")
-        if given["response_type"] != "code":
+        if parameters["response_type"] != "code":
             raise OAuthError("unsupported_response_type", "response_type must be code.")
-        if not _CHALLENGE.fullmatch(given.get("code_challenge", "")) or given.get("code_challenge_method") != "S256":
+        if (
+            not _CHALLENGE.fullmatch(parameters.get("code_challenge", ""))
+            or parameters.get("code_challenge_method") != "S256"
+        ):
             raise OAuthError("invalid_request", "A code_challenge with code_challenge_method S256 is required.")
-        if SCOPE not in given.get("scope", SCOPE).split():
+        if SCOPE not in parameters.get("scope", SCOPE).split():
             raise OAuthError("invalid_scope", "The only scope is mcp.")
-        if given.get("resource", f"{self.base_url}/mcp") != f"{self.base_url}/mcp":
+        if parameters.get("resource", f"{self.base_url}/mcp") != f"{self.base_url}/mcp":
             raise OAuthError("invalid_target", f"resource must be {self.base_url}/mcp.")
 
-    def answer(self, asked: Asked, **words: str) -> Response:
-        """Send the visitor back to the app; who answers is always said, against mix-ups."""
-        state = {"state": asked.parameters["state"]} if "state" in asked.parameters else {}
-        query = urlencode({**words, **state, "iss": self.base_url})
-        separator = "&" if "?" in asked.redirect_uri else "?"
-        return see_other(f"{asked.redirect_uri}{separator}{query}")
+    def answer(self, app_request: AppRequest, **parameters: str) -> Response:
+        """Send the visitor back to the app, always with the issuer, to prevent mix-up attacks."""
+        state = {"state": app_request.parameters["state"]} if "state" in app_request.parameters else {}
+        query = urlencode({**parameters, **state, "iss": self.base_url})
+        separator = "&" if "?" in app_request.redirect_uri else "?"
+        return redirect(f"{app_request.redirect_uri}{separator}{query}")
 
-    def refuse(self, asked: Asked, problem: OAuthError) -> Response:
-        """Send the visitor back to the app with what is wrong.
+    def refuse(self, app_request: AppRequest, problem: OAuthError) -> Response:
+        """Send the visitor back to the app with an error.
 
-        To a web address only: another starts a program on the visitor's device, which nobody has approved.
+        Redirect only to a web address: any other would start a program on the visitor's device without approval.
         """
-        if not is_web(asked.redirect_uri):
-            raise Unanswerable(f"The app was not connected. {problem.text} You can close this page.")
-        return self.answer(asked, error=problem.code, error_description=problem.text)
+        if not is_web_address(app_request.redirect_uri):
+            raise NoSafeRedirect(f"The app was not connected. {problem.text} You can close this page.")
+        return self.answer(app_request, error=problem.code, error_description=problem.text)
 
-    def _client(self, identity: str) -> Client | None:
-        with self.stage.database.reading(EVERY) as rows:
-            return clients.find(rows, identity)
-
-
-def is_same(given: str, registered: str, *, any_loopback_port: bool) -> bool:
-    """Whether an app asks to be answered where it registered; apps on a device may change the port."""
-    return given == registered or (any_loopback_port and _without_port(given) == _without_port(registered))
+    def _find_client(self, client_id: str) -> OAuthClient | None:
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            return clients.find(db, client_id)
 
 
-_PORTED = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\])):([0-9]{1,5})(?=[/?]|$)")
+def is_same_redirect(sent: str, registered: str, *, any_loopback_port: bool) -> bool:
+    """Return whether a redirect address is the registered one; an app on a device may change the port."""
+    return sent == registered or (any_loopback_port and _drop_port(sent) == _drop_port(registered))
 
 
-def _without_port(address: str) -> str:
-    found = _PORTED.match(address)
-    return f"{found[1]}{address[found.end() :]}" if found and 1 <= int(found[2]) <= LARGEST_PORT else address
+_LOOPBACK_WITH_PORT = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\])):([0-9]{1,5})(?=[/?]|$)")
 
 
-def _parameters(query: bytes) -> tuple[dict[str, str], frozenset[str]]:
-    """The parameters, and the names of those that are there twice; an empty one counts as left out."""
+def _drop_port(address: str) -> str:
+    match = _LOOPBACK_WITH_PORT.match(address)
+    return f"{match[1]}{address[match.end() :]}" if match and 1 <= int(match[2]) <= MAX_PORT else address
+
+
+def _parse_parameters(query: bytes) -> tuple[dict[str, str], frozenset[str]]:
+    """Return the parameters, and the names of those that were sent twice; an empty one counts as missing."""
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError:
-        raise Unanswerable("The address is not valid.") from None
+        raise NoSafeRedirect("The address is not valid.") from None
     names = [name for name, _ in pairs]
-    doubled = frozenset(name for name in names if names.count(name) > 1)
+    repeated = frozenset(name for name in names if names.count(name) > 1)
     parameters = {name: value for name, value in pairs if value}
     if any("\0" in value for value in parameters.values()):
-        raise Unanswerable("The address is not valid.")
-    return parameters, doubled
+        raise NoSafeRedirect("The address is not valid.")
+    return parameters, repeated

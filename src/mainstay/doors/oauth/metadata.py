@@ -5,35 +5,35 @@ from typing import Any
 
 import orjson
 
-from mainstay.doors.cors import ANYONE, preflight
-from mainstay.doors.http import Request, Response, error
-from mainstay.doors.oauth.register import METHODS
+from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
+from mainstay.doors.http import Request, Response, error_response
+from mainstay.doors.oauth.register import AUTH_METHODS
 
 SCOPE = "mcp"
 
 
 @dataclass(frozen=True, slots=True)
 class WellKnown:
-    """Answers under `/.well-known`."""
+    """Answers with the discovery documents under `/.well-known`."""
 
     documents: dict[str, bytes]
 
     async def __call__(self, request: Request) -> Response:
-        """One of the documents, for any page of any origin."""
+        """Answer with one of the documents, for pages of any origin."""
         if request.method == "OPTIONS":
-            return preflight(request, "GET")
+            return answer_preflight(request, "GET")
         document = self.documents.get(request.path)
         if document is None:
-            return error(404, "There is nothing at this address.", ANYONE)
+            return error_response(404, "There is nothing at this address.", ANY_ORIGIN)
         if request.method not in {"GET", "HEAD"}:
-            return error(405, "This method is not allowed here.", (("allow", "GET, HEAD"), *ANYONE))
-        return Response(200, document, ANYONE)
+            return error_response(405, "This method is not allowed here.", (("allow", "GET, HEAD"), *ANY_ORIGIN))
+        return Response(200, document, ANY_ORIGIN)
 
 
-def well_known(base_url: str) -> WellKnown:
-    """The documents of an installation. The issuer is the base address, byte for byte the same everywhere."""
-    resource = orjson.dumps(_protected_resource(base_url))
-    server = orjson.dumps(_authorization_server(base_url))
+def build_well_known(base_url: str) -> WellKnown:
+    """Build the documents of an installation. The issuer is the base address, exactly the same everywhere."""
+    resource = orjson.dumps(_describe_resource(base_url))
+    server = orjson.dumps(_describe_server(base_url))
     return WellKnown(
         {
             "/.well-known/oauth-protected-resource": resource,
@@ -43,7 +43,7 @@ def well_known(base_url: str) -> WellKnown:
     )
 
 
-def _protected_resource(base_url: str) -> dict[str, Any]:
+def _describe_resource(base_url: str) -> dict[str, Any]:
     return {
         "resource": f"{base_url}/mcp",
         "authorization_servers": [base_url],
@@ -53,7 +53,7 @@ def _protected_resource(base_url: str) -> dict[str, Any]:
     }
 
 
-def _authorization_server(base_url: str) -> dict[str, Any]:
+def _describe_server(base_url: str) -> dict[str, Any]:
     return {
         "issuer": base_url,
         "authorization_endpoint": f"{base_url}/oauth/authorize",
@@ -64,8 +64,8 @@ def _authorization_server(base_url: str) -> dict[str, Any]:
         "response_types_supported": ["code"],
         "response_modes_supported": ["query"],
         "grant_types_supported": ["authorization_code", "refresh_token"],
-        "token_endpoint_auth_methods_supported": list(METHODS),
-        "revocation_endpoint_auth_methods_supported": list(METHODS),
+        "token_endpoint_auth_methods_supported": list(AUTH_METHODS),
+        "revocation_endpoint_auth_methods_supported": list(AUTH_METHODS),
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
     }

@@ -1,32 +1,32 @@
-"""Revocation: RFC 7009. Either token ends the whole connection."""
+"""The revocation endpoint: RFC 7009. Revoking either token ends the whole connection."""
 
 from dataclasses import dataclass
 
-from mainstay.doors.cors import ANYONE
+from mainstay.doors.cors import ANY_ORIGIN
 from mainstay.doors.http import Request, Response
-from mainstay.doors.oauth.answers import answer_program
-from mainstay.doors.oauth.forms import authenticated_client, read_form, required
-from mainstay.doors.running import Runner
-from mainstay.identity.tokens import TokenOffice
-from mainstay.kernel.perform import Stage
+from mainstay.doors.oauth.errors import answer_program
+from mainstay.doors.oauth.forms import authenticate_client, read_form, require_parameter
+from mainstay.doors.runner import Runner
+from mainstay.identity.tokens import TokenIssuer
+from mainstay.kernel.perform import Performer
 
 
 @dataclass(frozen=True, slots=True)
-class Revoke:
+class RevokeEndpoint:
     """Answers `POST /oauth/revoke`."""
 
-    stage: Stage
-    office: TokenOffice
+    performer: Performer
+    token_service: TokenIssuer
     runner: Runner
 
     async def __call__(self, request: Request) -> Response:
-        """End the connection of a token; a token that is not known is no news."""
+        """End the connection of a token; an unknown token counts as revoked."""
         return await answer_program(request, self._revoke, "invalid_request")
 
     async def _revoke(self, request: Request) -> Response:
         form = await read_form(request)
-        client = await authenticated_client(request, form, self.stage, self.runner)
-        token = required(form, "token")
-        owner = await self.runner.read(self.office.find_owner, token)
-        await self.runner.change(owner, self.office.revoke, client, token, request.id)
-        return Response(200, b"{}", ANYONE)
+        client = await authenticate_client(request, form, self.performer, self.runner)
+        token = require_parameter(form, "token")
+        owner = await self.runner.run_read(self.token_service.find_organisation, token)
+        await self.runner.run_change(owner, self.token_service.revoke_token, client, token, request.id)
+        return Response(200, b"{}", ANY_ORIGIN)

@@ -1,30 +1,30 @@
-"""Tokens: RFC 6749 §4.1.3 and §6, RFC 7636 (PKCE), RFC 8707 (resource)."""
+"""The token endpoint: RFC 6749 §4.1.3 and §6, RFC 7636 (PKCE), RFC 8707 (resource)."""
 
 from dataclasses import dataclass
 
 import orjson
 
-from mainstay.doors.cors import ANYONE
+from mainstay.doors.cors import ANY_ORIGIN
 from mainstay.doors.http import Request, Response
-from mainstay.doors.oauth.answers import OAuthError, answer_program
-from mainstay.doors.oauth.forms import authenticated_client, read_form, required
-from mainstay.doors.running import Runner
-from mainstay.identity.clients import Client
-from mainstay.identity.tokens import ACCESS_LIFETIME, InvalidGrant, TokenOffice, Tokens
-from mainstay.kernel.perform import Stage
+from mainstay.doors.oauth.errors import OAuthError, answer_program
+from mainstay.doors.oauth.forms import authenticate_client, read_form, require_parameter
+from mainstay.doors.runner import Runner
+from mainstay.identity.clients import OAuthClient
+from mainstay.identity.tokens import ACCESS_LIFETIME, InvalidGrant, TokenIssuer, Tokens
+from mainstay.kernel.perform import Performer
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class TokenEndpoint:
     """Answers `POST /oauth/token`."""
 
-    stage: Stage
-    office: TokenOffice
+    performer: Performer
+    token_service: TokenIssuer
     runner: Runner
     resource: str
 
     async def __call__(self, request: Request) -> Response:
-        """Exchange a code or a refresh token."""
+        """Exchange a code or a refresh token for tokens."""
         return await answer_program(request, self._answer, "invalid_request")
 
     async def _answer(self, request: Request) -> Response:
@@ -39,7 +39,7 @@ class Token:
             "refresh_token": tokens.refresh,
             "scope": "mcp",
         }
-        return Response(200, orjson.dumps(answer), ANYONE)
+        return Response(200, orjson.dumps(answer), ANY_ORIGIN)
 
     async def _exchange(self, request: Request) -> Tokens:
         form = await read_form(request)
@@ -48,7 +48,7 @@ class Token:
             raise OAuthError("invalid_request", "grant_type is required.")
         if grant not in {"authorization_code", "refresh_token"}:
             raise OAuthError("unsupported_grant_type", "Only authorization_code and refresh_token are offered.")
-        client = await authenticated_client(request, form, self.stage, self.runner)
+        client = await authenticate_client(request, form, self.performer, self.runner)
         if grant not in client.metadata["grant_types"]:
             raise OAuthError("unauthorized_client", f"The client did not register for {grant}.")
         if form.get("resource", self.resource) != self.resource:
@@ -59,13 +59,15 @@ class Token:
             return await self._refresh(client, form, request.id)
         return await self._redeem(client, form, request.id)
 
-    async def _redeem(self, client: Client, form: dict[str, str], request: str) -> Tokens:
-        code, verifier = (required(form, name) for name in ("code", "code_verifier"))
-        owner = await self.runner.read(self.office.find_owner, code)
+    async def _redeem(self, client: OAuthClient, form: dict[str, str], request_id: str) -> Tokens:
+        code, verifier = (require_parameter(form, name) for name in ("code", "code_verifier"))
+        owner = await self.runner.run_read(self.token_service.find_organisation, code)
         redirect = form.get("redirect_uri")
-        return await self.runner.change(owner, self.office.redeem, client, code, redirect, verifier, request)
+        return await self.runner.run_change(
+            owner, self.token_service.redeem_code, client, code, redirect, verifier, request_id
+        )
 
-    async def _refresh(self, client: Client, form: dict[str, str], request: str) -> Tokens:
-        token = required(form, "refresh_token")
-        owner = await self.runner.read(self.office.find_owner, token)
-        return await self.runner.change(owner, self.office.refresh, client, token, request)
+    async def _refresh(self, client: OAuthClient, form: dict[str, str], request_id: str) -> Tokens:
+        token = require_parameter(form, "refresh_token")
+        owner = await self.runner.run_read(self.token_service.find_organisation, token)
+        return await self.runner.run_change(owner, self.token_service.refresh_tokens, client, token, request_id)

@@ -1,100 +1,110 @@
-"""What someone does first whose organisation is still empty, and what is missing before the first invoice."""
+"""First steps for an empty organisation, and what is missing before the first invoice."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
-from mainstay.business.importing.model import KINDS
+from mainstay.business.importing.record_kinds import IMPORT_KINDS
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.business.people.operations import invite_person, list_people
 from mainstay.business.pricelist.taxes import list_tax_rates, save_tax_rate
-from mainstay.doors.office.desk import Desk, Guest
-from mainstay.doors.office.importing import PATH as IMPORT
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.settings.importing import PATH as IMPORT
 from mainstay.kernel.operation import Operation
 
 
-class _Way(NamedTuple):
-    """Another way to do the same, for those who may go it."""
+class _Alternative(NamedTuple):
+    """An alternative way to do a step, and the operation that must be permitted for it."""
 
     words: str
     path: str
-    does: Operation
+    operation: Operation
 
 
 class _Step(NamedTuple):
-    """One of the first steps: what does it, where, how one sees that it is done, and in which other way one does it."""
+    """One of the first steps: its operation, its page, how to tell that it is done, and an alternative."""
 
     words: str
     path: str
-    does: Operation
-    is_done: Callable[[Desk, Guest], Awaitable[bool]]
-    other_way: _Way | None = None
+    operation: Operation
+    is_done: Callable[[OfficePages, OfficeRequest], Awaitable[bool]]
+    other_way: _Alternative | None = None
 
 
-async def first_steps(desk: Desk, guest: Guest) -> list[dict[str, Any]]:
-    """The first steps, each with whether it is done; none where there is a job, or where they are another's to do."""
-    if not guest.may(create_job) or await _is_there(list_jobs)(desk, guest):
+async def list_first_steps(office: OfficePages, request: OfficeRequest) -> list[dict[str, Any]]:
+    """Return the first steps, each with whether it is done.
+
+    The list is empty if there is a job already, or if the viewer may not create jobs.
+    """
+    if not request.can_perform(create_job) or await _make_list_check(list_jobs)(office, request):
         return []
-    return await _told(desk, guest, (*_BEGINNING, *_INVOICING))
+    return await _describe_steps(office, request, (*_STARTING_STEPS, *_INVOICING_STEPS))
 
 
-async def before_invoicing(desk: Desk, guest: Guest) -> list[dict[str, Any]]:
-    """What is to be said before the first invoice; none where all is said, or once one has decided on its number."""
-    if not guest.may(update_settings):
+async def list_invoicing_steps(office: OfficePages, request: OfficeRequest) -> list[dict[str, Any]]:
+    """Return the steps to take before the first invoice.
+
+    The list is empty if all of them are done, or if the next invoice number is no longer 1.
+    """
+    if not request.can_perform(update_settings):
         return []
-    settings = await desk.perform(guest, get_settings)
+    settings = await office.perform(request, get_settings)
     if settings["invoiceNumbers"]["next"] > 1:
         return []
-    steps = await _told(desk, guest, _INVOICING)
+    steps = await _describe_steps(office, request, _INVOICING_STEPS)
     return steps if not all(step["done"] for step in steps) else []
 
 
-async def _told(desk: Desk, guest: Guest, steps: tuple[_Step, ...]) -> list[dict[str, Any]]:
+async def _describe_steps(
+    office: OfficePages, request: OfficeRequest, steps: tuple[_Step, ...]
+) -> list[dict[str, Any]]:
     return [
         {
             "words": step.words,
             "path": step.path,
-            "done": await step.is_done(desk, guest),
-            "other_way": step.other_way if step.other_way and guest.may(step.other_way.does) else None,
+            "done": await step.is_done(office, request),
+            "other_way": step.other_way if step.other_way and request.can_perform(step.other_way.operation) else None,
         }
         for step in steps
-        if guest.may(step.does)
+        if request.can_perform(step.operation)
     ]
 
 
-def _is_there(lists: Operation, before: int = 0) -> Callable[[Desk, Guest], Awaitable[bool]]:
-    """Whether there are more than so many of what is listed."""
+def _make_list_check(
+    list_operation: Operation, minimum: int = 0
+) -> Callable[[OfficePages, OfficeRequest], Awaitable[bool]]:
+    """Return a check that a list has more than `minimum` records."""
 
-    async def look(desk: Desk, guest: Guest) -> bool:
-        return len((await desk.perform(guest, lists, {"limit": before + 1}))["data"]) > before
+    async def look(office: OfficePages, request: OfficeRequest) -> bool:
+        return len((await office.perform(request, list_operation, {"limit": minimum + 1}))["data"]) > minimum
 
     return look
 
 
-async def _is_paid_somewhere(desk: Desk, guest: Guest) -> bool:
-    return (await desk.perform(guest, get_organisation))["bank"] is not None
+async def _has_bank_account(office: OfficePages, request: OfficeRequest) -> bool:
+    return (await office.perform(request, get_organisation))["bank"] is not None
 
 
-async def _never(_desk: Desk, _guest: Guest) -> bool:
-    """What has an answer from the beginning, which one looks at nevertheless."""
+async def _never_done(_office: OfficePages, _request: OfficeRequest) -> bool:
+    """Return False, for a step whose defaults should be looked at in any case."""
     return False
 
 
-_BEGINNING = (
+_STARTING_STEPS = (
     _Step(
         "Add a customer",
         "/customers/new",
         create_customer,
-        _is_there(list_customers),
-        _Way("bring them over from a file", IMPORT, KINDS["customers"].makes),
+        _make_list_check(list_customers),
+        _Alternative("bring them over from a file", IMPORT, IMPORT_KINDS["customers"].create_operation),
     ),
-    _Step("Create the first job", "/jobs/new", create_job, _is_there(list_jobs)),
-    _Step("Invite the people you work with", "/people/invite", invite_person, _is_there(list_people, before=1)),
-    _Step("Say when you work", "/settings/work-rules", update_settings, _never),
+    _Step("Create the first job", "/jobs/new", create_job, _make_list_check(list_jobs)),
+    _Step("Invite the people you work with", "/people/invite", invite_person, _make_list_check(list_people, minimum=1)),
+    _Step("Say when you work", "/settings/work-rules", update_settings, _never_done),
 )
-_INVOICING = (
-    _Step("Say where customers pay you", "/settings/documents/edit", update_organisation, _is_paid_somewhere),
-    _Step("Add the taxes that you charge", "/settings/taxes/new", save_tax_rate, _is_there(list_tax_rates)),
+_INVOICING_STEPS = (
+    _Step("Say where customers pay you", "/settings/documents/edit", update_organisation, _has_bank_account),
+    _Step("Add the taxes that you charge", "/settings/taxes/new", save_tax_rate, _make_list_check(list_tax_rates)),
 )

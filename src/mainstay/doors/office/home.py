@@ -8,144 +8,153 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
 
-from mainstay.backing.database import EVERY
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.timers import stop_timer
-from mainstay.business.organisation.work import list_failed_work
+from mainstay.business.organisation.failed_work import list_failed_work
 from mainstay.business.overview.operations import get_overview
-from mainstay.business.schedule.model import PROGRESSED, next_step
+from mainstay.business.schedule.model import STATUS_MESSAGES, next_visit_step
 from mainstay.business.schedule.operations import list_visits, set_visit_status
+from mainstay.changes.audit import ActedBy
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.activity import activity
-from mainstay.doors.office.desk import Desk, Guest, told
-from mainstay.doors.office.first_steps import before_invoicing, first_steps
-from mainstay.doors.office.timer import STOP, running_timer
-from mainstay.doors.pages.door import Route, form_at
-from mainstay.doors.pages.forms import query_words
-from mainstay.doors.pages.render import render, see_other
-from mainstay.doors.pages.showing import state_of
+from mainstay.doors.office.first_steps import list_first_steps, list_invoicing_steps
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
+from mainstay.doors.office.kit.running_timer import STOP_PATH, find_running_timer
+from mainstay.doors.office.settings.activity import activity_path
+from mainstay.doors.pages.display import state_of
+from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.identity import sessions
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.operation import Operation
-from mainstay.late import late
-from mainstay.ledger.audit import ActedBy
-from mainstay.terms.refusal import NotFound
+from mainstay.lazy_import import import_lazily
+from mainstay.vocabulary.refusal import NotFound
 
-_VISITS = 50
+_MAX_VISITS = 50
 _NOTHING_NEEDED: dict[str, Any] = {"needs": [], "currency": "", "revenue": None, "changedByApps": 0}
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
-    """The pages."""
+class HomePages:
+    """The start page, the changelog and the switch of organisation."""
 
-    desk: Desk
+    office: OfficePages
 
     def routes(self) -> list[Route]:
-        """Where they are."""
+        """Return the routes of these pages."""
         return [
-            Route("GET", "/", self.desk.signed_in(self.show)),
-            *form_at("/today/{visit}", self.desk.signed_in(self.go_on), "/schedule/visits/{visit}"),
-            *form_at("/organisation", self.desk.signed_in(self.choose), "/"),
-            Route("GET", "/changelog", self.changelog),
+            Route("GET", "/", self.office.require_sign_in(self.show)),
+            *form_routes("/today/{visit}", self.office.require_sign_in(self.advance_visit), "/schedule/visits/{visit}"),
+            *form_routes("/organisation", self.office.require_sign_in(self.switch_organisation), "/"),
+            Route("GET", "/changelog", self.show_changelog),
         ]
 
-    async def show(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """What needs whoever looks, and what is planned today."""
-        overview = await self.desk.perform(guest, get_overview) if guest.may(get_overview) else _NOTHING_NEEDED
-        undone = await self._count(guest, list_failed_work) if guest.may(list_failed_work) else None
-        here = self.desk.visitors.stage.base_url
-        needs = [_with_path(need, here) | {"told": told(need["count"])} for need in overview["needs"]]
-        own, others, more = await self._today(guest)
-        # Where anything waits or is planned, nobody needs to be told how to begin.
-        steps = [] if needs or own or others else await first_steps(self.desk, guest)
-        return self.desk.page(
+    async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show what needs attention, and what is planned today."""
+        overview = (
+            await self.office.perform(request, get_overview) if request.can_perform(get_overview) else _NOTHING_NEEDED
+        )
+        failed_count = (
+            await self._count_records(request, list_failed_work) if request.can_perform(list_failed_work) else None
+        )
+        base_url = self.office.visitors.performer.base_url
+        needs = [_add_path(need, base_url) | {"told": format_count(need["count"])} for need in overview["needs"]]
+        own, others, has_more = await self._list_todays_visits(request)
+        # First steps are only for an organisation in which nothing waits and nothing is planned.
+        steps = [] if needs or own or others else await list_first_steps(self.office, request)
+        return self.office.render_page(
             "home.html",
-            guest,
+            request,
             area="Home",
-            today=self.desk.today(guest),
+            today=self.office.today(request),
             needs=needs,
             currency=overview["currency"],
-            revenue=_with_path(overview["revenue"], here) if overview["revenue"] else None,
-            activity=self._of_apps(guest),
-            by_apps=told(overview["changedByApps"]) if overview["changedByApps"] else None,
-            undone=undone,
-            timer=await running_timer(self.desk, guest, str(guest.actor.id)) if guest.may(list_hours) else None,
-            stop=STOP,
-            may_stop=guest.may(stop_timer),
+            revenue=_add_path(overview["revenue"], base_url) if overview["revenue"] else None,
+            activity=self._app_activity_path(request),
+            by_apps=format_count(overview["changedByApps"]) if overview["changedByApps"] else None,
+            undone=failed_count,
+            timer=await find_running_timer(self.office, request, str(request.actor.id))
+            if request.can_perform(list_hours)
+            else None,
+            stop=STOP_PATH,
+            may_stop=request.can_perform(stop_timer),
             steps=steps,
-            invoicing=[] if steps else await before_invoicing(self.desk, guest),
-            may_bill=guest.may(list_unbilled),
+            invoicing=[] if steps else await list_invoicing_steps(self.office, request),
+            may_bill=request.can_perform(list_unbilled),
             own=own,
             others=others,
-            more=more,
-            notice=PROGRESSED.get(query_words(guest.request).get("progressed", "")) or self.desk.notice(guest),
+            more=has_more,
+            notice=STATUS_MESSAGES.get(query_parameters(request.http_request).get("progressed", ""))
+            or self.office.find_notice(request),
         )
 
-    def _of_apps(self, guest: Guest) -> str | None:
-        """Where exactly those acts stand that the overview counts."""
-        yesterday = self.desk.today(guest) - timedelta(days=1)
-        return activity(guest, **{"actedBy": ActedBy.APP.value, "from": yesterday.isoformat()})
+    def _app_activity_path(self, request: OfficeRequest) -> str | None:
+        """Return the address of the activity that the overview counts as done by apps, if the viewer may see it."""
+        yesterday = self.office.today(request) - timedelta(days=1)
+        return activity_path(request, **{"actedBy": ActedBy.APP.value, "from": yesterday.isoformat()})
 
-    async def _today(self, guest: Guest) -> tuple[list[dict[str, Any]], list[dict[str, Any]], bool]:
-        """The visits of today that whoever looks sees: their own, those of others, and whether there are more."""
-        day = self.desk.today(guest).isoformat()
-        asked = {"from": day, "until": day, "limit": _VISITS}
-        page = await self.desk.list(guest, list_visits, asked)
-        visits = [self._shown(guest, visit) for visit in page["data"]]
+    async def _list_todays_visits(
+        self, request: OfficeRequest
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], bool]:
+        """Return today's visits that the viewer sees: their own, those of others, and whether there are more."""
+        day = self.office.today(request).isoformat()
+        query = {"from": day, "until": day, "limit": _MAX_VISITS}
+        page = await self.office.list_records(request, list_visits, query)
+        visits = [self._visit_values(request, visit) for visit in page["data"]]
         own, others = [one for one in visits if one["own"]], [one for one in visits if not one["own"]]
         if page["hasMore"]:
-            # Whatever else there is, nobody's own visits drop off.
-            mine = await self.desk.list(guest, list_visits, {**asked, "personId": guest.actor.id})
-            own = [self._shown(guest, visit) for visit in mine["data"]]
+            # The viewer's own visits are read separately, because the page may not contain all of them.
+            own_page = await self.office.list_records(request, list_visits, {**query, "personId": request.actor.id})
+            own = [self._visit_values(request, visit) for visit in own_page["data"]]
         return own, others, page["hasMore"]
 
-    def _shown(self, guest: Guest, visit: Mapping[str, Any]) -> dict[str, Any]:
+    def _visit_values(self, request: OfficeRequest, visit: Mapping[str, Any]) -> dict[str, Any]:
         return {
             **visit,
-            "own": visit["personId"] == guest.actor.id,
+            "own": visit["personId"] == request.actor.id,
             "state": state_of(list_visits.output, visit["status"]),
-            "next": next_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None,
+            "next": next_visit_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None,
         }
 
-    async def go_on(self, guest: Guest, at: Mapping[str, str]) -> Response:
-        """Say how far a visit is, and go back to what is next."""
-        fields = await self.desk.form(guest)
-        guest = guest.sending(fields)
-        given = {"visitId": at["visit"], "status": fields.get("status", "")}
-        await self.desk.perform(guest, set_visit_status, given)
-        return see_other(f"/?{urlencode({'progressed': given['status']})}")
+    async def advance_visit(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Change the status of a visit, and redirect to the start page."""
+        fields = await self.office.read_form(request)
+        request = request.with_form_token(fields)
+        given = {"visitId": path_values["visit"], "status": fields.get("status", "")}
+        await self.office.perform(request, set_visit_status, given)
+        return redirect(f"/?{urlencode({'progressed': given['status']})}")
 
-    async def _count(self, guest: Guest, lists: Operation, **asked: object) -> str:
-        """How many there are of these, as people are told it."""
-        return told((await self.desk.list(guest, lists, {"limit": 1, **asked}))["count"])
+    async def _count_records(self, request: OfficeRequest, list_operation: Operation, **filters: object) -> str:
+        """Return how many records a list has, as text."""
+        return format_count((await self.office.list_records(request, list_operation, {"limit": 1, **filters}))["count"])
 
-    async def choose(self, guest: Guest, _: Mapping[str, str]) -> Response:
-        """Work in another organisation of this account."""
-        fields = await self.desk.form(guest)
+    async def switch_organisation(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Switch to another organisation of this account."""
+        fields = await self.office.read_form(request)
         chosen = fields.get("organisation", "")
-        if chosen not in {place.organisation for place in guest.visitor.memberships}:
+        if chosen not in {membership.organisation for membership in request.visitor.memberships}:
             raise NotFound("organisation")
-        await self.desk.visitors.runner.run(self._choose, guest.visitor.session, chosen)
-        return see_other("/")
+        await self.office.visitors.runner.run(self._store_organisation, request.visitor.session, chosen)
+        return redirect("/")
 
-    async def changelog(self, _request: Request, _: Mapping[str, str]) -> Response:
-        """What is new, for everyone."""
-        return render("changelog.html", changelog=_changelog())
+    async def show_changelog(self, _request: Request, _: Mapping[str, str]) -> Response:
+        """Show the changelog, to anyone."""
+        return render_template("changelog.html", changelog=_render_changelog())
 
-    def _choose(self, session: str, organisation: str) -> None:
-        with self.desk.visitors.stage.database.changing(EVERY) as rows:
-            sessions.choose(rows, session, organisation)
+    def _store_organisation(self, session: str, organisation: str) -> None:
+        with self.office.visitors.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            sessions.choose_organisation(db, session, organisation)
 
 
-def _with_path(told_of: Mapping[str, Any], here: str) -> dict[str, Any]:
-    """What an overview tells, with where it is in this office."""
-    return {**told_of, "path": told_of["url"].removeprefix(here)}
+def _add_path(entry: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+    """Add the path within the office to an entry of the overview."""
+    return {**entry, "path": entry["url"].removeprefix(base_url)}
 
 
 @cache
-def _changelog() -> str:
-    """What is new, as HTML. It is written by us, and with any HTML in it shown as text."""
-    written = files(__package__).joinpath("CHANGELOG.md").read_text("utf-8").partition("\n")[2]
-    rendered: str = late("markdown_it").MarkdownIt("commonmark", {"html": False}).render(written)
-    return rendered
+def _render_changelog() -> str:
+    """Return the changelog as HTML. Any HTML in its Markdown source is escaped."""
+    markdown = files(__package__).joinpath("CHANGELOG.md").read_text("utf-8").partition("\n")[2]
+    html: str = import_lazily("markdown_it").MarkdownIt("commonmark", {"html": False}).render(markdown)
+    return html

@@ -4,118 +4,123 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mainstay.doors.http import Request, Response
-from mainstay.doors.office.activity import ActivityPages, acts_of_person
-from mainstay.doors.office.archive import ArchivePages
-from mainstay.doors.office.billed import BilledPages
-from mainstay.doors.office.bills import Bills
-from mainstay.doors.office.calendar import CalendarPages
-from mainstay.doors.office.customers import Customers
-from mainstay.doors.office.desk import Desk, Guest
-from mainstay.doors.office.developer import Developer, OfferedTools
-from mainstay.doors.office.documents import Documents
-from mainstay.doors.office.duplicates import DuplicatePages
-from mainstay.doors.office.finding import SearchPages
-from mainstay.doors.office.forgotten import Forgotten
-from mainstay.doors.office.founding import FoundingPages
-from mainstay.doors.office.home import Home
-from mainstay.doors.office.hours import Hours
-from mainstay.doors.office.importing import ImportPages
-from mainstay.doors.office.invitation import Invitation
-from mainstay.doors.office.invoices import Invoices
-from mainstay.doors.office.jobs import Jobs
-from mainstay.doors.office.mail_texts import MailTextPages
-from mainstay.doors.office.offered import OfferedPages
-from mainstay.doors.office.orders import Orders
-from mainstay.doors.office.paperwork import Paperwork
-from mainstay.doors.office.people import PEOPLE
-from mainstay.doors.office.prices import Prices
-from mainstay.doors.office.quotes import Quotes
-from mainstay.doors.office.reminders import ReminderPages
-from mainstay.doors.office.reports import ReportPages
-from mainstay.doors.office.room import Room
-from mainstay.doors.office.schedule import SchedulePages
-from mainstay.doors.office.settings import SettingsPages
-from mainstay.doors.office.sign_in import SignIn
-from mainstay.doors.office.statements import StatementPages
-from mainstay.doors.office.threshold import Threshold
-from mainstay.doors.office.webhooks import Webhooks
-from mainstay.doors.pages.door import PagesDoor, View, apology
+from mainstay.doors.office.home import HomePages
+from mainstay.doors.office.kit.attachments import DocumentPages
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.money.bank_statements import BankStatementPages
+from mainstay.doors.office.money.bills import BillPages
+from mainstay.doors.office.money.invoices import InvoicePages
+from mainstay.doors.office.money.orders import OrderPages
+from mainstay.doors.office.money.prices import PricePages
+from mainstay.doors.office.money.quotes import QuotePages
+from mainstay.doors.office.money.reminders import ReminderPages
+from mainstay.doors.office.money.reports import ReportPages
+from mainstay.doors.office.public.invoice_public import PublicInvoicePages
+from mainstay.doors.office.public.quote_public import PublicQuotePages
+from mainstay.doors.office.search_page import SearchPages
+from mainstay.doors.office.settings.activity import ActivityPages, person_activity_variables
+from mainstay.doors.office.settings.developer import DeveloperPages, ToolNames
+from mainstay.doors.office.settings.document_settings import DocumentSettingsPages
+from mainstay.doors.office.settings.email_texts import EmailTextPages
+from mainstay.doors.office.settings.full_export import FullExportPages
+from mainstay.doors.office.settings.importing import ImportPages
+from mainstay.doors.office.settings.organisation import SettingsPages
+from mainstay.doors.office.settings.webhooks import WebhookPages
+from mainstay.doors.office.sign_in.first_organisation import FirstOrganisationPages
+from mainstay.doors.office.sign_in.invitation import InvitationPages
+from mainstay.doors.office.sign_in.password_reset import PasswordResetPages
+from mainstay.doors.office.sign_in.public_pages import PublicPages
+from mainstay.doors.office.sign_in.sign_in import SignInPages
+from mainstay.doors.office.work.calendar import CalendarPages
+from mainstay.doors.office.work.customers import CustomerPages
+from mainstay.doors.office.work.duplicates import DuplicatePages
+from mainstay.doors.office.work.hours import HoursPages
+from mainstay.doors.office.work.jobs import JobPages
+from mainstay.doors.office.work.people import PEOPLE
+from mainstay.doors.office.work.schedule import SchedulePages
+from mainstay.doors.pages.door import PagesDoor, View, respond_with_error
 from mainstay.doors.pages.session import Visitors
-from mainstay.identity.founding import Founding
-from mainstay.identity.keys import KeyMaker
+from mainstay.identity.first_organisation import FirstOrganisation
+from mainstay.identity.keys import SecretDeriver
 from mainstay.identity.links import LinkMaker
-from mainstay.terms.refusal import NotFound
+from mainstay.vocabulary.refusal import NotFound
 from mainstay.webhooks.signature import Signer
 
 
-class Makers(NamedTuple):
-    """What makes links, keys and ids with the installation's secret."""
+class TokenMakers(NamedTuple):
+    """The objects that make links, keys and ids with the installation's secret."""
 
     links: LinkMaker
     signer: Signer
-    keys: KeyMaker
-    founding: Founding
+    keys: SecretDeriver
+    first_organisation: FirstOrganisation
 
 
 def page_names() -> list[str]:
-    """What meters call each page: `GET /people/{id}`. Where pages are depends on nothing that stands behind them."""
-    nothing: Any = None
-    return [route.name for route in office(nothing, nothing, Makers(nothing, nothing, nothing, nothing), 0).routes]
-
-
-def office(visitors: Visitors, offered_tools: OfferedTools, makers: Makers, meter: int) -> PagesDoor:
-    """The office as a door, whose meters begin at this number."""
-    threshold = Threshold(visitors)
-    desk = Desk(visitors)
-    link_maker, signer, key_maker, founding = makers
-    first = FoundingPages(threshold, founding)
-    routes = [
-        *first.routes(),
-        *SignIn(threshold, first).routes(),
-        *Forgotten(threshold, link_maker).routes(),
-        *Invitation(threshold, link_maker).routes(),
-        *OfferedPages(threshold, link_maker).routes(),
-        *BilledPages(threshold, link_maker).routes(),
-        *Home(desk).routes(),
-        *SearchPages(desk).routes(),
-        *Documents(desk).routes(),
-        *SchedulePages(desk).routes(),
-        *CalendarPages(desk, threshold, key_maker).routes(),
-        *Jobs(desk).routes(),
-        *Hours(desk).routes(),
-        *Quotes(desk, link_maker).routes(),
-        *StatementPages(desk).routes(),
-        *ReminderPages(desk).routes(),
-        *Invoices(desk, link_maker).routes(),
-        *Orders(desk).routes(),
-        *Bills(desk).routes(),
-        *DuplicatePages(desk).routes(),
-        *Customers(desk).routes(),
-        *Prices(desk).routes(),
-        *ReportPages(desk).routes(),
-        *Room(desk, PEOPLE, shows=acts_of_person).routes(),
-        *SettingsPages(desk, threshold).routes(),
-        *Paperwork(desk).routes(),
-        *MailTextPages(desk).routes(),
-        *ImportPages(desk).routes(),
-        *ArchivePages(desk).routes(),
-        *ActivityPages(desk).routes(),
-        *Developer(desk, offered_tools, key_maker).routes(),
-        *Webhooks(desk, signer).routes(),
+    """Return the metric name of each page: `GET /people/{id}`. Routes can be listed without real dependencies."""
+    placeholder: Any = None
+    return [
+        route.name
+        for route in build_office(
+            placeholder, placeholder, TokenMakers(placeholder, placeholder, placeholder, placeholder), 0
+        ).routes
     ]
-    return PagesDoor(routes, _nowhere(desk), meter)
 
 
-def _nowhere(desk: Desk) -> View:
-    """Where there is no page: whoever is signed in is told so in the office's frame."""
+def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers, first_metric: int) -> PagesDoor:
+    """Return the office as a door, whose metrics are numbered from `first_metric` on."""
+    public_pages = PublicPages(visitors)
+    office_pages = OfficePages(visitors)
+    link_maker, signer, key_maker, first_organisation = makers
+    first_organisation_pages = FirstOrganisationPages(public_pages, first_organisation)
+    routes = [
+        *first_organisation_pages.routes(),
+        *SignInPages(public_pages, first_organisation_pages).routes(),
+        *PasswordResetPages(public_pages, link_maker).routes(),
+        *InvitationPages(public_pages, link_maker).routes(),
+        *PublicQuotePages(public_pages, link_maker).routes(),
+        *PublicInvoicePages(public_pages, link_maker).routes(),
+        *HomePages(office_pages).routes(),
+        *SearchPages(office_pages).routes(),
+        *DocumentPages(office_pages).routes(),
+        *SchedulePages(office_pages).routes(),
+        *CalendarPages(office_pages, public_pages, key_maker).routes(),
+        *JobPages(office_pages).routes(),
+        *HoursPages(office_pages).routes(),
+        *QuotePages(office_pages, link_maker).routes(),
+        *BankStatementPages(office_pages).routes(),
+        *ReminderPages(office_pages).routes(),
+        *InvoicePages(office_pages, link_maker).routes(),
+        *OrderPages(office_pages).routes(),
+        *BillPages(office_pages).routes(),
+        *DuplicatePages(office_pages).routes(),
+        *CustomerPages(office_pages).routes(),
+        *PricePages(office_pages).routes(),
+        *ReportPages(office_pages).routes(),
+        *RecordPages(office_pages, PEOPLE, add_variables=person_activity_variables).routes(),
+        *SettingsPages(office_pages, public_pages).routes(),
+        *DocumentSettingsPages(office_pages).routes(),
+        *EmailTextPages(office_pages).routes(),
+        *ImportPages(office_pages).routes(),
+        *FullExportPages(office_pages).routes(),
+        *ActivityPages(office_pages).routes(),
+        *DeveloperPages(office_pages, tool_names, key_maker).routes(),
+        *WebhookPages(office_pages, signer).routes(),
+    ]
+    return PagesDoor(routes, _unknown_address_view(office_pages), first_metric)
 
-    async def in_the_frame(guest: Guest, _: Mapping[str, str]) -> Response:
-        return desk.refused(guest, NotFound("page"), _NOTHING_HERE)
 
-    async def nowhere(request: Request, at: Mapping[str, str]) -> Response:
-        if request.method in {"GET", "HEAD"} and await desk.visitors.visitor(request):
-            return await desk.signed_in(in_the_frame)(request, at)
-        return apology(request, 404, _NOTHING_HERE)
+def _unknown_address_view(office: OfficePages) -> View:
+    """Return the page for unknown addresses: within the office's layout for visitors who are signed in."""
+
+    async def in_the_frame(office_request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        return office.render_refusal(office_request, NotFound("page"), _NOTHING_HERE)
+
+    async def nowhere(request: Request, path_values: Mapping[str, str]) -> Response:
+        if request.method in {"GET", "HEAD"} and await office.visitors.find_visitor(request):
+            return await office.require_sign_in(in_the_frame)(request, path_values)
+        return respond_with_error(request, 404, _NOTHING_HERE)
 
     return nowhere
 

@@ -1,1 +1,1 @@
-"""What every page shares: layout and style, the session cookie, forms and their protection."""
+"""What all pages share: layout, styles, the session cookie, and forms with their protection."""

@@ -1,23 +1,23 @@
-"""Finds the page of an address."""
+"""The page door: routes requests to pages and turns errors into pages."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
-from mainstay.doors.http import OUR_FAULT, Headers, Interrupted, Request, Response, error, log_fault
-from mainstay.doors.pages.forms import WrongForm, query_words
-from mainstay.doors.pages.render import render, see_other
-from mainstay.doors.pages.static import FILES
-from mainstay.doors.papers import REFRESH, RETRY_AFTER, NotReady
-from mainstay.doors.paths import Paths
+from mainstay.doors.document_answers import REFRESH, RETRY_AFTER, FileNotReady
+from mainstay.doors.http import SERVER_ERROR_TEXT, Headers, HttpError, Request, Response, error_response, log_fault
+from mainstay.doors.pages.forms import FormError, query_parameters
+from mainstay.doors.pages.rendering import redirect, render_template
+from mainstay.doors.pages.static_files import STATIC_FILES
+from mainstay.doors.path_router import PathRouter
 
-# Makes a page: given the request, and what stands in the `{…}` of its path.
+# Answers a request with a page. The mapping holds the values of the `{…}` parts of the path.
 View = Callable[[Request, Mapping[str, str]], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where a page is: `/people/{id}`."""
+    """The method and path of a page, such as GET `/people/{id}`."""
 
     method: str
     path: str
@@ -25,66 +25,69 @@ class Route:
 
     @property
     def name(self) -> str:
-        """What meters call it."""
+        """The name of the route in metrics."""
         return f"{self.method} {self.path}"
 
 
-def form_at(path: str, view: View, page: str) -> list[Route]:
-    """An address that only takes a form: whoever opens it, or loads a refusal again, finds the page of the form."""
+def form_routes(path: str, view: View, page_path: str) -> list[Route]:
+    """Return the routes of an address that only accepts a form.
 
-    async def lead(request: Request, at: Mapping[str, str]) -> Response:
-        there = page.format_map({name: quote(value, safe="") for name, value in at.items()})
-        words = query_words(request)
-        return see_other(f"{there}?{urlencode(words)}" if words else there)
+    A GET, for example when a refused form is reloaded, redirects to the page of the form.
+    """
 
-    return [Route("POST", path, view), Route("GET", path, lead)]
+    async def redirect_to_form(request: Request, path_values: Mapping[str, str]) -> Response:
+        target = page_path.format_map({name: quote(value, safe="") for name, value in path_values.items()})
+        parameters = query_parameters(request)
+        return redirect(f"{target}?{urlencode(parameters)}" if parameters else target)
+
+    return [Route("POST", path, view), Route("GET", path, redirect_to_form)]
 
 
 class PagesDoor:
-    """Answers with pages, and calmly where there is none."""
+    """Answers requests with pages, and with an error page if there is none."""
 
-    def __init__(self, routes: Sequence[Route], nowhere: View, meter: int) -> None:
-        """What files are counted by has this number for the meters, and the routes have those behind it."""
+    def __init__(self, routes: Sequence[Route], not_found: View, first_metric: int) -> None:
+        """Prepare the routes. Metrics count static files as number `first_metric`, and routes as those after it."""
         self.routes = tuple(routes)
-        self._nowhere = nowhere
-        self._files = {address: replace(file, route=meter) for address, file in FILES.items()}
-        self._paths: Paths[tuple[View, int]] = Paths()
-        for number, route in enumerate(routes, start=meter + 1):
+        self._not_found = not_found
+        self._files = {address: replace(file, route_number=first_metric) for address, file in STATIC_FILES.items()}
+        self._paths: PathRouter[tuple[View, int]] = PathRouter()
+        for number, route in enumerate(routes, start=first_metric + 1):
             self._paths.add(route.method, route.path, (route.view, number))
 
     async def __call__(self, request: Request) -> Response:
-        """Answer a request that no other door is for."""
+        """Answer a request that no other door handles."""
         if file := self._files.get(request.path):
-            return file if request.method in _READS else _not_allowed(request, _READS)
-        found = self._paths.find(request.path)
-        if found is None:
-            return await _shown(self._nowhere, request, {})
-        there = found.methods.get(request.method)
-        if there is None:
-            return _not_allowed(request, list(found.methods))
-        view, number = there
-        response = await _shown(view, request, found.values)
-        response.route = number
+            return file if request.method in _READ_METHODS else _method_not_allowed(request, _READ_METHODS)
+        match = self._paths.find(request.path)
+        if match is None:
+            return await _call_view(self._not_found, request, {})
+        endpoint = match.methods.get(request.method)
+        if endpoint is None:
+            return _method_not_allowed(request, list(match.methods))
+        view, number = endpoint
+        response = await _call_view(view, request, match.values)
+        response.route_number = number
         return response
 
 
-async def _shown(view: View, request: Request, at: Mapping[str, str]) -> Response:
-    """The page, or calm words about what is in its way."""
+async def _call_view(view: View, request: Request, path_values: Mapping[str, str]) -> Response:
+    """Return the page, or an error page that explains why there is none."""
     try:
-        return await view(request, at)
-    except WrongForm as wrong:
-        return apology(request, wrong.status, wrong.text)
-    except NotReady as waiting:
-        return _preparing(request, waiting)
-    except Interrupted as interrupted:
-        return apology(request, interrupted.status, interrupted.text)
-    except Exception as fault:
-        log_fault(fault, request)
-        return apology(request, 500, OUR_FAULT)
+        return await view(request, path_values)
+    except FormError as form_error:
+        return respond_with_error(request, form_error.status, form_error.text)
+    except FileNotReady as waiting:
+        return _preparing_page(request, waiting)
+    except HttpError as interrupted:
+        return respond_with_error(request, interrupted.status, interrupted.text)
+    except Exception as exception:
+        log_fault(exception, request)
+        return respond_with_error(request, 500, SERVER_ERROR_TEXT)
 
 
-_READS = ("GET", "HEAD")
-_TITLES = {
+_READ_METHODS = ("GET", "HEAD")
+_ERROR_TITLES = {
     400: "That did not work",
     403: "That did not work",
     404: "Nothing here",
@@ -98,25 +101,29 @@ _TITLES = {
 }
 
 
-def apology(request: Request, status: int, text: str, headers: Headers = ()) -> Response:
-    """A page that says what is in the way; for programs, which do not ask for pages, the same in JSON."""
+def respond_with_error(request: Request, status: int, text: str, headers: Headers = ()) -> Response:
+    """Return an error page, or the same as JSON for clients that do not accept HTML."""
     if "text/html" not in request.headers.get("accept", ""):
-        return error(status, text, headers)
-    return apology_page(status, text, headers)
+        return error_response(status, text, headers)
+    return error_page(status, text, headers)
 
 
-def apology_page(status: int, text: str, headers: Headers = ()) -> Response:
-    """The page itself, where whoever asks is a person for certain."""
-    return render("apology.html", status, journey=True, headers=headers, title=_TITLES[status], text=text)
+def error_page(status: int, text: str, headers: Headers = ()) -> Response:
+    """Return an error page, when the client is known to be a browser."""
+    return render_template(
+        "apology.html", status, allows_app_redirect=True, headers=headers, title=_ERROR_TITLES[status], text=text
+    )
 
 
-def _preparing(request: Request, waiting: NotReady) -> Response:
-    """A page that loads itself again until the file is there; programs are told when to ask again."""
+def _preparing_page(request: Request, waiting: FileNotReady) -> Response:
+    """Return a page that reloads until the file is ready; programs get a `Retry-After` header."""
     if "text/html" not in request.headers.get("accept", ""):
         return Response(202, waiting.body, RETRY_AFTER)
-    return render("preparing.html", 202, journey=True, headers=(*RETRY_AFTER, *REFRESH), name=waiting.name)
+    return render_template(
+        "preparing.html", 202, allows_app_redirect=True, headers=(*RETRY_AFTER, *REFRESH), name=waiting.name
+    )
 
 
-def _not_allowed(request: Request, methods: Sequence[str]) -> Response:
+def _method_not_allowed(request: Request, methods: Sequence[str]) -> Response:
     allowed = ", ".join(sorted(methods))
-    return apology(request, 405, "This address is not used in that way.", (("allow", allowed),))
+    return respond_with_error(request, 405, "This address is not used in that way.", (("allow", allowed),))

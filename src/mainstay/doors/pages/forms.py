@@ -1,4 +1,4 @@
-"""Forms: what was filled in, and whether it was filled in on a page of ours."""
+"""Reading of sent forms, and protection against forms that other sites sent."""
 
 import hashlib
 import hmac
@@ -7,30 +7,30 @@ import secrets
 from base64 import urlsafe_b64encode
 from urllib.parse import parse_qsl
 
-from mainstay.backing.deadline import begin_anew
-from mainstay.doors.http import Interrupted, Request
-from mainstay.doors.running import Runner
-from mainstay.terms.refusal import Refusal
+from mainstay.doors.http import HttpError, Request
+from mainstay.doors.runner import Runner
+from mainstay.infrastructure.deadline import reset_deadline
+from mainstay.vocabulary.refusal import Refusal
 
-# What anyone may send; and what people may who are signed in: a document with all the lines that it may have, each as
-# long as it may be, in a script of which a browser sends every letter as twelve.
-LIMIT = 65_536
-LONG_LIMIT = 6_000_000
-# So many fields it has at most.
-_MOST_FIELDS = 10_000
-# And so much may be asked for in an address.
-_MOST_WORDS = 20
-# How HTTP says that a body is more than is taken.
+# The largest form of anyone, and of people who are signed in. The latter holds a document with the most lines, each of
+# the greatest length, in a script whose letters are sent as twelve bytes each.
+FORM_LIMIT = 65_536
+LONG_FORM_LIMIT = 6_000_000
+# The most fields of a form.
+_MAX_FIELDS = 10_000
+# The most parameters in the query of an address.
+_MAX_PARAMETERS = 20
+# The HTTP status of a body that is too large.
 TOO_LARGE = 413
 CSRF_FIELD = "csrf"
 ONCE_FIELD = "once"
 
-_FORM = re.compile(r"application/x-www-form-urlencoded *(; *charset=\"?utf-8\"? *)?", re.IGNORECASE)
-_OURS = {"same-origin", "none"}
+_FORM_TYPE = re.compile(r"application/x-www-form-urlencoded *(; *charset=\"?utf-8\"? *)?", re.IGNORECASE)
+_OWN_SITES = {"same-origin", "none"}
 
 
-class WrongForm(Exception):
-    """What was posted is no form of ours."""
+class FormError(Exception):
+    """The request is not a valid form of one of our pages."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -38,8 +38,8 @@ class WrongForm(Exception):
         self.text = text
 
 
-class TooLong(Refusal):
-    """Someone who is signed in has sent more than a form may hold."""
+class FormTooLong(Refusal):
+    """The form of someone who is signed in is too large."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -48,130 +48,130 @@ class TooLong(Refusal):
         )
 
 
-async def read_form(request: Request, base_url: str) -> dict[str, str]:
-    """The fields of a form that a page of this server sent; who may send it is for `check_csrf`."""
-    _check(request, base_url)
-    return _fields(await request.body(LIMIT))
+async def read_page_form(request: Request, base_url: str) -> dict[str, str]:
+    """Return the fields of a form that a page of this server sent. The caller checks the CSRF token."""
+    _check_request(request, base_url)
+    return _parse_fields(await request.read_body(FORM_LIMIT))
 
 
 async def read_long_form(request: Request, base_url: str, runner: Runner) -> dict[str, str]:
-    """The same of someone who is signed in, and may have much to send."""
-    _check(request, base_url)
+    """Return the fields of a large form. Only for visitors who are signed in."""
+    _check_request(request, base_url)
     try:
-        body = b"".join([piece async for piece in request.pieces(LONG_LIMIT)])
-    except Interrupted as interrupted:
-        raise TooLong if interrupted.status == TOO_LARGE else interrupted from None
-    begin_anew()
-    if body.count(b"&") >= _MOST_FIELDS:
-        raise TooLong
-    # What is long takes a while to read, in nobody else's way.
-    return _fields(body) if len(body) <= LIMIT else await runner.run(_fields, body)
+        body = b"".join([piece async for piece in request.stream_body(LONG_FORM_LIMIT)])
+    except HttpError as interrupted:
+        raise FormTooLong if interrupted.status == TOO_LARGE else interrupted from None
+    reset_deadline()
+    if body.count(b"&") >= _MAX_FIELDS:
+        raise FormTooLong
+    # A long form takes a while to parse, so a thread does it.
+    return _parse_fields(body) if len(body) <= FORM_LIMIT else await runner.run(_parse_fields, body)
 
 
-def _check(request: Request, base_url: str) -> None:
+def _check_request(request: Request, base_url: str) -> None:
     check_origin(request, base_url)
-    if not _FORM.fullmatch(request.headers.get("content-type", "")):
-        raise WrongForm(415, "This address takes forms only.")
+    if not _FORM_TYPE.fullmatch(request.headers.get("content-type", "")):
+        raise FormError(415, "This address takes forms only.")
 
 
-def _fields(body: bytes) -> dict[str, str]:
+def _parse_fields(body: bytes) -> dict[str, str]:
     fields: dict[str, str] = {}
     for part in body.split(b"&") if body else ():
         name, _, value = part.replace(b"+", b" ").partition(b"=")
-        word = _text(name)
-        if word in fields:
-            raise WrongForm(400, f"The field {word} was sent twice.")
-        fields[word] = _text(value)
+        field = _decode_text(name)
+        if field in fields:
+            raise FormError(400, f"The field {field} was sent twice.")
+        fields[field] = _decode_text(value)
     return fields
 
 
-def query_words(request: Request) -> dict[str, str]:
-    """What stands behind the `?` of a page's address.
+def query_parameters(request: Request) -> dict[str, str]:
+    """Return the query parameters of a page's address.
 
-    What is no text there is read as signs by which nothing is called: left out, it would narrow nothing any more.
+    Invalid bytes become replacement characters, which match nothing. Leaving the value out would remove a filter.
     """
     try:
-        return dict(parse_qsl(request.query.decode("ascii", "replace"), max_num_fields=_MOST_WORDS))
+        return dict(parse_qsl(request.query.decode("ascii", "replace"), max_num_fields=_MAX_PARAMETERS))
     except ValueError:
-        raise WrongForm(400, "This address asks for more than a page can tell. Follow a link to the page.") from None
+        raise FormError(400, "This address asks for more than a page can tell. Follow a link to the page.") from None
 
 
-def csrf_token(secret: str, about: str = "") -> str:
-    """The token that forms carry: derived from the secret in the visitor's cookie, which no other site can read."""
-    seal = hmac.digest(secret.encode(), f"csrf {about}".encode(), hashlib.sha256)
+def csrf_token(secret: str, purpose: str = "") -> str:
+    """Return the CSRF token of forms, derived from the secret in the visitor's cookie, which no other site can read."""
+    seal = hmac.digest(secret.encode(), f"csrf {purpose}".encode(), hashlib.sha256)
     return urlsafe_b64encode(seal).rstrip(b"=").decode()
 
 
-def masked(token: str) -> str:
-    """A token as one page carries it: never the same twice, so that nobody learns it by how short a page becomes."""
+def mask_token(token: str) -> str:
+    """Mask a token with random bytes, so that compressed page sizes do not reveal it (BREACH)."""
     mask = secrets.token_bytes(len(token))
-    return (mask + _mixed(token.encode(), mask)).hex()
+    return (mask + _xor_bytes(token.encode(), mask)).hex()
 
 
-def _unmasked(carried: str) -> bytes:
-    """The token that a form carries; what is none has none."""
+def _unmask_token(text: str) -> bytes:
+    """Return the token within a masked one, or nothing if the text is not valid."""
     try:
-        both = bytes.fromhex(carried)
+        content = bytes.fromhex(text)
     except ValueError:
         return b""
-    half = len(both) // 2
-    return _mixed(both[half:], both[:half])
+    half = len(content) // 2
+    return _xor_bytes(content[half:], content[:half])
 
 
-def _mixed(token: bytes, mask: bytes) -> bytes:
+def _xor_bytes(token: bytes, mask: bytes) -> bytes:
     return bytes(one ^ other for one, other in zip(token, mask, strict=False))
 
 
 def check_csrf(fields: dict[str, str], token: str) -> None:
-    """Go on only with a form that carries this token, masked; takes it out of the fields."""
-    if not hmac.compare_digest(_unmasked(fields.pop(CSRF_FIELD, "")), token.encode()):
-        raise WrongForm(
+    """Remove the masked CSRF token from the fields. Raise FormError unless it is this one."""
+    if not hmac.compare_digest(_unmask_token(fields.pop(CSRF_FIELD, "")), token.encode()):
+        raise FormError(
             403, "This page was open for too long or belongs to another sign-in. Go back, reload it, repeat."
         )
 
 
-def new_once() -> str:
-    """What one showing of a form carries: however often it is sent, it counts once."""
-    return secrets.token_urlsafe(_ONCE_BYTES)
+def new_once_token() -> str:
+    """Return a new token for one display of a form, so that sending it twice counts once."""
+    return secrets.token_urlsafe(_ONCE_TOKEN_BYTES)
 
 
-def take_once(fields: dict[str, str]) -> str | None:
-    """The token of the form that was sent; takes it out of the fields."""
+def take_once_token(fields: dict[str, str]) -> str | None:
+    """Remove the token of `new_once_token` from the fields and return it, or None if it is not valid."""
     token = fields.pop(ONCE_FIELD, "")
-    return token if _ONCE.fullmatch(token) else None
+    return token if _ONCE_TOKEN.fullmatch(token) else None
 
 
-_ONCE_BYTES = 16
-_ONCE = re.compile(r"[A-Za-z0-9_-]{22}")
+_ONCE_TOKEN_BYTES = 16
+_ONCE_TOKEN = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 def check_origin(request: Request, base_url: str) -> None:
-    """Go on only with what a page of this server sent."""
+    """Raise FormError unless a page of this server sent the request."""
     headers = request.headers
     origin = headers.get("origin")
-    ours = {base_url}
+    own_origins = {base_url}
     if base_url.startswith("http://"):
-        # A developer's server is reached by several names of the loopback; the front has checked that the Host is ours.
-        ours.add("http://" + headers.get("host", ""))
-    if (origin is not None and origin not in ours) or headers.get("sec-fetch-site", "none") not in _OURS:
-        raise WrongForm(403, "This form was sent by another site.")
+        # A developer's server has several loopback names. The HTTP app has already checked the Host header.
+        own_origins.add("http://" + headers.get("host", ""))
+    if (origin is not None and origin not in own_origins) or headers.get("sec-fetch-site", "none") not in _OWN_SITES:
+        raise FormError(403, "This form was sent by another site.")
 
 
-def _text(encoded: bytes) -> str:
+def _decode_text(encoded: bytes) -> str:
     return clean_text(_ENCODED.sub(lambda run: bytes.fromhex(run[0].replace(b"%", b"").decode()), encoded))
 
 
-# Bytes that no address may hold, as many as there are in a row: of a script that is not Latin, whole words.
+# A run of percent-encoded bytes, decoded together: in a non-Latin script, a whole word.
 _ENCODED = re.compile(rb"(?:%[0-9A-Fa-f]{2})+")
 
 
-def clean_text(sent: bytes) -> str:
-    """What was filled in, as text."""
+def clean_text(content: bytes) -> str:
+    """Decode a form value as text with plain line breaks."""
     try:
-        text = sent.decode()
+        text = content.decode()
     except UnicodeDecodeError:
-        raise WrongForm(400, "The form is not valid text.") from None
+        raise FormError(400, "The form is not valid text.") from None
     if "\0" in text:
-        raise WrongForm(400, "The form is not valid text.")
-    # Browsers end lines in two characters; here they end in one.
+        raise FormError(400, "The form is not valid text.")
+    # Browsers end lines with two characters, Mainstay with one.
     return text.replace("\r\n", "\n")

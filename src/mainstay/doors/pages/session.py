@@ -1,4 +1,4 @@
-"""Who looks at a page: the session in the cookie, the person behind it, and the way through sign-in and back."""
+"""Visitors of pages: the session cookie, the person behind it, and the redirect through sign-in and back."""
 
 import secrets
 from collections.abc import Mapping
@@ -7,257 +7,277 @@ from datetime import timedelta
 from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
-from mainstay.backing.content_reader import ContentReader
-from mainstay.backing.database import EVERY
-from mainstay.backing.files import Files, PassingFiles
-from mainstay.backing.images import NotAPicture
-from mainstay.backing.limits import Limits
-from mainstay.business.issuing.printer import Printer
-from mainstay.doors.addresses import Addresses, neighbourhood
+from mainstay.business.issuing.pdf_printer import Printer
 from mainstay.doors.http import Headers, Request, Response
-from mainstay.doors.pages.door import apology
-from mainstay.doors.pages.forms import check_csrf, csrf_token, read_form, read_long_form
-from mainstay.doors.pages.late_forms import LateForms
-from mainstay.doors.pages.render import see_other
-from mainstay.doors.pages.uploads import Limit, Received, Uploads
-from mainstay.doors.running import Runner
-from mainstay.identity import devices, sessions, tickets
+from mainstay.doors.pages.door import respond_with_error
+from mainstay.doors.pages.forms import check_csrf, csrf_token, read_long_form, read_page_form
+from mainstay.doors.pages.interrupted_forms import InterruptedForms
+from mainstay.doors.pages.rendering import redirect
+from mainstay.doors.pages.uploads import UploadedFile, UploadLimit, UploadReader
+from mainstay.doors.runner import Runner
+from mainstay.doors.server_names import ServerNames, network_of
+from mainstay.identity import devices, return_tickets, sessions
 from mainstay.identity.authenticate import actor_of_person
-from mainstay.identity.sealing import Sealer
+from mainstay.identity.encryption import Encryptor
 from mainstay.identity.sessions import Membership, Session
-from mainstay.kernel.perform import Stage
-from mainstay.terms.actor import Actor, Door
-from mainstay.terms.refusal import Fault, Invalid, NotFound
+from mainstay.infrastructure.content_reader import ContentReader
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.infrastructure.files import FileStore, TemporaryFiles
+from mainstay.infrastructure.images import UnacceptedPicture
+from mainstay.infrastructure.rate_limits import RateLimits
+from mainstay.kernel.perform import Performer
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 
-# A path longer than this is not remembered over a sign-in.
-LONGEST_PATH = 8_000
+# A longer path is not remembered during sign-in.
+MAX_PATH_LENGTH = 8_000
 TICKETS_A_MINUTE = 120
-# Stands in a page's address before the ticket to what was typed there.
-TYPED = "typed"
+# The query parameter with the ticket to what was typed before sign-in.
+TYPED_PARAMETER = "typed"
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Someone signed in, with the organisation they work in now."""
+    """A signed-in account, with the organisation it is working in."""
 
     account: str
     email: str
     session: str
-    # What forms of this session and organisation carry.
+    # The CSRF token of forms of this session and organisation.
     csrf: str
     memberships: tuple[Membership, ...]
-    # The one of them they work in, and they themselves there; None for those who are in no organisation any more.
+    # The current membership and its actor. None if the account is in no organisation any more.
     membership: Membership | None
     actor: Actor | None
 
 
 @dataclass(frozen=True, slots=True)
 class Visitors:
-    """Knows visitors by their cookies."""
+    """Recognises visitors by their cookies, and reads their forms."""
 
-    stage: Stage
+    performer: Performer
     runner: Runner
-    limits: Limits
-    addresses: Addresses
+    rate_limits: RateLimits
+    addresses: ServerNames
     base_url: str
-    sealer: Sealer
-    files: Files
-    passing: PassingFiles
-    content: ContentReader
+    sealer: Encryptor
+    files: FileStore
+    temporary_files: TemporaryFiles
+    content_reader: ContentReader
     printer: Printer
 
-    async def visitor(self, request: Request) -> Visitor | None:
-        """Whoever is signed in, as they stand now."""
-        secret = _cookies(request).get(self._session_cookie)
+    async def find_visitor(self, request: Request) -> Visitor | None:
+        """Return the signed-in visitor with their current memberships and permissions, or None."""
+        secret = _parse_cookies(request).get(self._session_cookie_name)
         if not secret:
             return None
-        session = await self.runner.read(self._find, secret)
+        session = await self.runner.run_read(self._find_session, secret)
         if session is None:
             return None
-        if session.is_stale(self.stage.clock()):
-            await self.runner.run(self._see, session.id)
-        return await self.runner.read(self._visitor, session, secret)
+        if session.is_stale(self.performer.clock()):
+            await self.runner.run(self._mark_session_used, session.id)
+        return await self.runner.run_read(self._build_visitor, session, secret)
 
-    async def form(self, request: Request, visitor: Visitor) -> dict[str, str]:
-        """The fields of a form that this visitor sent from a page of ours."""
-        fields = await read_form(request, self.base_url)
+    async def read_form(self, request: Request, visitor: Visitor) -> dict[str, str]:
+        """Return the fields of a form that this visitor sent from one of our pages."""
+        fields = await read_page_form(request, self.base_url)
         check_csrf(fields, visitor.csrf)
         return fields
 
-    async def long_form(self, request: Request, visitor: Visitor) -> dict[str, str]:
-        """The same of a form that may hold a whole document; TooLong where it holds more."""
+    async def read_long_form(self, request: Request, visitor: Visitor) -> dict[str, str]:
+        """Return the fields of a form that may hold a whole document. Raise FormTooLong if it is larger still."""
         fields = await read_long_form(request, self.base_url, self.runner)
         check_csrf(fields, visitor.csrf)
         return fields
 
-    async def form_with_files(
-        self, request: Request, visitor: Visitor, limits: Mapping[str, Limit], received: dict[str, list[Received]]
+    async def read_form_with_files(
+        self,
+        request: Request,
+        visitor: Visitor,
+        limits: Mapping[str, UploadLimit],
+        uploaded_files: dict[str, list[UploadedFile]],
     ) -> dict[str, str]:
-        """The same of a form with files within limits, which are put where `received` says then."""
-        fields = await Uploads(self.base_url, self.passing, self.runner).read(request, limits, received)
+        """Return the text fields of a form with files, and add the received files to `received`."""
+        fields = await UploadReader(self.base_url, self.temporary_files, self.runner).read_form(
+            request, limits, uploaded_files
+        )
         check_csrf(fields, visitor.csrf)
         return fields
 
-    def keep_picture(self, field: str, path: Path, longest_side: int) -> tuple[str, int]:
-        """Keep a picture that was handed in for a field; the name under which it is kept, and its size."""
+    def store_picture(self, field: str, path: Path, longest_side: int) -> tuple[str, int]:
+        """Store an uploaded picture, scaled down. Return the stored file's name and its size in bytes."""
         try:
-            content = self.content.redraw(path, longest_side)
-        except NotAPicture as fault:
-            raise Invalid([Fault(field, str(fault))]) from None
-        return self.files.keep(content), len(content)
+            content = self.content_reader.redraw(path, longest_side)
+        except UnacceptedPicture as error:
+            raise Invalid([Fault(field, str(error))]) from None
+        return self.files.store(content), len(content)
 
-    async def sign_in_first(self, request: Request, form_at: str | None = None) -> Response:
-        """Send a visitor to sign in, and afterwards back to what they asked for, or to the page of the form they sent.
+    async def redirect_to_sign_in(self, request: Request, form_path: str | None = None) -> Response:
+        """Redirect to sign-in, and from there back to the requested page or to the page of the form that was sent.
 
-        Where that is, the browser tells, if nobody else does.
+        If the caller does not name the form's page, the `Referer` header does.
         """
-        address = neighbourhood(self.addresses.of_client(request.peer, request.headers))
-        verdict = await self.limits.take(f"return ticket {address}", TICKETS_A_MINUTE)
+        address = network_of(self.addresses.client_address(request.peer, request.headers))
+        verdict = await self.rate_limits.take(f"return ticket {address}", TICKETS_A_MINUTE)
         if not verdict.accepted:
-            return apology(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
-        lost = request.method not in {"GET", "HEAD"}
-        if not lost and len(whole_path(request)) > LONGEST_PATH:
-            return apology(request, 414, "This address is too long to come back to. Sign in first, then open it again.")
-        path = form_at or (await self._form_as_left(request) if lost else whole_path(request))
-        words = {"late": "yes"} if lost else {}
-        if path != "/" and len(path) <= LONGEST_PATH and _is_local(path):
-            words["ticket"] = await self.runner.run(self._issue, path)
-        return see_other("/sign-in" + (f"?{urlencode(words)}" if words else ""))
+            return respond_with_error(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
+        is_form = request.method not in {"GET", "HEAD"}
+        if not is_form and len(path_with_query(request)) > MAX_PATH_LENGTH:
+            return respond_with_error(
+                request, 414, "This address is too long to come back to. Sign in first, then open it again."
+            )
+        path = form_path or (await self._find_form_page(request) if is_form else path_with_query(request))
+        parameters = {"late": "yes"} if is_form else {}
+        if path != "/" and len(path) <= MAX_PATH_LENGTH and _is_local_path(path):
+            parameters["ticket"] = await self.runner.run(self._issue_ticket, path)
+        return redirect("/sign-in" + (f"?{urlencode(parameters)}" if parameters else ""))
 
-    async def _form_as_left(self, request: Request) -> str:
-        """The page of a form that was sent too late, with a ticket to what was typed into it, where it is kept."""
-        page = self._page_before(request)
-        typed = await self.late_forms.keep(request, self.base_url, self.devices(request)) if page != "/" else None
-        if typed is None:
+    async def _find_form_page(self, request: Request) -> str:
+        """Return the page of a form that was sent after sign-out, with a ticket to what was typed if it was stored."""
+        page = self._previous_page(request)
+        ticket = (
+            await self.interrupted_forms.store(request, self.base_url, self.device_secrets(request))
+            if page != "/"
+            else None
+        )
+        if ticket is None:
             return page
         path, _, query = page.partition("?")
-        words = [(name, word) for name, word in parse_qsl(query, keep_blank_values=True) if name != TYPED]
-        return f"{path}?{urlencode([*words, (TYPED, typed)])}"
+        parameters = [
+            (name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != TYPED_PARAMETER
+        ]
+        return f"{path}?{urlencode([*parameters, (TYPED_PARAMETER, ticket)])}"
 
     @property
-    def late_forms(self) -> LateForms:
-        """What keeps a form that was sent too late."""
-        return LateForms(self.stage, self.runner, self.limits, self.sealer)
+    def interrupted_forms(self) -> InterruptedForms:
+        """The store of forms that were sent after sign-out."""
+        return InterruptedForms(self.performer, self.runner, self.rate_limits, self.sealer)
 
-    def _page_before(self, request: Request) -> str:
+    def _previous_page(self, request: Request) -> str:
         referer = request.headers.get("referer", "")
-        ours = referer.startswith(f"{self.base_url}/")
-        return referer.removeprefix(self.base_url).partition("#")[0] if ours else "/"
+        is_own = referer.startswith(f"{self.base_url}/")
+        return referer.removeprefix(self.base_url).partition("#")[0] if is_own else "/"
 
     def session_cookie(self, secret: str) -> tuple[str, str]:
-        """The header that hands a browser its session."""
-        return self._cookie(self._session_cookie, secret)
+        """Return the header that sets the session cookie."""
+        return self._build_cookie(self._session_cookie_name, secret)
 
-    def no_session_cookie(self) -> tuple[str, str]:
-        """The header that takes it away."""
-        return self._cookie(self._session_cookie, "", "; Max-Age=0")
+    def expired_session_cookie(self) -> tuple[str, str]:
+        """Return the header that removes the session cookie."""
+        return self._build_cookie(self._session_cookie_name, "", "; Max-Age=0")
 
-    def devices(self, request: Request) -> tuple[str, ...]:
-        """The secrets by which this browser is known to accounts that signed in here before, the latest first."""
-        carried = _cookies(request).get(self._device_cookie, "").split(".")
-        return tuple(secret for secret in carried if len(secret) == _SECRET_LENGTH)[:_MOST_DEVICES]
+    def device_secrets(self, request: Request) -> tuple[str, ...]:
+        """Return the device secrets of accounts that signed in with this browser before, the latest first."""
+        candidates = _parse_cookies(request).get(self._device_cookie_name, "").split(".")
+        return tuple(secret for secret in candidates if len(secret) == _SECRET_LENGTH)[:_MAX_DEVICES]
 
-    def device_cookie(self, *carried: str) -> tuple[str, str]:
-        """The header that lets a browser carry them for as long as they are kept."""
-        life = int(devices.KEPT.total_seconds())
-        return self._cookie(self._device_cookie, ".".join(carried[:_MOST_DEVICES]), f"; Max-Age={life}")
+    def device_cookie(self, *device_secrets: str) -> tuple[str, str]:
+        """Return the header that sets the cookie with the device secrets."""
+        life = int(devices.LIFETIME.total_seconds())
+        return self._build_cookie(
+            self._device_cookie_name, ".".join(device_secrets[:_MAX_DEVICES]), f"; Max-Age={life}"
+        )
 
-    def short_cookie(self, name: str, value: str, life: timedelta) -> tuple[str, str]:
-        """The header that lets a browser carry something for a moment; without a life, no longer."""
-        return self._cookie(f"{self._session_cookie}-{name}", value, f"; Max-Age={int(life.total_seconds())}")
+    def short_lived_cookie(self, name: str, value: str, life: timedelta) -> tuple[str, str]:
+        """Return the header that sets a short-lived cookie. A life of zero removes it."""
+        return self._build_cookie(
+            f"{self._session_cookie_name}-{name}", value, f"; Max-Age={int(life.total_seconds())}"
+        )
 
-    def read_short_cookie(self, request: Request, name: str) -> str:
-        """What it carries."""
-        return _cookies(request).get(f"{self._session_cookie}-{name}", "")
+    def read_short_lived_cookie(self, request: Request, name: str) -> str:
+        """Return the value of a short-lived cookie."""
+        return _parse_cookies(request).get(f"{self._session_cookie_name}-{name}", "")
 
-    def stranger(self, request: Request) -> tuple[str, Headers]:
-        """For forms of those who are not signed in: their token, and the cookie that it belongs to where it is new."""
-        secret = _cookies(request).get(self._stranger_cookie, "")
+    def anonymous_token(self, request: Request) -> tuple[str, Headers]:
+        """Return the CSRF token of a visitor who is not signed in, and the header of its cookie if it is new."""
+        secret = _parse_cookies(request).get(self._anonymous_cookie_name, "")
         if len(secret) >= _SECRET_LENGTH:
             return csrf_token(secret), ()
         secret = secrets.token_urlsafe(32)
-        return csrf_token(secret), (self._cookie(self._stranger_cookie, secret),)
+        return csrf_token(secret), (self._build_cookie(self._anonymous_cookie_name, secret),)
 
-    async def stranger_form(self, request: Request) -> dict[str, str]:
-        """The fields of a form that someone not signed in sent from a page of ours."""
-        fields = await read_form(request, self.base_url)
-        check_csrf(fields, self.stranger(request)[0])
+    async def read_anonymous_form(self, request: Request) -> dict[str, str]:
+        """Return the fields of a form that someone not signed in sent from one of our pages."""
+        fields = await read_page_form(request, self.base_url)
+        check_csrf(fields, self.anonymous_token(request)[0])
         return fields
 
     @property
-    def _secure(self) -> bool:
+    def _is_secure(self) -> bool:
         return self.base_url.startswith("https://")
 
     @property
-    def _session_cookie(self) -> str:
-        return "__Host-mainstay" if self._secure else "mainstay"
+    def _session_cookie_name(self) -> str:
+        return "__Host-mainstay" if self._is_secure else "mainstay"
 
     @property
-    def _stranger_cookie(self) -> str:
-        return f"{self._session_cookie}-guest"
+    def _anonymous_cookie_name(self) -> str:
+        return f"{self._session_cookie_name}-guest"
 
     @property
-    def _device_cookie(self) -> str:
-        return f"{self._session_cookie}-device"
+    def _device_cookie_name(self) -> str:
+        return f"{self._session_cookie_name}-device"
 
-    def _cookie(self, name: str, value: str, more: str = "") -> tuple[str, str]:
-        secure = "; Secure" if self._secure else ""
-        return "set-cookie", f"{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}"
+    def _build_cookie(self, name: str, value: str, attributes: str = "") -> tuple[str, str]:
+        secure = "; Secure" if self._is_secure else ""
+        return "set-cookie", f"{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{attributes}"
 
-    def _find(self, secret: str) -> Session | None:
-        with self.stage.database.reading(EVERY) as rows:
-            return sessions.find(rows, secret, self.stage.clock())
+    def _find_session(self, secret: str) -> Session | None:
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            return sessions.find(db, secret, self.performer.clock())
 
-    def _see(self, session: str) -> None:
-        with self.stage.database.changing(EVERY) as rows:
-            sessions.see(rows, session, self.stage.clock())
+    def _mark_session_used(self, session: str) -> None:
+        with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            sessions.mark_seen(db, session, self.performer.clock())
 
-    def _issue(self, path: str) -> str:
-        with self.stage.database.changing(EVERY) as rows:
-            return tickets.issue(rows, path, self.stage.clock())
+    def _issue_ticket(self, path: str) -> str:
+        with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            return return_tickets.issue_ticket(db, path, self.performer.clock())
 
-    def _visitor(self, session: Session, secret: str) -> Visitor:
-        with self.stage.database.reading(EVERY) as rows:
-            places = tuple(sessions.memberships(rows, session.account, session.organisation))
-        here = next((place for place in places if place.organisation == session.organisation), None)
-        if here is None and places:
-            here = places[0]
-        actor = self._actor(here) if here else None
+    def _build_visitor(self, session: Session, secret: str) -> Visitor:
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            memberships = tuple(sessions.list_memberships(db, session.account, session.organisation))
+        current = next(
+            (membership for membership in memberships if membership.organisation == session.organisation), None
+        )
+        if current is None and memberships:
+            current = memberships[0]
+        actor = self._find_actor(current) if current else None
         return Visitor(
             account=session.account,
             email=session.email,
             session=session.id,
-            # A form of one organisation is not taken for another one, chosen since in another window.
-            csrf=csrf_token(secret, here.organisation if here else ""),
-            memberships=places,
-            membership=here if actor else None,
+            # The token names the organisation, because the visitor may switch to another one in another window.
+            csrf=csrf_token(secret, current.organisation if current else ""),
+            memberships=memberships,
+            membership=current if actor else None,
             actor=actor,
         )
 
-    def _actor(self, here: Membership) -> Actor | None:
+    def _find_actor(self, membership: Membership) -> Actor | None:
         try:
-            with self.stage.database.reading(here.organisation) as rows:
-                return actor_of_person(rows, here.person, Door.OFFICE)
+            with self.performer.database.read_transaction(membership.organisation) as db:
+                return actor_of_person(db, membership.person, Door.OFFICE)
         except NotFound:
-            # They left since their places were read.
+            # The person left the organisation after the memberships were read.
             return None
 
 
 _SECRET_LENGTH = 43
-# How many accounts a browser is known to at once.
-_MOST_DEVICES = 5
+# How many accounts a browser remembers.
+_MAX_DEVICES = 5
 
 
-def whole_path(request: Request) -> str:
-    """What is asked for, with its query."""
+def path_with_query(request: Request) -> str:
+    """Return the path of a request with its query."""
     return request.path + ("?" + request.query.decode("latin-1") if request.query else "")
 
 
-def _cookies(request: Request) -> dict[str, str]:
+def _parse_cookies(request: Request) -> dict[str, str]:
     pairs = request.headers.get("cookie", "").split(";")
     return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
-def _is_local(path: str) -> bool:
-    """Whether a browser reads this as a path of this server, whatever follows."""
+def _is_local_path(path: str) -> bool:
+    """Return whether browsers always read this as a path of this server, and never as another host."""
     return path.startswith("/") and not path.startswith(("//", "/\\")) and path.isascii() and path.isprintable()

@@ -1,4 +1,4 @@
-"""Forms with files: received piece by piece, each file into one that passes, the other fields into memory."""
+"""Forms with files: received in pieces, each file into a temporary file, the other fields into memory."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -6,180 +6,185 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from mainstay.backing.deadline import begin_anew
-from mainstay.backing.files import PassingFiles
-from mainstay.doors.http import Interrupted, Request
-from mainstay.doors.pages.forms import LIMIT, TOO_LARGE, WrongForm, check_origin, clean_text
-from mainstay.doors.running import Runner
-from mainstay.late import late
+from mainstay.doors.http import HttpError, Request
+from mainstay.doors.pages.forms import FORM_LIMIT, TOO_LARGE, FormError, check_origin, clean_text
+from mainstay.doors.runner import Runner
+from mainstay.infrastructure.deadline import reset_deadline
+from mainstay.infrastructure.files import TemporaryFiles
+from mainstay.lazy_import import import_lazily
 
-# Beside the files: the fields, and what a browser writes around each part.
-_AROUND = LIMIT * 2
-_MOST_PARTS = 100
-# As long as RFC 2046 lets it be, and of letters that no header can be broken with.
+# Bytes allowed in addition to the files: the fields, and the headers and boundaries around each part.
+_EXTRA_BYTES = FORM_LIMIT * 2
+_MAX_PARTS = 100
+# At most as long as RFC 2046 allows, and only of characters that cannot break a header.
 _BOUNDARY = r"\"([A-Za-z0-9'()+_,./:=? -]{1,70})\"|([A-Za-z0-9'+_.-]{1,70})"
-_UPLOAD = re.compile(rf"multipart/form-data *; *boundary=(?:{_BOUNDARY}) *", re.IGNORECASE)
-_NOT_WHOLE = "The form did not arrive whole, or not as browsers send it. Go back and send it again."
+_MULTIPART_TYPE = re.compile(rf"multipart/form-data *; *boundary=(?:{_BOUNDARY}) *", re.IGNORECASE)
+_INCOMPLETE = "The form did not arrive whole, or not as browsers send it. Go back and send it again."
 
 
-class Limit(NamedTuple):
-    """How much of one field is received: so many bytes of a file, and of so many files so many together."""
+class UploadLimit(NamedTuple):
+    """The limits of one file field: bytes of each file, number of files, and bytes of all files together."""
 
-    each: int
-    several: int = 1
-    together: int | None = None
+    max_bytes: int
+    max_files: int = 1
+    max_total_bytes: int | None = None
 
     @property
-    def whole(self) -> int:
-        """How many bytes in all."""
-        return self.together or self.each * self.several
+    def total_bytes(self) -> int:
+        """The largest total size in bytes."""
+        return self.max_total_bytes or self.max_bytes * self.max_files
 
 
-class Received(NamedTuple):
-    """A file that was received, and what whoever sent it calls it, which may be anything."""
+class UploadedFile(NamedTuple):
+    """A received file, and its name as the sender gave it, which cannot be trusted."""
 
     path: Path
-    called: str
+    file_name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Uploads:
+class UploadReader:
     """Receives forms with files."""
 
     base_url: str
-    passing: PassingFiles
+    temporary_files: TemporaryFiles
     runner: Runner
 
-    async def read(
-        self, request: Request, limits: Mapping[str, Limit], received: dict[str, list[Received]]
+    async def read_form(
+        self, request: Request, limits: Mapping[str, UploadLimit], uploaded_files: dict[str, list[UploadedFile]]
     ) -> dict[str, str]:
-        """The fields of a form whose files, by field, are within limits.
+        """Return the text fields of a form, and receive its files within the limits of each field.
 
-        Where a file is stands in `received` as soon as there is one, so that whoever handed that in can remove it, come
-        what may.
+        Each file is added to `received` as soon as it exists, so that the caller can remove it whatever happens.
         """
         check_origin(request, self.base_url)
-        found = _UPLOAD.fullmatch(request.headers.get("content-type", ""))
-        if found is None:
-            raise WrongForm(415, "This address takes forms with files only.")
-        form = _Form((found[1] or found[2]).encode(), limits, self.passing, received)
+        match = _MULTIPART_TYPE.fullmatch(request.headers.get("content-type", ""))
+        if match is None:
+            raise FormError(415, "This address takes forms with files only.")
+        form = _MultipartForm((match[1] or match[2]).encode(), limits, self.temporary_files, uploaded_files)
         try:
-            async for piece in request.pieces(sum(limit.whole for limit in limits.values()) + _AROUND):
-                await self.runner.run(form.take, piece)
-            await self.runner.run(form.end)
-        except Interrupted as interrupted:
-            raise _too_large(limits) if interrupted.status == TOO_LARGE else interrupted from None
+            async for piece in request.stream_body(sum(limit.total_bytes for limit in limits.values()) + _EXTRA_BYTES):
+                await self.runner.run(form.feed, piece)
+            await self.runner.run(form.finish)
+        except HttpError as interrupted:
+            raise _too_large_error(limits) if interrupted.status == TOO_LARGE else interrupted from None
         finally:
             form.close()
-            begin_anew()
-        return form.fields()
+            reset_deadline()
+        return form.text_fields()
 
 
-class _Form:
-    """Takes a form apart while it arrives."""
+class _MultipartForm:
+    """Parses a multipart form while it arrives."""
 
     def __init__(
         self,
         boundary: bytes,
-        limits: Mapping[str, Limit],
-        passing: PassingFiles,
-        received: dict[str, list[Received]],
+        limits: Mapping[str, UploadLimit],
+        temporary_files: TemporaryFiles,
+        uploaded_files: dict[str, list[UploadedFile]],
     ) -> None:
-        self._library = late("multipart")
-        self._parser = self._library.PushMultipartParser(boundary, max_segment_count=_MOST_PARTS)
-        # What it begins with, until it has: whether the library takes something before it depends on how it arrives.
-        self._opening, self._begun = b"--" + boundary, b""
+        self._library = import_lazily("multipart")
+        self._parser = self._library.PushMultipartParser(boundary, max_segment_count=_MAX_PARTS)
+        # The expected first bytes, until they have arrived. The library's handling of a preamble depends on the pieces.
+        self._expected_opening, self._arrived = b"--" + boundary, b""
         self._limits = limits
-        self._passing = passing
-        self._received = received
+        self._temporary_files = temporary_files
+        self._uploaded_files = uploaded_files
         self._texts: dict[str, bytearray] = {}
-        # What the part that is arriving goes to: a file that still takes so many bytes, or a text.
+        # Where the current part is written: a file, with the bytes it may still take, or a text.
         self._file: BinaryIO | None = None
-        self._left = 0
+        self._file_bytes_left = 0
         self._text = bytearray()
-        self._text_left = LIMIT
+        self._text_bytes_left = FORM_LIMIT
 
-    def take(self, piece: bytes) -> None:
-        """The next piece of the body; an empty one says nothing."""
-        whole = self._opened(piece)
-        for event in self._events(whole) if whole else ():
+    def feed(self, piece: bytes) -> None:
+        """Take the next piece of the body. An empty piece is ignored."""
+        content = self._check_opening(piece)
+        for event in self._parse_events(content) if content else ():
             if event is None:
                 self.close()
             elif isinstance(event, bytes):
-                self._write(event)
+                self._write_content(event)
             else:
-                self._begin(event.name, event.filename)
+                self._begin_part(event.name, event.filename)
 
-    def end(self) -> None:
-        """There is no more."""
-        for _ in self._events(b""):
+    def finish(self) -> None:
+        """Finish the form after the last piece."""
+        for _ in self._parse_events(b""):
             pass
 
     def close(self) -> None:
-        """Let go of the file that was arriving."""
+        """Close the file that is being received."""
         if self._file:
             self._file.close()
         self._file = None
 
-    def fields(self) -> dict[str, str]:
-        """The fields that are no files."""
+    def text_fields(self) -> dict[str, str]:
+        """Return the fields that are not files."""
         return {name: clean_text(bytes(text)) for name, text in self._texts.items()}
 
-    def _opened(self, piece: bytes) -> bytes:
-        """The piece with what came before it, once that is enough to tell that this is a form."""
-        if not self._opening:
+    def _check_opening(self, piece: bytes) -> bytes:
+        """Return what has arrived so far, or nothing until there is enough to recognise a form."""
+        if not self._expected_opening:
             return piece
-        self._begun += piece
-        if not self._begun.startswith(self._opening[: len(self._begun)]):
-            raise WrongForm(400, _NOT_WHOLE)
-        if len(self._begun) < len(self._opening):
+        self._arrived += piece
+        if not self._arrived.startswith(self._expected_opening[: len(self._arrived)]):
+            raise FormError(400, _INCOMPLETE)
+        if len(self._arrived) < len(self._expected_opening):
             return b""
-        self._opening = b""
-        return self._begun
+        self._expected_opening = b""
+        return self._arrived
 
-    def _events(self, piece: bytes) -> Iterator[Any]:
+    def _parse_events(self, piece: bytes) -> Iterator[Any]:
         try:
             yield from self._parser.parse(piece)
         except self._library.ParserLimitReached:
-            raise WrongForm(413, "The form has too many parts, or a part with too long a head.") from None
+            raise FormError(413, "The form has too many parts, or a part with too long a head.") from None
         except self._library.MultipartError:
-            raise WrongForm(400, _NOT_WHOLE) from None
+            raise FormError(400, _INCOMPLETE) from None
 
-    def _begin(self, name: str, filename: str | None) -> None:
+    def _begin_part(self, name: str, filename: str | None) -> None:
         if not clean_text(name.encode()):
-            raise WrongForm(400, _NOT_WHOLE)
-        limit, before = self._limits.get(name, Limit(0)), len(self._received.get(name, ()))
-        if before >= limit.several > 1:
-            raise WrongForm(TOO_LARGE, f"At most {limit.several} files are taken at once. Send the others after them.")
-        if name in self._texts or before >= limit.several:
-            raise WrongForm(400, f"The field {name} was sent twice.")
+            raise FormError(400, _INCOMPLETE)
+        limit, received_count = self._limits.get(name, UploadLimit(0)), len(self._uploaded_files.get(name, ()))
+        if received_count >= limit.max_files > 1:
+            raise FormError(
+                TOO_LARGE, f"At most {limit.max_files} files are taken at once. Send the others after them."
+            )
+        if name in self._texts or received_count >= limit.max_files:
+            raise FormError(400, f"The field {name} was sent twice.")
         if not filename:
-            # Also where a file could have been chosen and none was: a browser sends nothing under no name.
+            # Also a file field in which no file was chosen: browsers then send empty content without a file name.
             self._text = self._texts[name] = bytearray()
             return
         if name not in self._limits:
-            raise WrongForm(400, "The form has a file that it does not ask for.")
-        self._left = limit.each
-        path, self._file = self._passing.new()
-        self._received.setdefault(name, []).append(Received(path, clean_text(filename.encode("utf-8", "replace"))))
+            raise FormError(400, "The form has a file that it does not ask for.")
+        self._file_bytes_left = limit.max_bytes
+        path, self._file = self._temporary_files.create_file()
+        self._uploaded_files.setdefault(name, []).append(
+            UploadedFile(path, clean_text(filename.encode("utf-8", "replace")))
+        )
 
-    def _write(self, content: bytes) -> None:
+    def _write_content(self, content: bytes) -> None:
         if self._file:
-            self._left -= len(content)
-            if self._left < 0:
-                raise _too_large(self._limits)
+            self._file_bytes_left -= len(content)
+            if self._file_bytes_left < 0:
+                raise _too_large_error(self._limits)
             self._file.write(content)
         else:
-            self._text_left -= len(content)
-            if self._text_left < 0:
-                raise WrongForm(413, f"The fields of the form are larger than {LIMIT} bytes.")
+            self._text_bytes_left -= len(content)
+            if self._text_bytes_left < 0:
+                raise FormError(413, f"The fields of the form are larger than {FORM_LIMIT} bytes.")
             self._text += content
 
 
-def _too_large(limits: Mapping[str, Limit]) -> WrongForm:
-    most = max(limits.values())
-    each, whole = most.each / 1_000_000, most.whole / 1_000_000
-    if most.several == 1:
-        return WrongForm(TOO_LARGE, f"The file is larger than {each:g} MB. Choose a smaller one.")
-    text = f"A file is larger than {each:g} MB, or all of them are together larger than {whole:g} MB."
-    return WrongForm(TOO_LARGE, f"{text} Send smaller ones, or fewer at once.")
+def _too_large_error(limits: Mapping[str, UploadLimit]) -> FormError:
+    largest = max(limits.values())
+    file_megabytes, total_megabytes = largest.max_bytes / 1_000_000, largest.total_bytes / 1_000_000
+    if largest.max_files == 1:
+        return FormError(TOO_LARGE, f"The file is larger than {file_megabytes:g} MB. Choose a smaller one.")
+    text = (
+        f"A file is larger than {file_megabytes:g} MB, or all of them are together larger than {total_megabytes:g} MB."
+    )
+    return FormError(TOO_LARGE, f"{text} Send smaller ones, or fewer at once.")

@@ -1,9 +1,9 @@
-// Lets the time of a timer run on while someone looks at it; without it, the page tells the time it was opened at.
+// Counts the time of a running timer up. Without JavaScript, the page shows the time as of when it was opened.
 
 for (const shown of document.querySelectorAll("[data-since]")) {
   const since = Date.parse(shown.dataset.since);
   const first = shown.textContent.trim().split(":");
-  // By how much the clock of this device is off: the page said how long the timer ran when it was made.
+  // How far the clock of this device is off, from the time that the page showed when it was rendered.
   const told = (Number(first[0]) * 60 + Number(first[1])) * 60000;
   const off = Math.round((Date.now() - since - told) / 60000) * 60000;
   function tell() {

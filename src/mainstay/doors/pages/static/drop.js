@@ -1,4 +1,4 @@
-// Files can be dropped on the form that takes them, and a photo that was taken is sent at once.
+// Lets files be dropped on the upload form, and sends a photo as soon as it is taken.
 
 for (const form of document.querySelectorAll("form[data-drop]")) {
   const chosen = form.querySelector("input[type=file][multiple]");

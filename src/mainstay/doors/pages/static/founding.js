@@ -1,11 +1,11 @@
-// Chooses with a country what is usual there: its currency, and the time zone of this browser if that is one of the
-// country's, or else its main one.
+// When a country is chosen, chooses its currency and its time zone: that of this browser if it belongs to the country,
+// otherwise the country's main one.
 
 const form = document.querySelector("form[data-usual]");
 const usual = JSON.parse(form.dataset.usual);
 const { country, currency, timeZone } = form.elements;
 const here = Intl.DateTimeFormat().resolvedOptions().timeZone;
-// What someone has chosen, now or before the form came back, stays.
+// Values that the person has chosen, now or before the form was shown again, are kept.
 const chosen = new Set([currency, timeZone].filter((field) => field.value));
 
 for (const field of [currency, timeZone]) field.addEventListener("change", () => chosen.add(field));

@@ -1,4 +1,4 @@
-// Keeps the total current while lines are typed; saving reckons it again anyway.
+// Updates the total while lines are typed. Saving computes it again anyway.
 
 const PAUSE = 300;
 
@@ -18,7 +18,7 @@ for (const form of document.querySelectorAll("form[data-totals]")) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("sums");
         if (fresh) document.getElementById("sums").replaceWith(fresh);
       } catch {
-        // No network now; saving shows it.
+        // No network. Saving will show that.
       }
     }, PAUSE);
   });

@@ -1,9 +1,9 @@
-// Keeps a part of a page current while someone looks at it. Without it, the link "Refresh" does.
+// Reloads a part of a page regularly. Without JavaScript, there is a link "Refresh".
 
-// What was just set going mostly shows something soon; later there is less to wait for.
+// The first reload comes soon, because a task that was just started often shows progress quickly.
 const FIRST_PAUSE = 250;
 const PAUSE = 2000;
-// So often without anyone's touch: a page that is left alone must not keep its sign-in alive.
+// The most reloads without any input, because an abandoned page must not keep its session alive.
 const ROUNDS = 300;
 
 for (const part of document.querySelectorAll("[data-live]")) follow(part);
@@ -24,11 +24,11 @@ function follow(part) {
     let goesOn = true;
     try {
       const answer = await fetch(part.dataset.live, { redirect: "manual", headers: { Accept: "text/html" } });
-      // Gone, or signed out: there is nothing more to see.
+      // The page no longer exists, or the person is signed out: stop.
       if (answer.ok) show(await answer.text());
       else goesOn = false;
     } catch {
-      // No network now; perhaps at the next turn.
+      // No network. The next reload may work.
     }
     rounds += 1;
     pause = Math.min(2 * pause, PAUSE);

@@ -1,9 +1,9 @@
-// Tells that someone looks at a quote, and keeps its total current; without it, a button does the latter.
+// Reports that someone looks at a quote, and updates its total. Without JavaScript, a button updates the total.
 
 const form = document.getElementById("answer");
 const LOOKED = 3000;
 
-// Programs that follow links in mails do not stay to look.
+// Wait a little, because programs that follow links in emails leave at once.
 if (form) setTimeout(() => { if (!document.hidden) tell(); else addEventListener("visibilitychange", tell, { once: true }); }, LOOKED);
 
 function tell() {
@@ -22,7 +22,7 @@ for (const box of form ? form.querySelectorAll("input[type=checkbox]") : []) {
         document.querySelector(part).replaceWith(fresh.querySelector(part));
       }
     } catch {
-      // No network now: the button is there.
+      // No network. The button still works.
     }
   });
 }

@@ -1,4 +1,4 @@
-// Small comforts; every page works without them.
+// Small improvements. Every page works without them.
 
 for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = false;
@@ -9,7 +9,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
       await navigator.clipboard.writeText(source.textContent.trim());
       button.textContent = "Copied";
     } catch {
-      // Without leave to use the clipboard, the text is at least selected.
+      // If the clipboard may not be used, at least select the text.
       getSelection().selectAllChildren(source);
       button.textContent = "Selected";
     }
@@ -17,7 +17,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// A second click while the first is on its way would do it twice; whoever comes back may send again.
+// Ignore a second click while the form is being sent. A page that is shown again can be sent again.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) event.preventDefault();
@@ -28,12 +28,12 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
-// What was done is said once, and what was sent is sent once: not again when the page is loaded again, or come back to.
+// Remove the notice from the address, so that reloading the page or coming back neither shows nor sends anything again.
 const here = new URL(location.href);
 here.searchParams.delete("done");
 history.replaceState(history.state, "", here);
 
-// A date is typed in the order that its field shows; the browser's own calendar fills it in.
+// A date is typed in the order of its placeholder. The browser's calendar fills it in.
 for (const field of document.querySelectorAll("[data-date]")) {
   const timed = field.dataset.date.endsWith("hh:mm");
   const order = field.dataset.date.match(/d+|m+(?!:)|y+/g).slice(0, 3);
@@ -79,8 +79,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// What one types is looked for while one types; what was found last is shown, whatever comes later. Where there is more,
-// it is told with the text by which.
+// Search while someone types. Only the results of the latest search are shown. If there are more, the text that was
+// searched for is passed on with them.
 function whileTyping(input, asked, show) {
   let waiting = null;
   input.addEventListener("input", () => {
@@ -94,16 +94,16 @@ function whileTyping(input, asked, show) {
         const { hits, hasMore } = await answer.json();
         if (input.value.trim() === text) show(hits, hasMore ? text : "");
       } catch {
-        // No network now: the form finds it when it is sent.
+        // No network. The server searches when the form is sent.
       }
     }, 150);
   });
 }
 
-// A record that a form names; without this, the form asks again where it was not clear.
+// Suggestions for a field that refers to a record. Without JavaScript, the form asks again if the text was not clear.
 function offerRecords(input) {
   const { find: kind, status = "" } = input.dataset;
-  // Which record is meant, where the form has room to say so: several may be called the same.
+  // The hidden field for the id of the chosen record, if there is one: several records may have the same title.
   const meant = input.parentElement.querySelector("[data-meant]");
   const offered = new Map();
   whileTyping(input, { kind, status }, (hits) => {
@@ -114,7 +114,7 @@ function offerRecords(input) {
       const option = document.createElement("option");
       option.label = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
       option.value = called.filter((title) => title === hit.title).length > 1 ? option.label : hit.title;
-      // Of those that nothing tells apart, each is still one that can be picked.
+      // Entries with the same text get a dot at the end, so that each can be picked.
       while (offered.has(option.value)) option.value += " ·";
       offered.set(option.value, hit.id);
       return option;
@@ -127,7 +127,7 @@ function offerRecords(input) {
 }
 for (const input of document.querySelectorAll("input[data-find]")) offerRecords(input);
 
-// One more row of a short list; without this, some are empty whenever the form is opened.
+// Adds a row to a list in a form. Without JavaScript, the form has some empty rows.
 for (const button of document.querySelectorAll("[data-add-row]")) {
   const list = button.closest(".rows");
   const full = () => list.querySelectorAll(".line").length >= Number(list.dataset.most || Infinity);
@@ -156,7 +156,7 @@ for (const button of document.querySelectorAll("[data-add-row]")) {
   });
 }
 
-// The search leads to a record as soon as it is found; without this, to the page that shows all that was found.
+// The search shows records while someone types. Without JavaScript, it leads to the page of results.
 for (const form of document.querySelectorAll("form[role=search]")) suggest(form);
 
 function suggest(form) {
@@ -184,7 +184,7 @@ function suggest(form) {
     return whole;
   }
 
-  // A link, so that it opens elsewhere as links do; by keys it is chosen from where one types.
+  // A real link, so that it can be opened in a new tab. The arrow keys choose it from the search field.
   function option(id, href, title, detail) {
     const link = made("a", { id, href, role: "option", tabindex: -1, "aria-selected": false }, title);
     if (detail) link.append(" ", made("span", { class: "sub" }, detail));
@@ -210,14 +210,14 @@ function suggest(form) {
     if (event.key === "Escape" && !found.hidden) open(false);
     else if (event.key === "Enter" && chosen) chosen.click();
     else if (step && found.children.length) {
-      // Behind the last comes what was typed, and then the first.
+      // After the last result comes the typed text, then the first result.
       const links = [null, ...found.querySelectorAll("[role=option]")];
       open(true);
       choose(links.at((links.indexOf(chosen) + step) % links.length));
     } else return;
     event.preventDefault();
   });
-  // Whoever presses on one, or scrolls, goes on typing.
+  // Pressing on a result or scrolling keeps the focus in the search field.
   found.addEventListener("mousedown", (event) => event.preventDefault());
   form.addEventListener("focusout", (event) => {
     if (!form.contains(event.relatedTarget)) open(false);
@@ -231,7 +231,7 @@ function made(name, attributes, text = "") {
   return element;
 }
 
-// The search is a key away.
+// A key moves the focus to the search.
 document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
   const asked = (event.key === "/" && !typing) || (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey));

@@ -1,12 +1,12 @@
-// Dragging a visit to another time or person, and its edge to another length; by keys the same. All of it sends the very
-// form by which everyone else moves a visit; whether something is in the way is the server's to say, and shown before only
-// as far as one sees.
+// Moving visits by dragging or by keys: to another time or person, or to another length. All of it sends the same form
+// that moves a visit without JavaScript. The server decides whether something clashes. The page only warns of clashes
+// with what it shows.
 
 const told = document.getElementById("dragged");
 const hint = document.getElementById("by-keys");
-// Which visit to come back to when the page is there again.
+// The visit to focus after the page has loaded again.
 const FOCUSED = "schedule-focused";
-// Where visits stand, person by person: a day has one place for each, a week seven.
+// The places for visits, by person: one per person in a day, seven in a week.
 const places = [...document.querySelectorAll(".day > div, .week tbody tr")]
   .map((row) => [...row.querySelectorAll("[data-person]")])
   .filter((row) => row.length);
@@ -57,7 +57,7 @@ if (again) {
   document.querySelector(`.booked[href="${CSS.escape(again)}"]`)?.focus();
 }
 
-// Before anyone works there is room to move visits into, which is seen by scrolling.
+// Scroll a day to its first working hours or visit. The hours before can be reached by scrolling back.
 const day = document.querySelector(".day");
 if (day && !again) {
   const begins = [...day.querySelectorAll(".works, .track .booked[data-for]")].map((one) => one.getBoundingClientRect().left);
@@ -74,7 +74,7 @@ function move(booked, place, left) {
   return send(booked, (fields) => shift(fields, place.dataset.person, minutes(booked, place, left)));
 }
 
-// Let someone do it, so many minutes later.
+// Give the visit to a person, and shift it by some minutes.
 function shift(fields, person, by) {
   fields.set("personId", person);
   for (const name of ["startsAt", "endsAt", "on"]) {
@@ -82,7 +82,7 @@ function shift(fields, person, by) {
   }
 }
 
-// Let it end so many minutes later.
+// Shift the end of the visit by some minutes.
 function stretch(fields, by) {
   if (by) fields.set("endsAt", later(fields.get("endsAt"), by));
 }
@@ -122,13 +122,13 @@ function isoOf(shown, example) {
   return `${year}-${month}-${day}${time && `T${time}`}`;
 }
 
-// The same the other way round; the first `mm` of an example is its month.
+// The reverse. The first `mm` of an example is the month.
 function asTyped(iso, example) {
   const parts = { yyyy: iso.slice(0, 4), mm: iso.slice(5, 7), dd: iso.slice(8, 10), "hh:mm": iso.slice(11) };
   return Object.entries(parts).reduce((text, [part, number]) => text.replace(part, number), example);
 }
 
-// The way to the form by which a visit is moved: more can be said there than by dragging.
+// The link to the form that moves a visit, which offers more than dragging does.
 function formOf(booked) {
   const way = document.createElement("a");
   way.href = booked.dataset.move;
@@ -136,7 +136,7 @@ function formOf(booked) {
   return way;
 }
 
-// Let the end of a visit be dragged; letting go sends it.
+// Make the end of a visit draggable. Releasing it sends the form.
 function letResize(booked) {
   booked.setAttribute("aria-keyshortcuts", `${booked.getAttribute("aria-keyshortcuts")} Shift+ArrowRight Shift+ArrowLeft`);
   const grip = document.createElement("span");
@@ -204,8 +204,8 @@ function putBack() {
   resized = null;
 }
 
-// Let a visit be moved by the arrow keys: along its day or week, and from one person to another; with Shift, its end.
-// Where it goes and how long it takes wait together, until they are saved or left.
+// Make a visit movable by the arrow keys: along its day or week, and from person to person; with Shift, its end.
+// The changes are collected until the person saves or leaves them.
 function letMove(booked) {
   hint.hidden = false;
   booked.setAttribute("aria-keyshortcuts", "ArrowLeft ArrowRight ArrowUp ArrowDown");
@@ -268,14 +268,14 @@ function showMoved() {
   if (!found.length) tell(`${wordsOfMoved(place)}. Enter saves it, Escape leaves it as it was.`, false);
 }
 
-// Let a visit stand at this time of the day, and be so long.
+// Place a visit at this time of the day, with this length.
 function stand({ item, shown }, { at, length }) {
   item.classList.replace(`at-${shown.at + 1}`, `at-${at + 1}`);
   item.classList.replace(`for-${shown.length}`, `for-${length}`);
   Object.assign(shown, { at, length });
 }
 
-// What has no time stands before what has one.
+// Visits without a time come before those with one.
 function laneOf(place, length) {
   if (length || !place.dataset.quarters) return place;
   const lane = place.querySelector(".anytime") ?? document.createElement("li");
@@ -293,14 +293,14 @@ function wordsOfMoved(place) {
   return [who.trim(), place.dataset.label, times].filter(Boolean).join(", ");
 }
 
-// How many minutes later what was moved begins, and how many it ends.
+// By how many minutes the start and the end of a moved visit are shifted.
 function laterBy() {
   const { home, at, length } = moved;
   const begins = minutesBetween(home.place, placeOf(moved)) + (at - home.at) * 15;
   return { begins, ends: begins + (length - home.length) * 15 };
 }
 
-// The same text, with each time in it so much later.
+// The text with each time in it shifted.
 function putOff(text, by) {
   return text.replace(/\d\d:\d\d/g, (time) => later(`2000-01-01T${time}`, by).slice(11));
 }
@@ -338,7 +338,7 @@ function putHome() {
   moved = null;
 }
 
-// What is put elsewhere in the page loses its focus, which is no sign that someone went away from it.
+// An element that is moved within the page loses its focus. That does not mean that the person left it.
 function keepingFocus(change) {
   const { booked } = moved;
   const focused = document.activeElement === booked;
@@ -356,8 +356,8 @@ function within(number, count) {
   return Math.min(Math.max(number, 0), count - 1);
 }
 
-// What is in the way, as far as it is shown, of a visit that begins and ends so many minutes later: whatever else the same
-// person has then, also on the days beside, since a night belongs to two.
+// The shown entries that clash with a visit that is shifted by these minutes: other entries of the same person, also on
+// the days before and after, because a night shift belongs to two days.
 function clashes(place, booked, begins, ends = begins) {
   if (!booked.dataset.from) return [];
   const from = later(booked.dataset.from, begins);
@@ -370,7 +370,7 @@ function clashes(place, booked, begins, ends = begins) {
 function warn(place, found) {
   if (!place.dataset.person) found = [];
   place.classList.toggle("clash", found.length > 0);
-  // Time off of several days stands on each of them.
+  // Time off of several days is shown on each of them.
   const names = new Set(found.map((one) => one.dataset.called ?? one.querySelector("strong").textContent));
   if (found.length) tell(`Overlaps ${[...names].join(", ")}.`);
   else told.hidden = true;
@@ -382,7 +382,7 @@ function tell(text, bad = true) {
   told.textContent = text;
 }
 
-// The quarter of an hour at a place on the screen.
+// The quarter of an hour at a position on the screen.
 function quarter(track, left) {
   const box = track.getBoundingClientRect();
   return Math.round(((left - box.left) / box.width) * Number(track.dataset.quarters));
@@ -398,7 +398,7 @@ function minutesBetween(one, other) {
   return Math.round((Date.parse(other.dataset.day) - Date.parse(one.dataset.day)) / 86400000) * 1440;
 }
 
-// The same wall time, so much later; what is only a date stays one.
+// The local time shifted by some minutes. A date stays a date.
 function later(text, by) {
   const dated = text.length === 10;
   const moved = new Date(Date.parse(dated ? `${text}T00:00Z` : `${text.slice(0, 16)}Z`) + by * 60000).toISOString();

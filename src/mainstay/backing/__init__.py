@@ -1,1 +1,0 @@
-"""Floor 1: what the house stands on, each with a real small twin for one machine."""

@@ -1,0 +1,163 @@
+"""Submitting and reviewing hours, several entries at once, all or none."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from mainstay.business.hours import store
+from mainstay.business.hours.inputs import MAX_ENTRIES_AT_ONCE, EntryIds, WorkerId, resolve_person
+from mainstay.business.hours.model import STATUS_AFTER, BriefEntry, HoursBatchOut, ReviewDecision, TimeEntry
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.business.people.emails import actor_name, email_person, find_recipients
+from mainstay.documents.locales import Locale
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.values.durations import hours_text
+from mainstay.values.fields import Day, Paragraph
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, Reason, raise_if_blocked
+from mainstay.vocabulary.schemas import Input, LastDay
+
+_EntryIdList = Annotated[
+    EntryIds, Field(min_length=1, max_length=MAX_ENTRIES_AT_ONCE, examples=[["entry_01KA41T9YB7C5D3E1F9G8H6J4K"]])
+]
+
+
+class SubmitHours(Input):
+    """Which hours: some by their ids, or all drafts of a range of dates."""
+
+    time_entry_ids: _EntryIdList | None = Field(None, description="The ids of the entries.")
+    from_: Day | None = Field(None, alias="from", description="All drafts from this date, given with until.")
+    until: LastDay | None = Field(None, description="The last date of the range.")
+    person_id: WorkerId = None
+
+
+class ReviewHours(Input):
+    """Which hours, and what is decided."""
+
+    time_entry_ids: _EntryIdList = Field(description="The ids of the entries.")
+    decision: ReviewDecision = Field(
+        description="`approve` or `reject` what is submitted, `unapprove` what is approved."
+    )
+    reason: Paragraph | None = Field(None, description="Why; needed to reject, and shown to the person.")
+
+
+@operation(
+    permission=Permission.HOURS_LOG,
+    effect=Effect.CHANGE,
+    api_path="POST /hours/submit",
+    only_adds=False,
+    offered_on=store.TIME_ENTRIES,
+    blocked_by=TimeEntry.not_submittable,
+    done_message="The hours are submitted.",
+)
+def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
+    """Submit hours for approval.
+
+    By their ids, or all drafts of a range of dates: from and until, such as a week. All or none.
+    """
+    entries = _fetch_entries(ctx, given.time_entry_ids, given) if given.time_entry_ids else _find_drafts(ctx, given)
+    raise_if_blocked([reason for entry in entries for reason in entry.not_submittable(ctx.actor)])
+    return _change_entries(ctx, entries, {"status": "submitted", "review_note": None})
+
+
+@operation(
+    permission=Permission.HOURS_REVIEW,
+    effect=Effect.CHANGE,
+    api_path="POST /hours/review",
+    only_adds=False,
+    offered_on=store.TIME_ENTRIES,
+    blocked_by=TimeEntry.not_decidable,
+    emails_outside=True,
+    done_message="The hours are reviewed.",
+)
+def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
+    """Approve or reject hours that were submitted.
+
+    All or none; a rejection needs a reason. `unapprove` takes an approval back, so that they can be changed again.
+    """
+    if given.decision == "reject" and not given.reason:
+        raise Invalid([Fault("reason", "is required to reject; the person reads it")])
+    entries = store.fetch_all(ctx, given.time_entry_ids)
+    raise_if_blocked([reason for entry in entries for reason in entry.not_reviewable(given.decision)])
+    note = given.reason if given.decision == "reject" else None
+    if note:
+        _email_people(ctx, entries, note)
+    if given.decision == "approve":
+        store.reopen_billing(ctx, entries)
+    return _change_entries(ctx, entries, {"status": STATUS_AFTER[given.decision], "review_note": note})
+
+
+OPERATIONS = (submit_hours, review_hours)
+
+_EMAIL_TEXT = """\
+{name} did not approve some of your hours:
+
+{reason}
+
+Correct these, and submit them again:
+
+{entries}
+"""
+
+
+def _email_people(ctx: Context, entries: Sequence[TimeEntry], reason: str) -> None:
+    """Email people which of their hours were rejected and why, one email for each person."""
+    locale = Locale("en", settings_of(ctx).country)
+    for person in find_recipients(ctx, [entry.person_id for entry in entries]):
+        lines = [
+            f"{locale.format_day(entry.on)}, {hours_text(entry.minutes or 0)}, {entry.job_number or 'no job'}\n"
+            f"  {ctx.base_url}/hours/{entry.id}"
+            for entry in entries
+            if entry.person_id == person.id
+        ]
+        text = _EMAIL_TEXT.format(name=actor_name(ctx), reason=reason, entries="\n".join(lines))
+        email_person(ctx, person, "Some of your hours were not approved", text, person.id)
+
+
+def _fetch_entries(ctx: Context, ids: Sequence[str], given: SubmitHours) -> list[TimeEntry]:
+    """Return the entries with these ids. Refuse a range sent with them, because it would be ignored."""
+    others = {"from": given.from_, "until": given.until, "personId": given.person_id}
+    if sent := [name for name, value in others.items() if value is not None]:
+        raise Invalid([Fault(name, "goes with a range; send either that, or timeEntryIds") for name in sent])
+    return store.fetch_all(ctx, ids)
+
+
+def _find_drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:
+    first, last = given.from_, given.until
+    if not first or not last:
+        missing = "until" if first else "from"
+        raise Invalid([Fault(missing, "is required: send timeEntryIds, or from and until")])
+    person = resolve_person(ctx, given.person_id, allow_left=True)
+    drafts = store.find_drafts(ctx, person, first, last, MAX_ENTRIES_AT_ONCE + 1)
+    if not drafts:
+        raise_if_blocked(
+            [Reason(f"There is no draft between {first} and {last}. Log hours first.", unblocked_by="log_hours")]
+        )
+    if len(drafts) > MAX_ENTRIES_AT_ONCE:
+        raise Conflict(
+            f"There are more than {MAX_ENTRIES_AT_ONCE} drafts between {first} and {last}. Take a shorter range."
+        )
+    ctx.check_versions({entry.id: entry.version for entry in drafts})
+    return drafts
+
+
+def _change_entries(ctx: Context, entries: Sequence[TimeEntry], changes: dict[str, Any]) -> HoursBatchOut:
+    changed = [store.TIME_ENTRIES.save(ctx, entry, changes) for entry in entries]
+    return HoursBatchOut(
+        object=HoursBatchOut.noun,
+        status=changes["status"],
+        minutes=sum(entry.minutes or 0 for entry in changed),
+        entries=[
+            BriefEntry(
+                id=entry.id,
+                person_name=entry.person_name,
+                on=entry.on,
+                minutes=entry.minutes or 0,
+                job_number=entry.job_number,
+            )
+            for entry in changed
+        ],
+        warnings=[warning for entry in changed if entry.status != "rejected" for warning in entry.warnings],
+    )

@@ -1,0 +1,19 @@
+"""Invariant: the running timers that jobs count are those of the hours."""
+
+from mainstay.infrastructure.invariants import no_rows_invariant
+
+_WRONG_TIMER_COUNTS = """
+SELECT 'job ' || job.number, job.running_timers, count(time_entry.id) FROM job
+LEFT JOIN time_entry ON time_entry.organisation_id = job.organisation_id AND time_entry.job_id = job.id
+AND time_entry.status = 'running' WHERE job.organisation_id = :organisation
+GROUP BY job.number, job.running_timers HAVING job.running_timers <> count(time_entry.id)
+"""
+
+INVARIANTS = (
+    no_rows_invariant(
+        "running_timers",
+        "Jobs know which timers run",
+        _WRONG_TIMER_COUNTS,
+        "is kept with {0} timers that run, and has {1}",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Draft invoices: their lines, and what they may bill."""

@@ -1,0 +1,1 @@
+"""Issued invoices: sending, voiding, crediting, reminding, and their files."""

@@ -1,0 +1,156 @@
+"""Credit notes: their outputs, records and stores."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from mainstay.business.invoices.model import EInvoiceReadiness
+from mainstay.business.lines.model import EXAMPLE_LINE, EXAMPLE_TAX, ShownLine, ShownShare, ShownTax
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.money import amount_text
+from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.schemas import Output, Record, StoredRecord
+
+_DATE: dict[str, Any] = {"format": "date"}
+_EXAMPLE_E_INVOICE = {"status": "included", "missing": []}
+
+
+class ListedCreditNoteOut(Record):
+    """A credit note in a list: without its lines."""
+
+    noun = "creditNote"
+    office_path = "/credit-notes/{id}"
+
+    number: str = Field(examples=["CN-0012"])
+    invoice_id: str = Field(examples=["invoice_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    invoice_number: str = Field(title="Invoice", examples=["INV-0207"])
+    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
+    job_id: str | None = Field(examples=[None])
+    currency: str = Field(examples=["GBP"])
+    net: MoneyText = Field(description="What is credited, without tax.", examples=["1200.00"])
+    tax: MoneyText = Field(examples=["240.00"])
+    total: MoneyText = Field(examples=["1440.00"])
+    issued_on: str = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
+    reason: str = Field(examples=["The boiler was returned."])
+
+
+class CreditNoteOut(ListedCreditNoteOut):
+    """A credit note."""
+
+    supplied_from: str | None = Field(
+        description="The date of supply of the invoice, or the first day of its period.",
+        examples=["2026-11-09"],
+        json_schema_extra=_DATE,
+    )
+    supplied_until: str | None = Field(
+        description="The last day of that period.", examples=["2026-11-13"], json_schema_extra=_DATE
+    )
+    prices_include_tax: bool = Field(examples=[False])
+    language: str | None = Field(description="In which it was issued.", examples=["en"])
+    lines: list[ShownLine] = Field(
+        description="What is credited; quantities as on the invoice.", examples=[[EXAMPLE_LINE]]
+    )
+    discount: ShownShare | None = Field(description="What was taken off the whole.", examples=[None])
+    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[EXAMPLE_TAX]])
+    cost: Annotated[MoneyText | None, RequiresPermission(Permission.COSTS_READ)] = Field(
+        description="What its lines cost the organisation, as far as known.", examples=["800.00"]
+    )
+    e_invoice: EInvoiceReadiness | None = Field(
+        title="E-invoice", description="By EN 16931, inside the PDF.", examples=[_EXAMPLE_E_INVOICE]
+    )
+    peppol: EInvoiceReadiness | None = Field(
+        description="Whether it can go through that network.", examples=[_EXAMPLE_E_INVOICE]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCreditNote(StoredRecord):
+    """A credit note without its lines."""
+
+    output: ClassVar[type[Output]] = ListedCreditNoteOut
+
+    number: str
+    customer_name: str
+
+    @property
+    def display_name(self) -> str:
+        """The number."""
+        return self.number
+
+    @property
+    def short_name(self) -> str:
+        """The number: a credit note has no title."""
+        return self.number
+
+    @property
+    def detail(self) -> str:
+        """The customer's name."""
+        return self.customer_name
+
+
+@dataclass(frozen=True, slots=True)
+class CreditNote(ListedCreditNote):
+    """A credit note with its lines."""
+
+    output = CreditNoteOut
+
+    lines: list[dict[str, Any]]
+    taxes: list[dict[str, Any]]
+    currency: str
+    total: int
+    e_invoice: dict[str, Any] | None
+    snapshot: str
+    pdf_sha256: str | None
+    ubl_sha256: str | None
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """The names of its files, by form."""
+        return {"pdf": self.pdf_sha256, "ubl": self.ubl_sha256}
+
+
+_RELATED_COLUMN = "(SELECT {0}.{1} FROM {0} WHERE {0}.organisation_id = :organisation AND {0}.id = credit_note.{0}_id)"
+_COLUMNS = {
+    "invoice_number": _RELATED_COLUMN.format("invoice", "number"),
+    "customer_name": _RELATED_COLUMN.format("customer", "name"),
+}
+
+
+def _search_words_of(number: str, customer_name: str, currency: str, total: int) -> frozenset[str]:
+    amount = amount_text(total, currency)
+    return combine_words(words_of_number(number), words_of_text(f"{customer_name} {amount}"), words_of_digits(amount))
+
+
+_SEARCH_FIELDS = (SearchFields(("number", "customer_name", "currency", "total"), _search_words_of),)
+CREDIT_NOTES = RecordStore(
+    CreditNote,
+    source="credit_note",
+    label="credit note",
+    prefix="credit",
+    id_field="credit_note_id",
+    number_column="number",
+    columns=_COLUMNS,
+    rule_columns={name: f"credit_note.{name}" for name in ("snapshot", "pdf_sha256", "ubl_sha256")},
+    search_fields=_SEARCH_FIELDS,
+)
+LISTED_CREDIT_NOTES = RecordStore(
+    ListedCreditNote,
+    source="credit_note",
+    label="credit note",
+    prefix="credit",
+    id_field="credit_note_id",
+    number_column="number",
+    columns=_COLUMNS,
+    filters={
+        "customer_id": "credit_note.customer_id = :customer_id",
+        "from_": "credit_note.issued_on >= :from_",
+        "until": "credit_note.issued_on <= :until",
+    },
+    orders={NEWEST: ListOrder("id", descending=True), "issued": ListOrder("issued_on", descending=True)},
+    search_fields=_SEARCH_FIELDS,
+)

@@ -1,0 +1,1 @@
+"""Payments: recording them, allocating them to invoices, and reading bank statements."""

@@ -1,0 +1,164 @@
+"""Payments of customers: their output, record and store."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal, TypeVar, get_args
+
+from pydantic import BaseModel, Field
+
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.values.money import Money, amount_text
+from mainstay.values.search_words import combine_words, words_of_digits, words_of_text
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
+
+N = TypeVar("N", int, Decimal)
+
+PaymentMethod = Literal["bank", "card", "cash", "cheque", "other"]
+PaymentStatus = Literal["recorded", "reversed"]
+# The filter of the list; `onAccount` are payments that are not fully allocated to invoices.
+PaymentStatusFilter = Literal["recorded", "reversed", "onAccount"]
+
+
+def share_out(amount: N, dues: Iterable[N]) -> list[N]:
+    """Share a payment between invoices in their order: to each what is due of it, as far as the payment goes."""
+    shares = []
+    for due in dues:
+        shares.append(min(due, amount))
+        amount -= shares[-1]
+    return shares
+
+
+class ShownAllocation(BaseModel):
+    """What of a payment is for an invoice."""
+
+    model_config = OUTPUT_CONFIG
+
+    invoice_id: str
+    invoice_number: str
+    amount: MoneyText
+
+
+_EXAMPLE_ALLOCATION = {
+    "invoiceId": "invoice_01KA3R2D4F6H8J0K2N4P6R8T0V",
+    "invoiceNumber": "INV-0207",
+    "amount": "1440.00",
+}
+
+
+class PaymentOut(Record):
+    """A payment of a customer."""
+
+    noun = "payment"
+    office_path = "/payments/{id}"
+    states = make_states(recorded="good", reversed="over")
+
+    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
+    status: PaymentStatus = Field(examples=["recorded"])
+    on: str = Field(title="Paid", examples=["2026-11-16"], json_schema_extra={"format": "date"})
+    amount: MoneyText = Field(examples=["1440.00"])
+    currency: str = Field(examples=["GBP"])
+    method: PaymentMethod = Field(examples=["bank"])
+    reference: str | None = Field(description="What the customer wrote.", examples=["INV-0207"])
+    note: str | None = Field(examples=[None])
+    allocations: list[ShownAllocation] = Field(
+        description="For which invoices it is.", examples=[[_EXAMPLE_ALLOCATION]]
+    )
+    unallocated: MoneyText = Field(
+        title="On account", description="What of it is for no invoice yet.", examples=["0.00"]
+    )
+    reversed_at: str | None = Field(title="Reversed", examples=[None], json_schema_extra={"format": "date-time"})
+    reversed_on: str | None = Field(
+        title="Reversed on",
+        description="The date in the books on which it was taken back.",
+        examples=[None],
+        json_schema_extra={"format": "date"},
+    )
+    reverse_reason: str | None = Field(title="Why reversed", examples=[None])
+    external_ref: str | None = Field(title="Reference elsewhere", examples=[None])
+
+
+@dataclass(frozen=True, slots=True)
+class Payment(StoredRecord):
+    """A payment with what the rules for it need."""
+
+    output = PaymentOut
+
+    customer_id: str
+    customer_name: str
+    status: PaymentStatus
+    on: str
+    amount: int
+    currency: str
+    method: PaymentMethod
+    allocations: list[dict[str, Any]]
+    unallocated: int
+
+    @property
+    def display_name(self) -> str:
+        """The amount and the date."""
+        return f"{self.amount_text} of {self.on}"
+
+    @property
+    def detail(self) -> str:
+        """The customer's name."""
+        return self.customer_name
+
+    @property
+    def amount_text(self) -> str:
+        """The amount with the currency."""
+        return f"{amount_text(self.amount, self.currency)} {self.currency}"
+
+    @property
+    def shares(self) -> dict[str, int]:
+        """The allocated amounts by invoice id."""
+        return {one["invoiceId"]: Money.parse(one["amount"], self.currency).minor for one in self.allocations}
+
+    def not_allocatable(self, _by: Actor) -> list[Reason]:
+        """Return the reasons why it cannot be allocated to invoices."""
+        return [Reason(f"The payment {self.display_name} was reversed.")] if self.status == "reversed" else []
+
+    def not_reversible(self, _by: Actor) -> list[Reason]:
+        """Return the reasons why it cannot be reversed."""
+        return [Reason(f"The payment {self.display_name} is reversed already.")] if self.status == "reversed" else []
+
+
+def _search_words_of(customer_name: str, reference: str | None, currency: str, amount: int) -> frozenset[str]:
+    amount_written = amount_text(amount, currency)
+    words = words_of_text(f"{customer_name} {reference or ''} {amount_written}")
+    return combine_words(words, words_of_digits(amount_written))
+
+
+PAYMENTS = RecordStore(
+    Payment,
+    source="payment",
+    label="payment",
+    prefix="payment",
+    id_field="payment_id",
+    columns={
+        "on": "payment.on_date",
+        "unallocated": "CASE WHEN payment.status = 'reversed' THEN 0 ELSE payment.unallocated END",
+        "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
+        " AND customer.id = payment.customer_id)",
+    },
+    filters={
+        "status": {name: f"payment.status = '{name}'" for name in get_args(PaymentStatus)}
+        | {"onAccount": "payment.unallocated > 0 AND payment.status = 'recorded'"},
+        "customer_id": "payment.customer_id = :customer_id",
+        "method": "payment.method = :method",
+        "from_": "payment.on_date >= :from_",
+        "until": "payment.on_date <= :until",
+    },
+    orders={NEWEST: ListOrder("id", descending=True), "date": ListOrder("on_date", descending=True)},
+    search_fields=(SearchFields(("customer_name", "reference", "currency", "amount"), _search_words_of),),
+)
+# Finds a payment by its reference in another system. After a reversal, the same reference can be recorded again.
+HAS_EXTERNAL_REF = "payment.external_ref = :ref AND payment.status = 'recorded'"
+# How it was made, as an input field.
+PaymentMethodField = Annotated[PaymentMethod, Field(title="Paid by", description="The way the money came.")]

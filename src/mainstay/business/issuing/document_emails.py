@@ -1,0 +1,168 @@
+"""Emails with a document, in the organisation's own words or in the usual ones of the customer's language."""
+
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any, Literal, NamedTuple
+
+import orjson
+from pydantic import Field
+
+from mainstay.business.customers.model import Customer
+from mainstay.business.issuing.document_files import IssuableDocument, document_file_of, snapshot_of
+from mainstay.business.organisation.email_texts import choose_wording, fill_placeholders
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.business.pricelist.model import Supplier
+from mainstay.changes.outbox import Lane, OutboxTask, TaskMessage
+from mainstay.documents.locales import Locale
+from mainstay.identity.emails import EMAIL_TASK, LINK_MARK
+from mainstay.kernel.context import Context
+from mainstay.values.email_address import fold_address
+from mainstay.vocabulary.refusal import Reason
+
+_MAX_ADDRESSES = 10
+_NO_ADDRESS = "There is no address to mail it to. Give {} one, {}."
+_NO_REPLY_ADDRESS = "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
+
+
+class EmailedDocument(NamedTuple):
+    """What is emailed: an issued document, and a link to its public page."""
+
+    # Which email text is used: that of a quote, an invoice, a reminder, a credit note or an order.
+    text_kind: str
+    document: IssuableDocument
+    link_kind: str | None = None
+    linked_id: str = ""
+
+
+# A function that returns the values for the placeholders in the email text, formatted for the recipient's locale.
+EmailValues = Callable[[Locale], Mapping[str, str]]
+
+# With `none`, no email is sent: the organisation hands the document over itself.
+DeliveryMethod = Literal["email", "none"]
+DELIVER_FIELD: Any = Field("email", description="`none` issues it without a mail.")
+
+
+def recipients_field(replaced: str) -> Any:
+    """Create the input field for addresses that replace the usual ones."""
+    return Field(None, max_length=_MAX_ADDRESSES, title="To", description=f"Addresses, in place of {replaced}.")
+
+
+_WITHOUT_ADDRESS: dict[DeliveryMethod | None, str] = {
+    "email": "say where it is to go, or issue it without a mail",
+    None: "or say where it is to go",
+}
+
+
+class Recipients(NamedTuple):
+    """The addresses that a document is emailed to, and the reasons against it."""
+
+    to: list[str]
+    reasons: list[Reason]
+
+
+def find_customer_recipients(
+    ctx: Context,
+    customer: Customer,
+    receives: Literal["quotes", "invoices"],
+    addresses: Sequence[str] | None,
+    deliver: DeliveryMethod | None = None,
+) -> Recipients:
+    """Find a customer's recipients: `addresses`, or else the customer's own and those of contacts who receive such.
+
+    `deliver` is None if there is nothing to do but to send the email.
+    """
+    if deliver == "none":
+        return Recipients([], [])
+    to = addresses or _find_usual_addresses(ctx, customer, receives)
+    return _to_recipients(
+        to,
+        Reason(_NO_ADDRESS.format(customer.name, _WITHOUT_ADDRESS[deliver]), "update_customer", unblock_on=customer.id),
+    )
+
+
+def find_supplier_recipients(
+    supplier: Supplier, addresses: Sequence[str] | None, deliver: DeliveryMethod
+) -> Recipients:
+    """Find a supplier's recipients: `addresses`, or else the supplier's own address."""
+    if deliver == "none":
+        return Recipients([], [])
+    to = addresses or ([supplier.email] if supplier.email else [])
+    return _to_recipients(
+        to,
+        Reason(_NO_ADDRESS.format(supplier.name, _WITHOUT_ADDRESS[deliver]), "save_supplier", unblock_on=supplier.id),
+    )
+
+
+def email_document(
+    ctx: Context, emailed: EmailedDocument, to: Sequence[str], values_for: EmailValues, *, brief: bool = False
+) -> None:
+    """Email a document to each address, in the organisation's own words or the usual ones.
+
+    The preview shows the text, unless it is `brief` because there are many such emails.
+    """
+    if not to:
+        return
+    snapshot = snapshot_of(emailed.document)
+    own_texts = settings_of(ctx).own_email_text(emailed.text_kind)
+    words = choose_wording(emailed.text_kind, snapshot.language, own_texts)
+    values = {"organisation": snapshot.issuer.name, "link": LINK_MARK, **values_for(Locale.for_snapshot(snapshot))}
+    # A name may contain a line break, and a subject may not.
+    subject, text = " ".join(fill_placeholders(words.subject, values).split()), fill_placeholders(words.text, values)
+    payload = {
+        "subject": subject,
+        "text": text,
+        "html": _render_html(text, words.button or "", snapshot.language),
+        "sender_name": snapshot.issuer.name,
+        "reply_to": snapshot.issuer.email or "",
+        "paper": emailed.document.id,
+        "paper_name": document_file_of(emailed.document).name,
+    }
+    if emailed.link_kind:
+        payload |= {"link_kind": emailed.link_kind, "link": emailed.linked_id}
+    for address in to:
+        ctx.add_task(_build_email_task(address, payload, Lane.EMAILS if emailed.document.files["pdf"] else Lane.PDFS))
+        ctx.effects.append(f"{emailed.document.short_name if brief else 'It'} is mailed to {address}: {subject}")
+    if not brief:
+        # The link is created when the email is sent; each recipient gets one of their own.
+        ctx.effects.append(f"The mail says:\n{text.replace(LINK_MARK, '[link]').strip()}")
+    if not snapshot.issuer.email and _NO_REPLY_ADDRESS not in ctx.warnings:
+        ctx.warnings.append(_NO_REPLY_ADDRESS)
+
+
+def _to_recipients(to: Sequence[str], no_address: Reason) -> Recipients:
+    """Return the recipients, each mailbox once."""
+    by_mailbox: dict[str, str] = {}
+    for address in to:
+        by_mailbox.setdefault(fold_address(address), address)
+    return Recipients(list(by_mailbox.values()), [] if by_mailbox else [no_address])
+
+
+def _find_usual_addresses(ctx: Context, customer: Customer, receives: str) -> list[str]:
+    rows = ctx.db.all(
+        "SELECT email, receives FROM contact WHERE organisation_id = :organisation AND customer_id = :customer"
+        " AND status = 'active' AND email IS NOT NULL ORDER BY id",
+        customer=customer.id,
+    )
+    of_contacts = [str(email) for email, received_kinds in rows if orjson.loads(str(received_kinds))[receives]]
+    return [*([customer.email] if customer.email else []), *of_contacts]
+
+
+def _build_email_task(to: str, payload: dict[str, str], lane: Lane) -> OutboxTask:
+    subject = payload["subject"]
+    message = TaskMessage(payload["paper"], to, subject)
+    return OutboxTask(EMAIL_TASK, {"to": to, **payload}, f"Mail to {to}: {subject}", message, lane=lane)
+
+
+def _render_html(text: str, button: str, language: str) -> str:
+    """Render an email text as HTML: paragraphs, and the link as a button."""
+    paragraphs = [escape(part).replace("\n", "<br>") for part in text.split("\n\n")]
+    link = f'<a href="{LINK_MARK}" style="{_BUTTON_STYLE}">{escape(button)}</a>'
+    # The page's address is not shown: the button's label says what it does.
+    body = "".join(f"<p>{part.replace(LINK_MARK, link)}</p>" for part in paragraphs)
+    return f'<!doctype html><html lang="{language}"><body style="{_BODY_STYLE}">{body}</body></html>'
+
+
+_BODY_STYLE = "font-family:sans-serif;font-size:16px;line-height:1.5;color:#1f2328;max-width:40em"
+_BUTTON_STYLE = (
+    "display:inline-block;padding:10px 18px;background:#1f4d3a;color:#ffffff;border-radius:6px;text-decoration:none"
+)

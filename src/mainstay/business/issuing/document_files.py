@@ -1,0 +1,129 @@
+"""The files of documents: their kinds, names and columns, and the task that makes one."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Protocol
+
+from pydantic import Field
+
+from mainstay.changes.outbox import Lane, OutboxTask
+from mainstay.documents.document_content import document_title_of
+from mainstay.documents.messages import translate
+from mainstay.documents.snapshot import Snapshot
+from mainstay.infrastructure.database import Row
+from mainstay.vocabulary.refusal import Conflict
+from mainstay.vocabulary.schemas import Output
+
+# The kind of the task that makes a file.
+PRINT = "print"
+PDF = "application/pdf"
+XML = "application/xml"
+# The document as it was issued, a copy stamped as void, and the e-invoice by itself.
+FileForm = Literal["pdf", "void", "ubl"]
+# The tables of issued documents by the prefix of their ids. Each has a column `snapshot`.
+DOCUMENT_TABLES = {
+    "quote": "quote",
+    "invoice": "invoice",
+    "credit": "credit_note",
+    "po": "purchase_order",
+    "statement": "account_statement",
+}
+# The columns with the names of the files.
+FILE_COLUMNS: dict[str, str] = {"pdf": "pdf_sha256", "void": "void_pdf_sha256", "ubl": "ubl_sha256"}
+# The endings of the file names.
+FILE_SUFFIXES: dict[FileForm, str] = {"pdf": ".pdf", "void": " void.pdf", "ubl": ".xml"}
+
+
+class IssuableDocument(Protocol):
+    """A record that can be issued, and then has files."""
+
+    @property
+    def id(self) -> str:
+        """The id of the record."""
+
+    @property
+    def short_name(self) -> str:
+        """The number that people know it by, with its revision if it has one."""
+
+    @property
+    def snapshot(self) -> str | None:
+        """The snapshot taken when it was issued, as JSON."""
+
+    @property
+    def files(self) -> Mapping[str, str | None]:
+        """The names of its files by form; None until a file is made."""
+
+
+def is_issued(document: Mapping[str, Any]) -> bool:
+    """Return whether a document, given as its JSON, was issued. Until then it has only a draft PDF."""
+    return document["sentAt"] is not None
+
+
+class PaperOut(Output):
+    """A file of a document, while it is made and when it is there."""
+
+    noun = "paper"
+
+    record_id: str = Field(description="Whose it is.")
+    form: FileForm
+    name: str = Field(description="What the file is called.")
+    sha256: str | None = Field(description="The SHA-256 of its content; null until it is made.")
+
+
+class MadeOut(Output):
+    """The files of a document that were made, each by the SHA-256 of its content; for an archive of documents."""
+
+    noun = "made"
+
+    id: str = Field(description="Whose they are.")
+    named: str | None = Field(description="What people call it beside its title; null where it was never issued.")
+    pdf: str | None
+    void: str | None
+    ubl: str | None
+
+    @classmethod
+    def build_row(cls, document: IssuableDocument) -> Row:
+        """Return the row of a document's files."""
+        short_name = None if document.snapshot is None else document.short_name
+        return (document.id, short_name, *(document.files.get(form) for form in FILE_SUFFIXES))
+
+
+class ProofOut(Output):
+    """The content of a draft as if it were sent today, for a draft PDF that is not stored."""
+
+    noun = "proof"
+
+    record_id: str = Field(description="Whose it is.")
+    name: str = Field(description="What the file is called.")
+    snapshot: str = Field(description="All that is printed.")
+
+    @classmethod
+    def from_snapshot(cls, record: str, label: str, snapshot: Snapshot) -> "ProofOut":
+        """Create the draft PDF's answer for a record with this label."""
+        snapshot_json = snapshot.model_dump_json(by_alias=True, exclude_none=True)
+        name = f"{translate(snapshot.language, 'stamp.draft')} {label}.pdf"
+        return cls(object=cls.noun, record_id=record, name=name, snapshot=snapshot_json)
+
+
+def create_print_task(record_id: str, document_name: str, form: FileForm = "pdf") -> OutboxTask:
+    """Create the task that makes a file of a document."""
+    description = f"The {'XML' if form == 'ubl' else 'PDF'} of {document_name}"
+    return OutboxTask(PRINT, {"record": record_id, "form": form}, description, lane=Lane.PDFS)
+
+
+def document_file_of(document: IssuableDocument, form: FileForm = "pdf") -> PaperOut:
+    """Return a file of an issued document; refuse if the document was never issued."""
+    name = f"{document_title_of(snapshot_of(document))} {document.short_name}{FILE_SUFFIXES[form]}"
+    return PaperOut(object=PaperOut.noun, record_id=document.id, form=form, name=name, sha256=document.files[form])
+
+
+def snapshot_of(document: IssuableDocument) -> Snapshot:
+    """Return the snapshot taken when a document was issued; refuse if it was never issued."""
+    if document.snapshot is None:
+        raise Conflict(f"{document.short_name} was never sent, and has no file until it is.")
+    return Snapshot.model_validate_json(document.snapshot)
+
+
+def check_not_issued(document: IssuableDocument) -> None:
+    """Refuse a draft PDF of an issued document, which has a PDF of its own."""
+    if document.snapshot is not None:
+        raise Conflict(f"{document.short_name} was issued. Look at its PDF instead.")

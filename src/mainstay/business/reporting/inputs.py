@@ -1,0 +1,81 @@
+"""The query of a report: its dates and filters, checked and with defaults."""
+
+from datetime import date, timedelta
+from typing import Literal, NamedTuple
+
+from mainstay.business.organisation.organisation_settings import OrganisationSettings
+from mainstay.values.fields import ALLOWED_YEARS, WRONG_YEAR
+from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.schemas import BACKWARDS
+
+# The longest range of a report: ten years.
+_MAX_DAYS = 3660
+
+Grouping = Literal["range", "month"]
+# Which jobs a profit report contains, and the period of their amounts.
+JobChoice = Literal["workedOn", "finished"]
+ProfitBasis = Literal["wholeLife", "range"]
+
+
+class ReportQuery(NamedTuple):
+    """The dates of a report, both included, and its filters."""
+
+    settings: OrganisationSettings
+    today: date
+    first: date
+    last: date
+    customer: str | None = None
+    person: str | None = None
+    by: Grouping = "range"
+    jobs: JobChoice = "workedOn"
+    basis: ProfitBasis = "wholeLife"
+
+    @property
+    def months(self) -> list[str]:
+        """The months in its range, such as 2026-11."""
+        begin, end = (day.year * 12 + day.month - 1 for day in (self.first, self.last))
+        return [f"{number // 12}-{number % 12 + 1:02d}" for number in range(begin, end + 1)]
+
+    @property
+    def dates(self) -> list[date]:
+        """Every date in its range."""
+        return [self.first + timedelta(days=number) for number in range((self.last - self.first).days + 1)]
+
+    @property
+    def entry_range(self) -> "EntryRange":
+        """The same range, for reading entries one by one."""
+        return EntryRange(self.first.isoformat(), "", self.last.isoformat())
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of SQL statements."""
+        customer_parameter = {"customer": self.customer} if self.customer else {}
+        return {"first": self.first.isoformat(), "last": self.last.isoformat(), **customer_parameter}
+
+
+class EntryRange(NamedTuple):
+    """A range of entries to read one by one: from a date and id on, until a date."""
+
+    on: str
+    id: str
+    last: str
+    # How many entries are read at once.
+    batch_size: int = 1000
+
+
+def resolve_dates(first: str | None, last: str | None, today: date) -> tuple[date, date]:
+    """Return the first and the last date. By default, the last is today, and the first begins the year of the last."""
+    end = _parse_date("until", last) if last else today
+    begin = _parse_date("from", first) if first else date(end.year, 1, 1)
+    if end < begin:
+        raise Invalid([Fault("until", BACKWARDS)])
+    if (end - begin).days >= _MAX_DAYS:
+        raise Invalid([Fault("until", "is more than ten years after the first date; ask for several reports")])
+    return begin, end
+
+
+def _parse_date(field: str, text: str) -> date:
+    day = date.fromisoformat(text)
+    if day.year not in ALLOWED_YEARS:
+        raise Invalid([Fault(field, WRONG_YEAR)])
+    return day

@@ -1,0 +1,80 @@
+"""Statements of account that were sent to customers. They never change."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from mainstay.kernel.record_store import RecordStore
+from mainstay.vocabulary.list_queries import NEWEST, ListOrder
+from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.schemas import Output, Record, StoredRecord
+
+_DATE: dict[str, Any] = {"format": "date"}
+
+
+class AccountStatementOut(Record):
+    """A statement of account that a customer was sent."""
+
+    noun = "accountStatement"
+    office_path = "/statements/{id}"
+
+    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
+    from_: str = Field(alias="from", title="From", examples=["2026-01-01"], json_schema_extra=_DATE)
+    until: str = Field(examples=["2026-11-16"], json_schema_extra=_DATE)
+    issued_on: str = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
+    language: str = Field(description="In which it was written.", examples=["en"])
+    currency: str = Field(examples=["GBP"])
+    brought_forward: MoneyText = Field(description="What was owed before the first date.", examples=["240.00"])
+    charged: MoneyText = Field(description="What was invoiced between the dates.", examples=["1440.00"])
+    paid: MoneyText = Field(title="Paid or credited", description="What was paid or credited.", examples=["340.00"])
+    balance: MoneyText = Field(description="What was owed on the last date.", examples=["1340.00"])
+    overdue: MoneyText = Field(description="What was overdue on the day it was issued.", examples=["240.00"])
+
+
+@dataclass(frozen=True, slots=True)
+class AccountStatement(StoredRecord):
+    """A statement of account, as seen by the rules."""
+
+    output: ClassVar[type[Output]] = AccountStatementOut
+
+    customer_id: str
+    customer_name: str
+    until: str
+    issued_on: str
+    snapshot: str
+    pdf_sha256: str | None
+
+    @property
+    def display_name(self) -> str:
+        """The customer and the last date."""
+        return f"Statement of {self.customer_name} until {self.until}"
+
+    @property
+    def short_name(self) -> str:
+        """Its last date, because it has no number."""
+        return self.until
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """The names of its files, by form."""
+        return {"pdf": self.pdf_sha256}
+
+
+STATEMENTS = RecordStore(
+    AccountStatement,
+    source="account_statement",
+    label="statement",
+    prefix="statement",
+    id_field="statement_id",
+    columns={
+        "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
+        " AND customer.id = account_statement.customer_id)",
+        "from_": "account_statement.from_on",
+        "until": "account_statement.until_on",
+    },
+    rule_columns={name: f"account_statement.{name}" for name in ("snapshot", "pdf_sha256")},
+    filters={"customer_id": "account_statement.customer_id = :customer_id"},
+    orders={NEWEST: ListOrder("id", descending=True)},
+)

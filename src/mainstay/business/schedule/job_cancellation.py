@@ -1,0 +1,72 @@
+"""Cancels a job with all its open visits."""
+
+from pydantic import Field
+
+from mainstay.business.jobs import store as jobs
+from mainstay.business.jobs.events import JobCancelled
+from mainstay.business.jobs.model import Job
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.schedule.model import Visit
+from mainstay.business.schedule.placement import write_cancellations
+from mainstay.business.schedule.store import VISITS
+from mainstay.business.schedule.visit_changes import to_cancellation
+from mainstay.business.schedule.visit_times import format_visit_time
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, operation
+from mainstay.values.fields import TextLine
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Conflict
+from mainstay.vocabulary.schemas import IrreversibleInput
+
+_MAX_VISITS = 2000
+# At most this many visits are named in a preview, followed by the number of the others.
+_MAX_NAMED = 20
+
+
+class CancelJob(IrreversibleInput):
+    """Which job, and why."""
+
+    job_id: str = Field(title="Job", description="The job's id or number.")
+    reason: TextLine = Field(description="Why it is called off. Everyone who sees the job reads it.")
+
+
+@operation(
+    permission=Permission.JOBS_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    api_path="POST /jobs/{job_id}/cancel",
+    on=JOBS,
+    blocked_by=Job.not_cancellable,
+    emails_outside=True,
+    done_message="The job is cancelled.",
+)
+def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
+    """Cancel a job.
+
+    Its visits that are not done are cancelled with it; the preview names them. Hours and documents stay.
+    """
+    ctx.summary = f"{job.display_name} is cancelled: {given.reason}"
+    visits = VISITS.find_many(
+        ctx, "visit.job_id = :job AND visit.status IN ('planned', 'started')", _MAX_VISITS, job=job.id
+    )
+    if len(visits) == _MAX_VISITS:
+        text = f"{job.number} has too many visits to cancel at once."
+        raise Conflict(f"{text} Cancel its series first (cancel_visit with the scope `all`).")
+    # Visits that have started are named first.
+    visits.sort(key=lambda visit: visit.status != "started")
+    ctx.effects += [_describe_cancellation(visit) for visit in visits[:_MAX_NAMED]]
+    if len(visits) > _MAX_NAMED:
+        ctx.effects.append(f"{len(visits) - _MAX_NAMED} more visits are cancelled.")
+    write_cancellations(ctx, [to_cancellation(visit) for visit in visits])
+    schedule = {"planned_visits": 0, "next_visit_at": None}
+    after = jobs.save(ctx, job, {"status": "cancelled", "cancel_reason": given.reason, **schedule})
+    ctx.emit(JobCancelled(after, job))
+    return after
+
+
+OPERATIONS = (cancel_job,)
+
+
+def _describe_cancellation(visit: Visit) -> str:
+    started = ", which has started," if visit.status == "started" else ""
+    when = format_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
+    return f"The visit of {visit.person_name or 'nobody yet'}{started} is cancelled: {when}."

@@ -1,0 +1,1 @@
+"""The documents that are sent to customers and suppliers, printed from snapshots."""

@@ -1,0 +1,188 @@
+"""The pages of photos and files: upload, view, download and remove."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import orjson
+
+from mainstay.business.records.attachments import (
+    MAX_FILE_BYTES,
+    add_document,
+    get_document,
+    store_content,
+    to_document_input,
+)
+from mainstay.business.records.file_removal import queue_removal
+from mainstay.doors.downloads import respond_with_stored_file
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, status_of
+from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
+from mainstay.doors.office.kit.reference_fields import RecordJson, record_title_of
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.rendering import redirect
+from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
+from mainstay.infrastructure.deadline import reset_deadline
+from mainstay.infrastructure.file_types import ExaminedFile, UnacceptedFile, to_single_line_name
+from mainstay.kernel.catalogue import check_permission
+from mainstay.values.sizes import size_text
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
+
+# The limits of one form: files that were chosen or dropped, and a photo that was taken.
+UPLOAD_LIMITS = {
+    "files": UploadLimit(MAX_FILE_BYTES, max_files=10, max_total_bytes=60_000_000),
+    "photo": UploadLimit(MAX_FILE_BYTES),
+}
+DOCUMENTS_AN_HOUR = 300
+
+DOCUMENT_LAYOUT = RecordLayout(
+    title="Files",
+    lead="",
+    path="/documents",
+    area="Jobs",
+    get_operation=get_document,
+    title_of=lambda document: str(document["name"]),
+    subtitle_of=lambda document: size_text(document["bytes"]),
+    columns=(),
+    facts=("visibility",),
+    panels=PANELS_WITHOUT_FILES,
+    page_body="file.html",
+)
+
+
+@dataclass(frozen=True)
+class DocumentPages:
+    """The pages of attachments, and the downloads."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        protect, record_path = self.office.require_sign_in, f"{DOCUMENT_LAYOUT.path}/{{id}}"
+        layout = replace(DOCUMENT_LAYOUT, path_after_delete=lambda document: self.office.path_of(document["recordId"]))
+        return [
+            *RecordPages(self.office, layout, add_variables=self._page_variables).routes(),
+            Route("POST", DOCUMENT_LAYOUT.path, protect(self.upload)),
+            Route("GET", DOCUMENT_LAYOUT.path, protect(self.redirect_back)),
+            Route("GET", f"{record_path}/file", protect(self.download)),
+            Route("GET", f"{record_path}/thumbnail", protect(self.show_thumbnail)),
+        ]
+
+    async def upload(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Add the uploaded files, all of them or none, and redirect to the record."""
+        check_permission(add_document, request.actor)
+        fields = await self.office.read_form_with_files(request, UPLOAD_LIMITS)
+        request = request.with_form_token(fields)
+        record = fields.get("recordId", "")
+        back = self.office.path_of(record)
+        uploaded_files = [file for name in UPLOAD_LIMITS for file in request.uploaded_files.get(name, ())]
+        shared_input: dict[str, object] = {"recordId": record, "visibility": fields.get("visibility", "field")}
+        try:
+            if not uploaded_files:
+                raise Invalid([Fault("File", "is missing. Choose one first")])
+            for _uploaded in uploaded_files:
+                await self.office.count_upload(request, "documents", DOCUMENTS_AN_HOUR)
+            contents = await self._examine_files(request, uploaded_files)
+            await self.office.visitors.runner.run_change(
+                request.actor.organisation, self._add_documents, request, uploaded_files, contents, shared_input
+            )
+        except NotFound:
+            raise
+        except Refusal as refusal:
+            return self.office.render_page(
+                "refused.html",
+                request,
+                status_of(refusal),
+                title="Nothing was added",
+                text=f"{refusal.text.rstrip('.')}.",
+                back=back,
+                back_words="Back",
+                area="",
+            )
+        return redirect(f"{back}?done={add_document.name}#files")
+
+    async def redirect_back(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Redirect to the record, when the page of a refused upload is reloaded."""
+        return redirect(self.office.path_of(query_parameters(request.http_request).get("recordId", "")))
+
+    async def download(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Return the content of a file, if the viewer may see it."""
+        document = await self.office.perform(request, get_document, {"documentId": path_values["id"]})
+        return await self._serve_file(
+            document["sha256"], document["name"], document["mediaType"], inline=document["kind"] == "photo"
+        )
+
+    async def show_thumbnail(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Return the thumbnail of a photo."""
+        document = await self.office.perform(request, get_document, {"documentId": path_values["id"]})
+        if not document["thumbnail"]:
+            raise NotFound("page")
+        return await self._serve_file(document["thumbnail"], document["name"], document["mediaType"], inline=True)
+
+    async def _serve_file(self, name: str, file_name: str, media_type: str, *, inline: bool) -> Response:
+        visitors = self.office.visitors
+        try:
+            open_file = partial(
+                respond_with_stored_file, visitors.files.path(name), file_name, media_type, inline=inline
+            )
+            return await visitors.runner.run(open_file)
+        except FileNotFoundError:
+            # The database was moved without its folder of files.
+            raise NotFound("file") from None
+
+    async def _page_variables(self, request: OfficeRequest, document: RecordJson | None) -> dict[str, Any]:
+        """Return the link to the file's record, for the page of a file."""
+        record = document["recordId"] if document else ""
+        title = record_title_of(await self.office.get_record(request, record))
+        return {"within": {"path": f"{self.office.path_of(record)}#files", "name": title}}
+
+    async def _examine_files(
+        self, request: OfficeRequest, uploaded_files: Sequence[UploadedFile]
+    ) -> list[ExaminedFile]:
+        """Examine the files one by one, so that colleagues who upload at the same time take turns."""
+        visitors = self.office.visitors
+        contents, faults = [], []
+        for file in uploaded_files:
+            examine = partial(visitors.content_reader.examine, file.path, file.file_name)
+            try:
+                contents.append(await visitors.runner.run_content_work(request.actor.organisation, examine))
+            except UnacceptedFile as error:
+                faults.append(Fault(to_single_line_name(file.file_name), str(error)))
+        if faults:
+            raise Invalid(faults)
+        # Reading the files may have used up the time limit of the request.
+        reset_deadline()
+        return contents
+
+    def _add_documents(
+        self,
+        request: OfficeRequest,
+        uploaded_files: Sequence[UploadedFile],
+        contents: Sequence[ExaminedFile],
+        shared_input: Mapping[str, object],
+    ) -> None:
+        """Add all files or none."""
+        inputs = [
+            orjson.dumps({**shared_input, **to_document_input(content, file.file_name)})
+            for file, content in zip(uploaded_files, contents, strict=True)
+        ]
+        # A trial run first, so that a refusal leaves no stored files behind.
+        self._perform_all(request, inputs, keep=False)
+        stored = [name for content in contents for name in store_content(self.office.visitors.files, content)]
+        try:
+            self._perform_all(request, inputs, keep=True)
+        except Refusal:
+            # Since the trial run, someone else has used the remaining storage or changed the record.
+            queue_removal(self.office.visitors.performer, request.actor.organisation, stored)
+            raise
+
+    def _perform_all(self, request: OfficeRequest, inputs: Sequence[bytes], *, keep: bool) -> None:
+        with self.office.visitors.performer.open_batch(request.actor.organisation, commit=keep) as batch:
+            for number, raw in enumerate(inputs):
+                batch.perform(
+                    add_document, request.actor, raw, request.build_request_details(f"{add_document.name} {number}")
+                )

@@ -1,0 +1,255 @@
+"""The lines of a document as rows of a form, and what was typed there as edits of the lines."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.edit_conflicts import MARKS_FIELD, EditConflict, FormFields, ShownMarks, build_marks
+from mainstay.values.choices import to_label
+from mainstay.values.ids import is_id
+from mainstay.vocabulary.refusal import Invalid
+
+LineJson = Mapping[str, Any]
+
+# The id of the row for a new line.
+NEW_LINE = "new"
+# The field of the new row that picks an item of the price list.
+ITEM_FIELD = "item"
+TEXT_FIELDS = ("description", "unit")
+_PRICE_FIELDS = ("unitPrice", "cost")
+DECIMAL_FIELDS = ("quantity", "unitPrice", "discountPercent", "cost")
+_TEXT_LINE_FIELDS = ("description",)
+_ITEM_LINE_FIELDS = (*TEXT_FIELDS, *DECIMAL_FIELDS, "taxRateId")
+# The labels of the fields, in display order. A heading or a text is labelled by its kind.
+LINE_LABELS = {
+    ITEM_FIELD: "From the price list",
+    "description": "What it is",
+    "quantity": "Quantity",
+    "unit": "Unit",
+    "unitPrice": "Price",
+    "discountPercent": "Discount",
+    "taxRateId": "Tax",
+    "cost": "Cost",
+}
+_KIND_LABELS = {"heading": "Heading", "text": "Text"}
+
+
+@dataclass(frozen=True)
+class LineRow:
+    """A line as the form shows it."""
+
+    id: str
+    kind: str
+    fields: Mapping[str, str]
+    optional: bool = False
+    amount: str = ""
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+    def label(self, name: str) -> str:
+        """Return the label of a field, also of one that the row has no input for."""
+        if name == "description" and self.kind in _KIND_LABELS and self.id != NEW_LINE:
+            return _KIND_LABELS[self.kind]
+        return LINE_LABELS.get(name) or to_label(name)
+
+    def fault_links(self) -> list[tuple[str, str]]:
+        """Return the faults of the row in the order of its fields, each with the id of the input to link to."""
+        order = [*(name for name in LINE_LABELS if name in self.faults), *(self.faults.keys() - LINE_LABELS.keys())]
+        inputs = [(name if name in self.fields else "description", name) for name in order]
+        return [(f"{self.id}-{target}", f"{self.label(name)} {self.faults[name]}") for target, name in inputs]
+
+
+@dataclass(frozen=True)
+class LineEdits:
+    """The edits of lines that an operation takes, and the row of each edit."""
+
+    edits: list[dict[str, Any]]
+    rows: list[str]
+
+    def split_faults(self, refusal: Invalid) -> tuple[dict[str, dict[str, str]], list[str]]:
+        """Return the faults by row and field, and those that belong to no row."""
+        by_row: dict[str, dict[str, str]] = {}
+        others = []
+        for fault in refusal.faults:
+            name, _, rest = fault.field.partition(".")
+            position, _, field_name = rest.partition(".")
+            if name == "edits" and position.isdecimal() and int(position) < len(self.rows):
+                by_row.setdefault(self.rows[int(position)], {})[field_name or "description"] = fault.problem
+            elif fault.field == ITEM_FIELD:
+                by_row.setdefault(NEW_LINE, {})[ITEM_FIELD] = fault.problem
+            else:
+                others.append(f"{fault.field} {fault.problem}")
+        return by_row, others
+
+
+def build_line_rows(
+    lines: Sequence[LineJson],
+    typed: Mapping[str, str],
+    faults: Mapping[str, Mapping[str, str]],
+    display: DisplaySettings,
+) -> list[LineRow]:
+    """Return the rows of the existing lines, with what was typed into them."""
+    return [_build_row(line, typed, faults.get(line["id"], {}), display) for line in lines]
+
+
+def build_new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> LineRow:
+    """Return the row for a new line, with what was typed there."""
+    names = (ITEM_FIELD, *_ITEM_LINE_FIELDS)
+    kind = typed.get(f"{NEW_LINE} kind", "item")
+    values = {name: typed.get(f"{NEW_LINE} {name}", "") for name in names}
+    return LineRow(NEW_LINE, kind, values, f"{NEW_LINE} optional" in typed, faults=faults.get(NEW_LINE, {}))
+
+
+def line_edits_of(
+    lines: Sequence[LineJson], typed: Mapping[str, str], item_id: str | None, display: DisplaySettings
+) -> LineEdits:
+    """Return the edits that turn the lines into what was typed. Only changed fields are sent."""
+    edits: list[tuple[str, dict[str, Any]]] = []
+    for line in lines:
+        changes = _find_changes(line, typed, display)
+        if changes:
+            edits.append((line["id"], {"edit": "set", "lineId": line["id"], **changes}))
+    if new_line := _build_new_line(typed, item_id, display):
+        edits.append((NEW_LINE, {"edit": "add", **new_line}))
+    if move := _build_move(lines, typed.get("do", "")):
+        edits.append((move["lineId"], move))
+    return LineEdits([edit for _, edit in edits], [row for row, _ in edits])
+
+
+def line_marks_of(lines: Sequence[LineJson], display: DisplaySettings) -> str:
+    """Return the marks of what the form shows of the lines."""
+    return build_marks(_group_line_fields(lines, display))
+
+
+def merge_line_changes(
+    lines: Sequence[LineJson], typed: Mapping[str, str], display: DisplaySettings
+) -> tuple[dict[str, str], EditConflict]:
+    """Merge typed lines with those that someone changed meanwhile. Return the fields, and the conflict to show."""
+    current_parts, sent_lines = (
+        _group_line_fields(lines, display),
+        {line["id"] for line in lines if _was_sent(line, typed, display)},
+    )
+    # Browsers do not send a box that is not ticked.
+    typed_parts = {
+        name: {name: typed[name]} if name in typed else {}
+        for name in current_parts
+        if name in typed or (name.endswith(_OPTIONAL_SUFFIX) and name.removesuffix(_OPTIONAL_SUFFIX) in sent_lines)
+    }
+    merged = ShownMarks(typed).merge(typed_parts, current_parts)
+    new_fields = {name: text for name, text in typed.items() if name.startswith(f"{NEW_LINE} ")}
+    conflict = EditConflict(
+        [_describe_field(lines, name) for name in merged.changed_by_both], find_removed_edits(lines, typed)
+    )
+    return new_fields | merged.fields | {MARKS_FIELD: build_marks(current_parts)}, conflict
+
+
+def find_removed_edits(lines: Sequence[LineJson], typed: Mapping[str, str]) -> list[str]:
+    """Return the typed descriptions of lines that were edited in the form but removed meanwhile."""
+    shown, present = ShownMarks(typed), {line["id"] for line in lines}
+    # A line that this form removes is already gone if the form is sent a second time.
+    present.add(typed.get("do", "").removeprefix("remove "))
+    changed = {name.partition(" ")[0] for name, text in typed.items() if not shown.has_shown(name, {name: text})}
+    return [typed.get(f"{line} description", "") for line in sorted(changed - present) if is_id(line, "line")]
+
+
+_OPTIONAL_SUFFIX = " optional"
+
+
+def _group_line_fields(lines: Sequence[LineJson], display: DisplaySettings) -> dict[str, FormFields]:
+    """Return what the form shows of the lines, by field."""
+    parts: dict[str, FormFields] = {}
+    for line in lines:
+        parts |= {
+            f"{line['id']} {name}": {f"{line['id']} {name}": text} for name, text in _line_values(line, display).items()
+        }
+        optional = f"{line['id']}{_OPTIONAL_SUFFIX}"
+        parts[optional] = {optional: "on"} if line.get("optional") else {}
+    return parts
+
+
+def _describe_field(lines: Sequence[LineJson], part: str) -> str:
+    """Return the label of a field with the number of its line."""
+    record_id, _, name = part.partition(" ")
+    number, line = next((number, line) for number, line in enumerate(lines, start=1) if line["id"] == record_id)
+    return f"{LineRow(record_id, line['kind'], {}).label(name)} in line {number}"
+
+
+def _was_sent(line: LineJson, typed: Mapping[str, str], display: DisplaySettings) -> bool:
+    """Return whether a line was on the sent form."""
+    return any(f"{line['id']} {name}" in typed for name in _line_values(line, display))
+
+
+def _build_row(
+    line: LineJson, typed: Mapping[str, str], faults: Mapping[str, str], display: DisplaySettings
+) -> LineRow:
+    values = _line_values(line, display)
+    typed_values = {name: typed.get(f"{line['id']} {name}", text) for name, text in values.items()}
+    optional = f"{line['id']} optional" in typed if _was_sent(line, typed, display) else bool(line.get("optional"))
+    return LineRow(line["id"], line["kind"], typed_values, optional, line["amount"], faults)
+
+
+def _line_values(line: LineJson, display: DisplaySettings) -> dict[str, str]:
+    """Return the form values of a line."""
+    names = _ITEM_LINE_FIELDS if line["kind"] == "item" else _TEXT_LINE_FIELDS
+    # Purchase lines have no cost in addition to their price.
+    values = {name: "" if line[name] is None else str(line[name]) for name in names if name in line}
+    if "quantity" in values:
+        values["quantity"] = values["quantity"].removesuffix(".00")
+        percent = values["discountPercent"].rstrip("0").rstrip(".")
+        values["discountPercent"] = "" if percent == "0" else percent
+    return {name: _to_field(name, text, display) for name, text in values.items()}
+
+
+def _to_field(name: str, text: str, display: DisplaySettings) -> str:
+    if name in _PRICE_FIELDS and text:
+        return display.price_to_field(text)
+    return display.number_to_field(text) if name in DECIMAL_FIELDS else text
+
+
+def _find_changes(line: LineJson, typed: Mapping[str, str], display: DisplaySettings) -> dict[str, Any]:
+    if not _was_sent(line, typed, display):
+        return {}
+    changes: dict[str, Any] = {}
+    for name, text in _line_values(line, display).items():
+        new_text = typed.get(f"{line['id']} {name}", text).strip()
+        if new_text != text:
+            changes[name] = _parse_field(name, new_text, display)
+    optional = f"{line['id']} optional" in typed
+    if line["kind"] == "item" and optional != bool(line.get("optional")):
+        changes["optional"] = optional
+    return changes
+
+
+def _parse_field(name: str, typed_text: str, display: DisplaySettings) -> Any:
+    """Return the value of a typed field. An empty field is None or the field's default."""
+    if not typed_text:
+        return _DEFAULTS.get(name)
+    return display.parse_number(typed_text) if name in DECIMAL_FIELDS else typed_text
+
+
+_DEFAULTS: dict[str, Any] = {"description": "", "quantity": "1", "unitPrice": "0", "discountPercent": "0"}
+
+
+def _build_new_line(typed: Mapping[str, str], item_id: str | None, display: DisplaySettings) -> dict[str, Any]:
+    kind = typed.get(f"{NEW_LINE} kind", "item")
+    values = {name: typed.get(f"{NEW_LINE} {name}", "").strip() for name in _ITEM_LINE_FIELDS}
+    if not (item_id or values["description"]):
+        return {}
+    if kind != "item":
+        return {"kind": kind, "description": values["description"]}
+    new_line = {name: _parse_field(name, text, display) for name, text in values.items() if text}
+    if item_id:
+        new_line["itemId"] = item_id
+    return new_line | ({"optional": True} if f"{NEW_LINE} optional" in typed else {})
+
+
+def _build_move(lines: Sequence[LineJson], button: str) -> dict[str, Any] | None:
+    """Return the edit of a button beside a line: move it up or down, or remove it."""
+    verb, _, record_id = button.partition(" ")
+    positions = {line["id"]: position for position, line in enumerate(lines, start=1)}
+    if record_id not in positions or verb not in {"up", "down", "remove"}:
+        return None
+    if verb == "remove":
+        return {"edit": "remove", "lineId": record_id}
+    position = positions[record_id] + (1 if verb == "down" else -1)
+    return {"edit": "move", "lineId": record_id, "position": min(max(position, 1), len(lines))}

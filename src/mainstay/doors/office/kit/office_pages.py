@@ -1,0 +1,456 @@
+"""Shared services of all office pages: recognise the visitor, perform operations, render pages and refusals."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property, partial
+from itertools import chain
+from types import MappingProxyType
+from typing import Any
+
+import orjson
+
+from mainstay.doors.document_answers import DocumentAnswers
+from mainstay.doors.http import Headers, Request, Response
+from mainstay.doors.office.kit import navigation
+from mainstay.doors.office.kit.navigation import Area
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.door import View
+from mainstay.doors.pages.form_fields import FormField, id_field_of
+from mainstay.doors.pages.forms import FormTooLong, query_parameters, take_once_token
+from mainstay.doors.pages.interrupted_forms import NOT_STORED
+from mainstay.doors.pages.localised_text import localise_answer, localise_refusal
+from mainstay.doors.pages.one_time_secrets import OneTimeSecrets
+from mainstay.doors.pages.rendering import render_template
+from mainstay.doors.pages.session import TYPED_PARAMETER, Visitor, Visitors
+from mainstay.doors.pages.speech import TextRewriter
+from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
+from mainstay.identity.secrets import hash_secret
+from mainstay.identity.sign_in import InvalidLink, WrongCredentials
+from mainstay.kernel.catalogue import Catalogue, check_permission, is_permitted
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.operation import Operation
+from mainstay.values.ids import is_id
+from mainstay.values.moments import local_date
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.list_queries import COUNT_LIMIT
+from mainstay.vocabulary.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooManyRequests
+
+NO_INPUT: Mapping[str, object] = MappingProxyType({})
+NO_RECORDS: Mapping[str, int] = MappingProxyType({})
+# Uploads per organisation and hour. The limit exists because files shown on documents are kept forever.
+FILES_AN_HOUR = 60
+
+# A page for someone signed in. The mapping holds the values of the `{…}` parts of its path.
+OfficeView = Callable[["OfficeRequest", Mapping[str, str]], Awaitable[Response]]
+
+_STATUSES: dict[type[Refusal], int] = {
+    Lapsed: 402,
+    Forbidden: 403,
+    NotFound: 404,
+    Conflict: 409,
+    InvalidLink: 410,
+    FormTooLong: 413,
+    Stale: 409,
+    Invalid: 422,
+    # A failed sign-in: its form is shown again.
+    WrongCredentials: 422,
+    TooManyRequests: 429,
+}
+
+# Notices of actions that are not operations on records. The address carries only the key.
+NOTICES = {
+    "password": "Your password is changed. Every other sign-in has ended.",
+    "ended": "The sign-in has ended.",
+    "others-ended": "Every other sign-in has ended.",
+    "reset": "Your new password is set. Sign in with it.",
+    "signed-out": "You are signed out.",
+    "unchanged": "Nothing was changed, so nothing was saved.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OfficeRequest:
+    """A request by a person of an organisation."""
+
+    http_request: Request
+    visitor: Visitor
+    actor: Actor
+    # The token of the sent form, so that sending it twice counts once.
+    once_token: str | None = None
+    # What the person had typed on this page when their session ended.
+    restored_fields: Mapping[str, str] = field(default_factory=dict)
+    # The uploaded files by field. They are removed when the request ends.
+    uploaded_files: dict[str, list[UploadedFile]] = field(default_factory=dict)
+
+    def with_form_token(self, fields: dict[str, str]) -> "OfficeRequest":
+        """Return the request with the token of its form, which is removed from the fields."""
+        return replace(self, once_token=take_once_token(fields))
+
+    def build_request_details(self, action: str, version: int | None = None) -> RequestDetails:
+        """Return the request info of one action of the form. Its name and the token make the idempotency key."""
+        key = f"form {action} {hash_secret(self.once_token)}" if self.once_token else None
+        return RequestDetails(self.http_request.id, None if version is None else frozenset({version}), key)
+
+    @property
+    def time_zone(self) -> str:
+        """The time zone of the person."""
+        return self.visitor.membership.time_zone if self.visitor.membership else "UTC"
+
+    @property
+    def display(self) -> DisplaySettings:
+        """The time zone, country and currency by which values are formatted for the person."""
+        membership = self.visitor.membership
+        return (
+            DisplaySettings(membership.time_zone, membership.country, membership.currency)
+            if membership
+            else DisplaySettings(self.time_zone)
+        )
+
+    def can_perform(self, operation: Operation) -> bool:
+        """Return whether the person may perform an operation now."""
+        return is_permitted(operation, self.actor)
+
+    def usable_areas(self, areas: Sequence[Area]) -> list[Area]:
+        """Return the areas that the person can use."""
+        return [
+            area
+            for area in areas
+            if (area.operation is None or self.can_perform(area.operation))
+            and (area.permission is None or self.actor.can(area.permission))
+            and (not area.areas or self.usable_areas(area.areas))
+        ]
+
+
+@dataclass(frozen=True)
+class OfficePages:
+    """What all office pages use: sign-in checks, operations, forms, files and rendering."""
+
+    visitors: Visitors
+
+    @property
+    def one_time_secrets(self) -> OneTimeSecrets:
+        """The carrier of secrets that are shown once, on the page after the form that created them."""
+        return OneTimeSecrets(self.visitors)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue of all operations."""
+        return self.visitors.performer.catalogue
+
+    @cached_property
+    def operations(self) -> dict[str, Operation]:
+        """All operations by name."""
+        return {operation.name: operation for operation in self.catalogue.operations}
+
+    @cached_property
+    def rewriter(self) -> TextRewriter:
+        """The rewriter of texts of operations for people."""
+        return TextRewriter(self.catalogue.operations)
+
+    def require_sign_in(self, view: OfficeView) -> View:
+        """Wrap a page so that it needs a signed-in person of an organisation. Others are sent to sign in."""
+
+        async def guarded(request: Request, path_values: Mapping[str, str]) -> Response:
+            visitor = await self.visitors.find_visitor(request)
+            if visitor is None:
+                return await self.visitors.redirect_to_sign_in(request)
+            if visitor.actor is None:
+                return render_template("no_organisation.html", 403, visitor=visitor, csrf=visitor.csrf)
+            office_request = OfficeRequest(
+                request, visitor, visitor.actor, restored_fields=await self._find_restored_fields(request, visitor)
+            )
+            try:
+                return await view(office_request, path_values)
+            except Stale as stale:
+                # The address of an operation on a record is below that of the record.
+                return self.render_refusal(office_request, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
+            except Refusal as refusal:
+                return self.render_refusal(office_request, refusal, refusal.text)
+            finally:
+                for file in chain.from_iterable(office_request.uploaded_files.values()):
+                    file.path.unlink(missing_ok=True)
+
+        return guarded
+
+    async def _find_restored_fields(self, request: Request, visitor: Visitor) -> Mapping[str, str]:
+        """Return what was typed on a page when the session ended. A form that is sent again carries its own fields."""
+        ticket = query_parameters(request).get(TYPED_PARAMETER, "") if request.method in {"GET", "HEAD"} else ""
+        return await self.visitors.interrupted_forms.find(ticket, visitor.account)
+
+    async def perform(
+        self,
+        request: OfficeRequest,
+        operation: Operation,
+        operation_input: Mapping[str, object] = NO_INPUT,
+        version: int | None = None,
+        expected_versions: Mapping[str, int] = NO_RECORDS,
+    ) -> dict[str, Any]:
+        """Perform an operation as this person, on the versions of the records they saw. Return its answer.
+
+        If the same form was sent before, nothing is done again, and the stored answer is returned.
+        """
+        return await self._perform(
+            request,
+            operation,
+            operation_input,
+            request.build_request_details(operation.name, version)._replace(expected_versions=expected_versions),
+        )
+
+    async def dry_run(
+        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
+    ) -> dict[str, Any]:
+        """Return what an operation would answer: it is performed and rolled back."""
+        try:
+            result = await self.visitors.runner.run_change(
+                request.actor.organisation, self._dry_run, request, operation, orjson.dumps(dict(operation_input))
+            )
+        except Refusal as refusal:
+            raise self.translate_refusal(request, operation, operation_input, refusal) from None
+        return self._translate_answer(request, operation_input, result)
+
+    async def list_records(
+        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
+    ) -> dict[str, Any]:
+        """Return a page of a list whose records name the actions that this person can take."""
+        return await self._perform(
+            request, operation, operation_input, RequestDetails(request.http_request.id, with_actions=True)
+        )
+
+    def _dry_run(self, request: OfficeRequest, operation: Operation, raw: bytes) -> dict[str, Any]:
+        with self.visitors.performer.open_batch(request.actor.organisation, commit=False) as batch:
+            answer = batch.perform(operation, request.actor, raw, RequestDetails(request.http_request.id))
+        result: dict[str, Any] = orjson.loads(answer.body)
+        return result
+
+    async def _perform(
+        self,
+        request: OfficeRequest,
+        operation: Operation,
+        operation_input: Mapping[str, object],
+        details: RequestDetails,
+    ) -> dict[str, Any]:
+        runner, performer = self.visitors.runner, self.visitors.performer
+        try:
+            answer = await runner.perform(
+                performer, operation, request.actor, orjson.dumps(dict(operation_input)), details
+            )
+        except Refusal as refusal:
+            raise self.translate_refusal(request, operation, operation_input, refusal) from None
+        result: dict[str, Any] = orjson.loads(answer.body)
+        if answer.is_preview:
+            result["unblocks"] = answer.unblocking_actions
+        return self._translate_answer(request, operation_input, result) if operation.changes else result
+
+    def translate_refusal(
+        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], refusal: Refusal
+    ) -> Refusal:
+        """Rewrite and localise a refusal for the person."""
+        if isinstance(refusal, Invalid) and any(fault.field == "Idempotency-Key" for fault in refusal.faults):
+            return Conflict(_SENT_BEFORE)
+        return localise_refusal(
+            self.rewriter.rewrite_refusal(refusal, operation), request.display, _texts_of(operation_input)
+        )
+
+    def _translate_answer(
+        self, request: OfficeRequest, operation_input: Mapping[str, object], result: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Rewrite and localise the sentences of an answer or a preview."""
+        for texts in {"blockers", "warnings"} & result.keys():
+            result[texts] = [self.rewriter.rewrite(text) for text in result[texts]]
+        return localise_answer(result, request.display, _texts_of(operation_input))
+
+    async def read_form(self, request: OfficeRequest, form_fields: Sequence[FormField] = ()) -> dict[str, str]:
+        """Return the text fields of a sent form, and receive the files of its file fields."""
+        limits = {field.name: UploadLimit(field.upload.max_bytes) for field in form_fields if field.upload}
+        if limits:
+            return await self.read_form_with_files(request, limits)
+        return await self.visitors.read_long_form(request.http_request, request.visitor)
+
+    async def read_form_with_files(self, request: OfficeRequest, limits: Mapping[str, UploadLimit]) -> dict[str, str]:
+        """Return the text fields of a sent form, and receive its files within the limits of each field."""
+        return await self.visitors.read_form_with_files(
+            request.http_request, request.visitor, limits, request.uploaded_files
+        )
+
+    async def store_files(self, request: OfficeRequest, form_fields: Sequence[FormField]) -> dict[str, object]:
+        """Store the received files. Return their stored names and sizes, by input field."""
+        stored: dict[str, object] = {}
+        for form_field in form_fields:
+            if form_field.upload and form_field.name in request.uploaded_files:
+                await self.count_upload(request, "files")
+                [file] = request.uploaded_files[form_field.name]
+                store = partial(self.visitors.store_picture, form_field.name, file.path, form_field.upload.max_side)
+                name, size = await self.visitors.runner.run_content_work(request.actor.organisation, store)
+                stored |= {form_field.name: name, form_field.upload.size_field: size}
+        return stored
+
+    async def serve_file(
+        self, request: OfficeRequest, operation: Operation, shared_input: Mapping[str, object]
+    ) -> Response:
+        """Return the file that an operation answers with. The query of the address holds its other input."""
+        names = {field.alias or name for name, field in operation.input.model_fields.items()} - shared_input.keys()
+        parameters = {name: text for name, text in query_parameters(request.http_request).items() if name in names}
+        document_answers = DocumentAnswers(self.visitors.performer, self.visitors.runner, self.visitors.files)
+        return await document_answers.answer(
+            operation,
+            request.actor,
+            orjson.dumps({**shared_input, **parameters}),
+            RequestDetails(request.http_request.id),
+        )
+
+    async def count_upload(self, request: OfficeRequest, counter: str, limit: int = FILES_AN_HOUR) -> None:
+        """Count an upload. Raise TooManyRequests if the organisation has uploaded too many within an hour."""
+        if not (
+            await self.visitors.rate_limits.take(f"{counter} of {request.actor.organisation}", limit, 3600.0)
+        ).accepted:
+            raise TooManyRequests("There were too many files within an hour. Wait a while, then try again.")
+
+    def render_page(
+        self, template: str, request: OfficeRequest, status: int = 200, *, headers: Headers = (), **shown: Any
+    ) -> Response:
+        """Render a page within the office's layout."""
+        groups = [request.usable_areas(group) for group in navigation.SIDEBAR_GROUPS]
+        tabs = navigation.OFFICE_TABS if request.actor.can(navigation.OFFICE_PERMISSION) else navigation.FIELD_TABS
+        return render_template(
+            template,
+            status,
+            headers=headers,
+            visitor=request.visitor,
+            actor=request.actor,
+            may=request.can_perform,
+            csrf=request.visitor.csrf,
+            zone=request.time_zone,
+            here=request.display,
+            groups=[group for group in groups if group],
+            phone_tabs=request.usable_areas(tabs)[: navigation.MAX_TABS],
+            search_area=navigation.SEARCH_AREA,
+            lost=query_parameters(request.http_request).get(TYPED_PARAMETER) == NOT_STORED
+            and request.http_request.method in {"GET", "HEAD"},
+            settings_areas=request.usable_areas(navigation.SETTINGS_AREAS),
+            developer_areas=request.usable_areas(navigation.DEVELOPER_AREAS),
+            purchasing_areas=request.usable_areas(navigation.PURCHASING_AREAS),
+            new=request.usable_areas(navigation.NEW_MENU),
+            may_export=request.actor.can(navigation.EXPORT_PERMISSION),
+            **shown,
+        )
+
+    def render_refusal(self, request: OfficeRequest, refusal: Refusal, text: str, back: str = "") -> Response:
+        """Render a page that shows a refusal."""
+        title = "Nothing here" if isinstance(refusal, NotFound) else "That is not possible"
+        if isinstance(refusal, NotFound) and text == refusal.text:
+            # The refusal names an id, which means nothing to people.
+            text = f"There is no such {refusal.label}, or you are not shown it. The search finds what there is."
+        return self.render_page("refused.html", request, status_of(refusal), title=title, text=text, back=back, area="")
+
+    def path_of(self, record_id: str) -> str:
+        """Return the address of a record's page by its id."""
+        path = self.find_get_operation(record_id).output.office_path
+        if path is None:
+            raise NotFound("record")
+        return path.format(id=record_id)
+
+    def find_get_operation(self, record_id: str) -> Operation:
+        """Return the operation that gets a record, by its id."""
+        prefix = record_id.partition("_")[0]
+        if prefix not in self.catalogue.get_operations or not is_id(record_id, prefix):
+            raise NotFound("record")
+        return self.catalogue.get_operations[prefix]
+
+    async def get_record(self, request: OfficeRequest, record_id: str) -> dict[str, Any]:
+        """Return a record by its id."""
+        get_operation = self.find_get_operation(record_id)
+        return await self.perform(request, get_operation, id_input_of(get_operation, record_id))
+
+    def today(self, request: OfficeRequest) -> date:
+        """Return today's date in the person's time zone."""
+        return local_date(self.visitors.performer.clock(), request.time_zone)
+
+    def find_notice(self, request: OfficeRequest) -> str | None:
+        """Return the notice of what was just done, for the page after it."""
+        key = query_parameters(request.http_request).get("done", "")
+        operation = self.operations.get(key)
+        return operation.done_message if operation else NOTICES.get(key)
+
+
+_SENT_BEFORE = (
+    "This form was sent before with something else in it, so nothing was done now. Look at it once more, then send it."
+)
+RESTORED_NOTICE = "You are signed in again, and the form is as you left it. Nothing was sent yet."
+_CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
+
+
+def _texts_of(operation_input: Mapping[str, object]) -> list[str]:
+    return [value for value in operation_input.values() if isinstance(value, str)]
+
+
+def id_input_of(operation: Operation, record_id: str) -> dict[str, object]:
+    """Return the id of a record under the input name of an operation. Empty if there is only one such record."""
+    id_field = id_field_of(operation)
+    if id_field is None:
+        return {}
+    return {
+        operation.input.model_fields[id_field].alias or id_field: [record_id]
+        if id_field.endswith("_ids")
+        else record_id
+    }
+
+
+def format_count(count: int) -> str:
+    """Format a number of records: `99+` if counting has stopped at the limit."""
+    return str(count) if count < COUNT_LIMIT else f"{COUNT_LIMIT - 1}+"
+
+
+def refusal_variables(refusal: Refusal | None) -> dict[str, Any]:
+    """Return the template variables of a refusal: a fault for each field, or one problem for the form."""
+    if isinstance(refusal, Invalid):
+        return {"faults": _faults_by_field(refusal)}
+    return {"problem": refusal.text} if refusal else {}
+
+
+def _faults_by_field(refusal: Invalid) -> dict[str, str]:
+    """Return the faults by form field. A fault within a list or a nested value belongs to the field around it."""
+    return {_form_field_of(fault.field): fault.problem for fault in refusal.faults}
+
+
+def _form_field_of(path: str) -> str:
+    """Return the form field of a fault's path. Rows of a list have fields of their own, time ranges do not."""
+    names = path.split(".")
+    number = next((position for position, name in enumerate(names) if name.isdecimal()), len(names))
+    is_in_row = (number, len(names)) == (1, 3)
+    return path if is_in_row else ".".join(names[:number])
+
+
+def status_of(refusal: Refusal | None) -> int:
+    """Return the HTTP status of a page that shows a refusal."""
+    if refusal is None:
+        return 200
+    return next((_STATUSES[kind] for kind in type(refusal).__mro__ if kind in _STATUSES), 400)
+
+
+def form_version(fields: Mapping[str, str]) -> int | None:
+    """Return the version of the record that the form was opened on, or None."""
+    return parse_version(fields.get("version", ""))
+
+
+def parse_version(text: str) -> int | None:
+    """Parse a version of a record from a form, or return None."""
+    return int(text) if text.isdecimal() and len(text) < _MAX_VERSION_DIGITS else None
+
+
+_MAX_VERSION_DIGITS = 16
+
+
+def check_form_access(request: OfficeRequest, operation: Operation) -> Lapsed | None:
+    """Refuse to show the form of an operation that the person may not perform.
+
+    Exception: if the subscription has lapsed and the person is coming back to what they typed, return the refusal
+    instead, so that the form can show it.
+    """
+    try:
+        check_permission(operation, request.actor)
+    except Lapsed as lapsed:
+        if not request.restored_fields:
+            raise
+        return lapsed
+    return None

@@ -1,0 +1,265 @@
+"""The layout of one kind of record in the office, and the labels and addresses of its operations."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
+from urllib.parse import quote
+
+from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, REFERENCE_FIELD
+from mainstay.doors.office.kit.office_pages import OfficePages
+from mainstay.doors.office.kit.record_panels import PANELS, RelatedList
+from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cells
+from mainstay.doors.pages.form_fields import Choices, id_field_of
+from mainstay.doors.pages.localised_text import localise_text
+from mainstay.kernel.operation import Operation
+from mainstay.values.choices import to_label
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.refusal import Conflict
+from mainstay.vocabulary.schemas import Output
+
+# How a document can be delivered when it is sent.
+DELIVERY_CHOICES: Choices = (("email", "By mail"), ("none", "Not by mail: it is handed over otherwise"))
+
+
+class Action(NamedTuple):
+    """A button on a record's page."""
+
+    label: str
+    path: str
+    # Whether the button performs the operation at once, with these answers. Otherwise it leads to a form.
+    is_direct: bool = False
+    is_dangerous: bool = False
+    answers: Mapping[str, str] = MappingProxyType({})
+
+
+class FormPart(NamedTuple):
+    """A custom part of an operation's form, such as fields for the lines of a document."""
+
+    template: str
+    # Converts the typed fields to the operation's input, and returns the initial fields of a record.
+    read_input: Callable[[RecordJson, Mapping[str, str], DisplaySettings], dict[str, object]] = (
+        lambda _record, _fields, _here: {}
+    )
+    initial_fields: Callable[[RecordJson, DisplaySettings], dict[str, str]] = lambda _record, _here: {}
+
+
+@dataclass(frozen=True)
+class RecordLayout:
+    """How one kind of record is laid out in the office, beyond what its operations declare."""
+
+    title: str
+    lead: str
+    path: str
+    # The area of the sidebar to highlight.
+    area: str
+    get_operation: Operation
+    # The title of a record, and the line below it.
+    title_of: Callable[[RecordJson], str]
+    subtitle_of: Callable[[RecordJson], str]
+    # The columns of the list after the title, and the fields on the record's page.
+    columns: tuple[str, ...]
+    facts: tuple[str, ...]
+    # The columns that a phone shows below the title, to distinguish records with the same title.
+    phone_columns: tuple[str, ...] = ()
+    # The columns that are hidden if the table has little room. The record's page shows them.
+    optional_columns: tuple[str, ...] = ()
+    # None if there is only one such record.
+    list_operation: Operation | None = None
+    create_operation: Operation | None = None
+    create_path: str = "new"
+    # The tabs of the list: statuses with their labels, the default first. `all` and the empty one do not filter.
+    tabs: Mapping[str, str] = field(default_factory=dict)
+    # The default order of the list.
+    order: str | None = None
+    # Choices of form fields whose declaration does not list them.
+    choices: Mapping[str, Choices] = field(default_factory=dict)
+    # Converts a record to the initial values of its edit form, if those differ from the record.
+    prefill: Callable[[RecordJson], RecordJson] = dict
+    # Fields left out of forms because they have a page of their own, and fields that come first.
+    skipped_fields: frozenset[str] = frozenset()
+    first_fields: tuple[str, ...] = ()
+    empty_text: str = "There is nothing to show."
+    base_template: str = "shell.html"
+    # If there is no list: the path of the list of the records that it belongs to.
+    parent_path: str = ""
+    # The warning on a record's page if the last email about it could not be sent. `{problem}` is the reason.
+    email_warning: str = "The last mail about this could not be sent: {problem}"
+    # Templates with parts that only this kind of record has: above its list, above its fields, and below them.
+    list_header: str | None = None
+    page_header: str | None = None
+    page_body: str | None = None
+    # Lists of related records on a record's page, and its panels: notes, files and history.
+    related_lists: tuple[RelatedList, ...] = ()
+    panels: tuple[str, ...] = tuple(PANELS)
+    # Whether related records, notes and files can still be added to a record.
+    accepts_additions: Callable[[RecordJson], bool] = lambda _record: True
+    # Fields with custom text, given the record and the viewer's time zone.
+    field_texts: Mapping[str, Callable[[RecordJson, str], str]] = field(default_factory=dict)
+    # By operation: a template shown above its form.
+    form_headers: Mapping[str, str] = field(default_factory=dict)
+    # By operation: a custom part of its form, instead of fields that are left out.
+    form_parts: Mapping[str, FormPart] = field(default_factory=dict)
+    # By form field: the choices that are possible for a record and an actor, the likeliest first.
+    possible_choices: Mapping[str, Callable[[RecordJson, Actor], Sequence[str]]] = field(default_factory=dict)
+    # By form field: the other field, and the value there, that make this field required.
+    required_if: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # By operation: the purpose of its form for a record, if that depends on the record. None if there is none.
+    purposes: Mapping[str, Callable[[RecordJson], str | None]] = field(default_factory=dict)
+    # Operations on several records at once. Their warnings are shown as the notice that counts the records.
+    bulk_operations: frozenset[str] = frozenset()
+    # By operation: custom buttons, which come before all others.
+    primary_actions: Mapping[str, Callable[[RecordJson], Sequence[Action]]] = field(default_factory=dict)
+    # Whether the title contains an amount, which must be localised.
+    has_amount_in_title: bool = False
+    # The page after a record is deleted, if that is not the list.
+    path_after_delete: Callable[[RecordJson], str] | None = None
+
+    def path_of(self, record_id: str) -> str:
+        """Return the address of a record."""
+        is_single = self.get_operation.on is not None and self.get_operation.on.id_field is None
+        return self.path if is_single else f"{self.path}/{quote(record_id, safe='{}')}"
+
+    def choices_for(self, record: RecordJson, actor: Actor) -> dict[str, Sequence[str]]:
+        """Return the possible choices of form fields for a record. Fields that are missing here allow all choices."""
+        choices = {name: values(record, actor) for name, values in self.possible_choices.items()}
+        return {name: values for name, values in choices.items() if values}
+
+    def form_heading(self, operation: Operation, record: RecordJson | None) -> dict[str, str]:
+        """Return the title and the button label of an operation's form."""
+        if record is None:
+            return {"title": title_of_new(operation), "submits": submit_label(operation)}
+        if operation.name in self.purposes and (purpose := self.purposes[operation.name](record)):
+            return {"title": f"{purpose} {self.title.lower()}", "submits": purpose}
+        return {"title": operation.title, "submits": submit_label(operation)}
+
+    def check_purpose(self, operation: Operation, record: RecordJson) -> None:
+        """Raise Conflict if the form has no purpose in the current state of the record."""
+        if operation.name in self.purposes and self.purposes[operation.name](record) is None:
+            raise Conflict("This cannot be done with it as it is now. Its own page shows what can be.")
+
+    def is_required(self, name: str, fields: Mapping[str, str]) -> bool:
+        """Return whether an optional field is required because of the value of another field."""
+        if name not in self.required_if:
+            return False
+        other, answer = self.required_if[name]
+        return fields.get(other) == answer
+
+    def localised_title_of(self, record: RecordJson, display: DisplaySettings) -> str:
+        """Return the title of a record, localised for the viewer."""
+        title = self.title_of(record)
+        return localise_text(title, display) if self.has_amount_in_title else title
+
+    def format_cells(
+        self, model: type[Output], names: Sequence[str], record: RecordJson, display: DisplaySettings
+    ) -> list[RecordCell]:
+        """Format fields of a record as cells."""
+        # A reference that the import generated for itself means nothing to people.
+        is_generated = str(record.get(REFERENCE_FIELD) or "").startswith(OWN_REFERENCE_PREFIX)
+        record_cells = format_cells(
+            model, names, {**record, REFERENCE_FIELD: None} if is_generated else record, display, self.choices
+        )
+        return [
+            cell._replace(text=self.field_texts[cell.name](record, display.zone))
+            if cell.name in self.field_texts
+            else cell
+            for cell in record_cells
+        ]
+
+    def actions_of(self, office: OfficePages, record: RecordJson) -> list[Action]:
+        """Return the buttons of a record's page for everything that can be done with it now."""
+        possible = record["availableActions"]
+        primary = [
+            button for name, buttons in self.primary_actions.items() if name in possible for button in buttons(record)
+        ]
+        return primary + [
+            self.action_of(office.operations[name], record) for name in possible if name not in self.primary_actions
+        ]
+
+    def action_of(self, operation: Operation, record: RecordJson) -> Action:
+        """Return the button of an operation on a record."""
+        return build_action(operation, self.path_of(record["id"]))
+
+    def actions_for(self, operation: Operation, record: RecordJson) -> list[Action]:
+        """Return the buttons of an operation. If it edits lines, that includes the button of the line editor."""
+        action = self.action_of(operation, record)
+        if "edits" not in operation.input.model_fields:
+            return [action]
+        return (
+            [action, self.line_editor_action(record)]
+            if has_priced_lines(record)
+            else [self.line_editor_action(record), action]
+        )
+
+    def line_editor_action(self, record: RecordJson) -> Action:
+        """Return the button that leads to the line editor of a document."""
+        return Action("Edit lines", f"{self.path_of(record['id'])}/lines")
+
+    def operation_path(self, operation: Operation, record: RecordJson) -> str:
+        """Return the address of an operation on a record."""
+        return f"{self.path_of(record['id'])}/{verb_of(operation)}"
+
+
+def has_priced_lines(document: RecordJson) -> bool:
+    """Return whether a document has at least one priced line. Without one, adding lines is the next step."""
+    return any(line["kind"] == "item" for line in document["lines"] or ())
+
+
+def build_action(operation: Operation, path: str) -> Action:
+    """Return the button of an operation on the record at this address."""
+    is_dangerous = operation.is_irreversible or operation.asks_again
+    return Action(
+        button_label(operation),
+        f"{path}/{verb_of(operation)}",
+        not is_dangerous and not has_form(operation),
+        is_dangerous,
+    )
+
+
+def has_form(operation: Operation) -> bool:
+    """Return whether an operation has input fields besides the record itself."""
+    return bool(operation.input.model_fields.keys() - {id_field_of(operation), "confirmed"})
+
+
+def verb_of(operation: Operation) -> str:
+    """Return the part of an address for an operation on a record: `remove` for `remove_person`."""
+    return _name_without_noun(operation).replace("_", "-")
+
+
+def button_label(operation: Operation) -> str:
+    """Return a button label: `Rotate secret` for `rotate_webhook_secret`, `Create webhook` for `create_webhook`."""
+    return to_label(_name_without_noun(operation) if operation.on else operation.name)
+
+
+def label_with_noun(operation: Operation) -> str:
+    """Return a button label for the page of another kind of record: `Restore customer`, `Edit supplier`."""
+    verb = "see" if not operation.changes else "edit" if _name_without_noun(operation) == "edit" else None
+    return to_label(f"{verb}_{operation.on.label}" if verb and operation.on else operation.name)
+
+
+def label_of_new(operation: Operation) -> str:
+    """Return the label of a button that creates a record: `Create webhook`, and `Add site` for `save_site`."""
+    return to_label(operation.name.replace("save_", "add_", 1) if operation.creates_without_id else operation.name)
+
+
+def title_of_new(operation: Operation) -> str:
+    """Return the title of the form for a new record: `New site` if the same operation also edits one."""
+    is_saved = operation.name.startswith("save_")
+    return to_label(operation.name.replace("save_", "new_", 1)) if is_saved else operation.title
+
+
+def submit_label(operation: Operation) -> str:
+    """Return the label of the button that sends a form."""
+    if operation.is_irreversible:
+        return "Show what would happen"
+    if _name_without_noun(operation) == "cancel":
+        # With the noun, because "Cancel" alone could mean cancelling the form.
+        return to_label(operation.name)
+    return "Save" if _name_without_noun(operation) == "edit" else button_label(operation)
+
+
+def _name_without_noun(operation: Operation) -> str:
+    noun_words = operation.on.label.lower().split() if operation.on else []
+    words = [word for word in operation.name.split("_") if word not in noun_words]
+    return "edit" if words in (["update"], ["save"]) else "_".join(words)

@@ -1,0 +1,46 @@
+"""Links from a record to the records that it names, if the viewer can see those."""
+
+from collections.abc import Iterable
+
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.pages.display import RecordCell
+from mainstay.kernel.operation import Operation
+from mainstay.vocabulary.refusal import NotFound
+
+
+async def add_links(
+    office: OfficePages, request: OfficeRequest, record: RecordJson, record_cells: Iterable[RecordCell]
+) -> list[RecordCell]:
+    """Add links to the fields of a record that name another record."""
+    return [cell._replace(to=await _link_of(office, request, record, cell.name)) for cell in record_cells]
+
+
+async def _link_of(office: OfficePages, request: OfficeRequest, record: RecordJson, name: str) -> str:
+    """Return the address of the record that a field names, such as the customer of `customerName`.
+
+    Empty if there is none, or if the viewer cannot see it.
+    """
+    record_id = record.get(f"{name.removesuffix('Name')}Id") if name.endswith("Name") else None
+    get_operation = office.catalogue.get_operations.get(record_id.partition("_")[0]) if record_id else None
+    if (
+        record_id is None
+        or get_operation is None
+        or get_operation.output.office_path is None
+        or not await _can_see(office, request, get_operation, record_id)
+    ):
+        return ""
+    return get_operation.output.office_path.format(id=record_id)
+
+
+async def _can_see(office: OfficePages, request: OfficeRequest, get_operation: Operation, record_id: str) -> bool:
+    if not request.can_perform(get_operation):
+        return False
+    visibility = get_operation.on.visibility if get_operation.on else None
+    if visibility is None or visibility.restrict_for(request.actor.can) is None:
+        return True
+    try:
+        await office.get_record(request, record_id)
+    except NotFound:
+        return False
+    return True

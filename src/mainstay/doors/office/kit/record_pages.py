@@ -1,0 +1,476 @@
+"""The pages of one kind of record: its list, its page, and the forms of its operations.
+
+They are derived from the declarations of operations, and an area only lays them out. An operation that is added to the
+catalogue appears here with its form, button, confirmation and notice, without another line of code.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.records.notes import add_note
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import (
+    RESTORED_NOTICE,
+    OfficePages,
+    OfficeRequest,
+    check_form_access,
+    form_version,
+    id_input_of,
+    refusal_variables,
+    status_of,
+)
+from mainstay.doors.office.kit.record_layout import RecordLayout, verb_of
+from mainstay.doors.office.kit.record_links import add_links
+from mainstay.doors.office.kit.record_list import RecordList
+from mainstay.doors.office.kit.record_panels import (
+    NOTES_PANEL,
+    RecordPanels,
+    list_emails_about,
+    restored_note,
+    to_note_input,
+)
+from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields, restore_ids
+from mainstay.doors.office.kit.unblocking_actions import UnblockingFinder
+from mainstay.doors.pages.display import drop_empty_cells, state_of
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.edit_conflicts import EditConflict, add_marks, merge_changes
+from mainstay.doors.pages.form_fields import (
+    FormField,
+    default_values,
+    explain_faults,
+    form_fields_of,
+    form_values_of,
+    order_faults,
+)
+from mainstay.doors.pages.form_rows import lay_out_rows, remove_empty_rows
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.rendering import redirect
+from mainstay.kernel.catalogue import check_permission
+from mainstay.kernel.operation import Operation
+from mainstay.values.choices import to_label
+from mainstay.vocabulary.refusal import Invalid, NotFound, Refusal, Stale
+
+NO_FIELDS: Mapping[str, str] = MappingProxyType({})
+
+# The value of a button that shows the form again, updated for what is filled in.
+SHOW_AGAIN = "look"
+# The most warnings that are carried to the next page, since a cookie carries them.
+_MAX_WARNINGS = 5
+
+
+@dataclass(frozen=True)
+class RecordPages:
+    """The pages of one kind of record."""
+
+    office: OfficePages
+    layout: RecordLayout
+    # Adds variables for custom templates, of one record or of the list.
+    add_variables: Callable[[OfficeRequest, RecordJson | None], Any] | None = None
+    # Adds values to a record that its page shows, its form asks for, or its layout needs.
+    extend_record: Callable[[OfficeRequest, RecordJson], Any] | None = None
+    # Adds input to an operation that no form asks for, and returns what to show once of what it created: a secret.
+    add_input: Callable[[OfficeRequest, Operation, Mapping[str, str]], dict[str, object]] | None = None
+    reveal_secret: Callable[[OfficeRequest, Operation, RecordJson], RecordJson | None] | None = None
+    # Adds variables for a form that depend on what is filled in.
+    add_form_variables: Callable[[OfficeRequest, Operation, Mapping[str, str]], Any] | None = None
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        protect, path = self.office.require_sign_in, self.layout.path
+        record_path = self.layout.path_of("{id}")
+        routes = [
+            Route("GET", record_path, protect(self.show_record)),
+            Route("GET", f"{record_path}/{{verb}}", protect(self.show_form)),
+            Route("POST", f"{record_path}/{{verb}}", protect(self.perform_operation)),
+        ]
+        if self.layout.list_operation:
+            routes.append(Route("GET", path, protect(self.index)))
+            routes.append(Route("GET", f"{path}/export.csv", protect(self.export)))
+        if self.layout.create_operation:
+            routes.append(Route("GET", f"{path}/{self.layout.create_path}", protect(self.show_create_form)))
+            routes.append(Route("POST", f"{path}/{self.layout.create_path}", protect(self.create)))
+        return routes
+
+    async def index(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show the list. The address says which records and in which order."""
+        return await self._record_list.index(request, await self._custom_variables(request, None))
+
+    async def export(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Return the whole list as a file, filtered and ordered like its page."""
+        return await self._record_list.export(request)
+
+    async def show_record(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Show a record, and what can be done with it."""
+        record = await self._fetch_record(request, path_values)
+        secret = self.office.one_time_secrets.take(request.http_request, request.visitor, record["id"])
+        content = secret.content if secret else {}
+        return await self._render_page(
+            request,
+            record,
+            revealed=content.get("revealed"),
+            warnings=content.get("warnings", ()),
+            headers=secret.headers if secret else (),
+            notice=RESTORED_NOTICE
+            if restored_note(request, record["id"])
+            else content.get("notice") or self._find_notice(request, record),
+        )
+
+    async def show_create_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show the form for a new record."""
+        create_operation = self._create_operation()
+        refusal = check_form_access(request, create_operation)
+        fields = default_values(self._form_fields(create_operation, request)) | query_parameters(request.http_request)
+        return await self._render_form(request, create_operation, fields, refusal)
+
+    async def create(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Create a record."""
+        create_operation = self._create_operation()
+        fields = await self._read_fields(request, create_operation)
+        request = request.with_form_token(fields)
+        if fields.pop("do", "") == SHOW_AGAIN:
+            return await self._render_form(request, create_operation, fields)
+        try:
+            created = await self._perform_form(request, create_operation, fields, {})
+        except Refusal as refusal:
+            return await self._render_form(request, create_operation, fields, refusal)
+        return self._redirect_after(request, create_operation, created, self.layout.path_of(created["id"]))
+
+    async def show_form(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Show the form of an operation on a record, or its preview if it is irreversible and has no form.
+
+        The same kind of address also serves the record's files, and its panels in full.
+        """
+        if file := self._find_file_operation(path_values["verb"]):
+            return await self.office.serve_file(request, file, id_input_of(file, path_values.get("id", "")))
+        if path_values["verb"] in self.layout.panels:
+            return await self._show_panel(request, path_values)
+        operation = self._find_operation(request, path_values["verb"])
+        refusal, record = check_form_access(request, operation), await self._fetch_record(request, path_values)
+        form_fields, part = (
+            self._form_fields(operation, request, record=record),
+            self.layout.form_parts.get(operation.name),
+        )
+        if operation.is_irreversible and not form_fields and not part:
+            return await self._show_preview(request, operation, record, {})
+        if not refusal and (blocked_page := await self._find_blocked_page(request, operation, record, form_fields)):
+            return blocked_page
+        if not request.restored_fields:
+            self.layout.check_purpose(operation, record)
+        fields = self._initial_fields(request, form_fields, record) | (
+            part.initial_fields(record, request.display) if part else {}
+        )
+        fields |= {
+            field.name: text
+            for field in form_fields
+            if (text := query_parameters(request.http_request).get(field.name))
+        }
+        return await self._render_form(request, operation, add_marks(form_fields, fields), refusal, record)
+
+    async def perform_operation(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Perform an operation on a record. An irreversible one shows a preview until it is confirmed."""
+        if path_values["verb"] == NOTES_PANEL and NOTES_PANEL in self.layout.panels:
+            return await self._add_note(request, path_values)
+        operation = self._find_operation(request, path_values["verb"])
+        fields = await self._read_fields(request, operation)
+        record = await self._fetch_record(request, path_values)
+        request = request.with_form_token(fields)
+        irreversible = operation.is_irreversible
+        try:
+            if irreversible and fields.get("confirmed") != "yes":
+                return await self._show_preview(request, operation, record, fields)
+            extra_input: dict[str, object] = {"confirmed": True} if irreversible else {}
+            extra_input |= self._part_input(request, operation, record, fields) | id_input_of(operation, record["id"])
+            answer = await self._perform_form(request, operation, fields, extra_input, record)
+        except Stale:
+            merged, conflict = self._merge_changes(request, operation, record, fields)
+            return await self._render_form(request, operation, merged, conflict, record)
+        except Refusal as refusal:
+            return await self._render_form(request, operation, fields, refusal, record)
+        if operation.deletes:
+            target = self.layout.path_after_delete(record) if self.layout.path_after_delete else self.layout.path
+        else:
+            # If the answer is another record of the same kind, continue with that one.
+            target = self.layout.path_of((answer if answer.get("object") == record["object"] else record)["id"])
+        return self._redirect_after(request, operation, answer, target)
+
+    def _initial_fields(
+        self, request: OfficeRequest, form_fields: Sequence[FormField], record: RecordJson
+    ) -> dict[str, str]:
+        """Return the initial fields of the form of a record."""
+        fields = form_values_of(form_fields, self.layout.prefill(record), request.display)
+        # The current value is not among the possible ones, so the likeliest is chosen.
+        possible, names = self.layout.choices_for(record, request.actor), {field.name for field in form_fields}
+        return fields | {name: values[0] for name, values in possible.items() if name in names}
+
+    def _merge_changes(
+        self, request: OfficeRequest, operation: Operation, record: RecordJson, fields: dict[str, str]
+    ) -> tuple[dict[str, str], EditConflict]:
+        """Merge the form with the record that someone has changed meanwhile."""
+        form_fields = self._form_fields(operation, request, fields, record)
+        merged, conflict = merge_changes(
+            form_fields, restore_ids(form_fields, fields), self._initial_fields(request, form_fields, record)
+        )
+        return merged | {"version": str(record["version"])}, conflict
+
+    async def _read_fields(self, request: OfficeRequest, operation: Operation) -> dict[str, str]:
+        """Return the sent fields of an operation's form. Files are only received if the person may perform it."""
+        form_fields = self._form_fields(operation, request)
+        if any(field.upload for field in form_fields):
+            check_permission(operation, request.actor)
+        return remove_empty_rows(form_fields, await self.office.read_form(request, form_fields))
+
+    async def _perform_form(
+        self,
+        request: OfficeRequest,
+        operation: Operation,
+        fields: dict[str, str],
+        extra_input: dict[str, object],
+        record: RecordJson | None = None,
+    ) -> RecordJson:
+        form_fields = self._form_fields(operation, request, fields, record)
+        values, fields = await self._references.read_input(request, form_fields, fields)
+        values |= await self.office.store_files(request, form_fields)
+        if operation.on is None:
+            # When a record is created, an empty field means the default, so it is not sent.
+            values = {name: value for name, value in values.items() if value is not None and value != []}
+        added = self.add_input(request, operation, fields) if self.add_input else {}
+        return await self.office.perform(request, operation, values | extra_input | added, form_version(fields))
+
+    async def _find_blocked_page(
+        self, request: OfficeRequest, operation: Operation, record: RecordJson, form_fields: Sequence[FormField]
+    ) -> Response | None:
+        """Return a page that says why an operation is not possible now, before anyone fills in its form."""
+        if not operation.is_irreversible or operation.name in record["availableActions"]:
+            return None
+        # With placeholder answers, so that only the record's own blockers count.
+        values = {field.name: "-" for field in form_fields if field.required} | id_input_of(operation, record["id"])
+        try:
+            preview = await self.office.perform(request, operation, values)
+        except Invalid:
+            return None
+        return await self._render_preview(request, operation, record, {}, preview) if preview["blockers"] else None
+
+    async def _show_preview(
+        self, request: OfficeRequest, operation: Operation, record: RecordJson, fields: dict[str, str]
+    ) -> Response:
+        form_fields = self._form_fields(operation, request, fields, record)
+        values, fields = await self._references.read_input(request, form_fields, fields, record)
+        values |= self._part_input(request, operation, record, fields) | id_input_of(operation, record["id"])
+        return await self._render_preview(
+            request, operation, record, fields, await self.office.perform(request, operation, values)
+        )
+
+    async def _render_preview(
+        self,
+        request: OfficeRequest,
+        operation: Operation,
+        record: RecordJson,
+        fields: Mapping[str, str],
+        preview: RecordJson,
+    ) -> Response:
+        """Show what would happen, or why it is not possible and what can be done instead."""
+        return self.office.render_page(
+            "confirm.html",
+            request,
+            of=self.layout,
+            operation=operation,
+            record=record,
+            deed=to_label(operation.name),
+            called=self.layout.localised_title_of(record, request.display),
+            path=self.layout.path_of(record["id"]),
+            version=record.get("version"),
+            fields=fields,
+            preview=preview,
+            instead=await UnblockingFinder(self.office, self.layout).find_actions(
+                request, operation, preview["unblocks"], record
+            ),
+        )
+
+    async def _render_page(
+        self, request: OfficeRequest, record: RecordJson, status: int = 200, **variables: Any
+    ) -> Response:
+        layout, model = self.layout, self.layout.get_operation.output
+        variables |= {
+            "called": layout.localised_title_of(record, request.display),
+            "path": layout.path_of(record["id"]),
+            "below": layout.subtitle_of(record),
+            "state": state_of(model, record["status"]) if model.states else None,
+            "facts": await add_links(
+                self.office,
+                request,
+                record,
+                drop_empty_cells(layout.format_cells(model, layout.facts, record, request.display)),
+            ),
+            "actions": layout.actions_of(self.office, record),
+            "within": {"path": layout.path, "name": layout.title}
+            if layout.list_operation and request.can_perform(layout.list_operation)
+            else None,
+        }
+        # Someone who only sees when a colleague's visit is does not see its panels.
+        with suppress(NotFound):
+            panels, accepts_additions = RecordPanels(self.office), layout.accepts_additions(record)
+            variables["beside"] = await panels.build_panels(
+                request, record, layout.related_lists, layout.panels, accepts_additions=accepts_additions
+            )
+        variables |= await list_emails_about(self.office, request, record["id"], layout.email_warning)
+        variables |= await self._custom_variables(request, record)
+        return self.office.render_page("record.html", request, status, of=layout, record=record, **variables)
+
+    async def _show_panel(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Show one panel of a record in full: all notes, files or history. Its page shows the newest only."""
+        record = await self._fetch_record(request, path_values)
+        if restored_note(request, record["id"]):
+            return await self.show_record(request, path_values)
+        title, path = self.layout.localised_title_of(record, request.display), self.layout.path_of(record["id"])
+        variables = await RecordPanels(self.office).build_full_panel(
+            request, record, path_values["verb"], f"{path}/{path_values['verb']}"
+        )
+        variables |= {"record": record, "actions": self.layout.actions_of(self.office, record)}
+        return self.office.render_page("all_beside.html", request, of=self.layout, called=title, path=path, **variables)
+
+    async def _add_note(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Add a note to a record. A refused note is shown again on the page."""
+        fields = await self.office.read_form(request)
+        request, record = request.with_form_token(fields), await self._fetch_record(request, path_values)
+        try:
+            await self.office.perform(request, add_note, to_note_input(record["id"], fields))
+        except Refusal as refusal:
+            shown_again = replace(request, restored_fields={**fields, "recordId": record["id"]})
+            problem = f"{refusal.text.rstrip('.')}."
+            return await self._render_page(shown_again, record, status_of(refusal), revealed=None, note_refused=problem)
+        return redirect(f"{self.layout.path_of(record['id'])}?done={add_note.name}#{NOTES_PANEL}")
+
+    async def _render_form(
+        self,
+        request: OfficeRequest,
+        operation: Operation,
+        fields: Mapping[str, str],
+        refusal: Refusal | None = None,
+        record: RecordJson | None = None,
+    ) -> Response:
+        variables = refusal_variables(refusal)
+        if request.restored_fields:
+            fields, variables = request.restored_fields, variables or {"notice": RESTORED_NOTICE}
+        form_fields = self._form_fields(operation, request, fields, record)
+        variables |= (
+            {"faults": explain_faults(form_fields, fields, variables["faults"])} if "faults" in variables else {}
+        )
+        variables |= self.layout.form_heading(operation, record)
+        variables |= await self.add_form_variables(request, operation, fields) if self.add_form_variables else {}
+        form_fields, fields = await self._references.add_choices(request, form_fields, fields, record)
+        return self.office.render_page(
+            "operation.html",
+            request,
+            status_of(refusal),
+            of=self.layout,
+            operation=operation,
+            record=record,
+            called=self.layout.localised_title_of(record, request.display) if record else None,
+            path=self.layout.path_of(record["id"]) if record else self.layout.path,
+            version=fields.get("version", record.get("version") if record else None),
+            asked=form_fields,
+            fields=defaultdict(str, fields),
+            ways=order_faults(form_fields, variables.get("faults", {})),
+            instead=await UnblockingFinder(self.office, self.layout).find_actions(
+                request, operation, refusal.unblocking_actions if refusal else (), record
+            ),
+            **variables,
+        )
+
+    def _redirect_after(self, request: OfficeRequest, operation: Operation, answer: RecordJson, path: str) -> Response:
+        revealed = self.reveal_secret(request, operation, answer) if self.reveal_secret else None
+        warnings = answer.get("warnings", [])[:_MAX_WARNINGS]
+        content = (
+            {"notice": " ".join(warnings)} if operation.name in self.layout.bulk_operations else {"warnings": warnings}
+        )
+        has_content, content = revealed or warnings, content | {"revealed": revealed}
+        cookies = (
+            [self.office.one_time_secrets.build_cookie(request.visitor, answer["id"], content)] if has_content else []
+        )
+        return redirect(f"{path}?{urlencode({'done': operation.name})}", cookies)
+
+    def _find_notice(self, request: OfficeRequest, record: RecordJson) -> str | None:
+        """Return the notice of what was just done, with the record's number if it has one."""
+        notice, noun, number = (
+            self.office.find_notice(request),
+            self.layout.get_operation.output.noun,
+            record.get("number"),
+        )
+        return notice.replace(f"The {noun} ", f"{noun.capitalize()} {number} ", 1) if notice and number else notice
+
+    @property
+    def _record_list(self) -> RecordList:
+        if self.layout.list_operation is None:
+            raise NotFound("page")
+        return RecordList(self.office, self.layout, self.layout.list_operation)
+
+    @property
+    def _references(self) -> ReferenceFields:
+        return ReferenceFields(self.office)
+
+    def _create_operation(self) -> Operation:
+        if self.layout.create_operation is None:
+            raise NotFound("page")
+        return self.layout.create_operation
+
+    def _find_operation(self, request: OfficeRequest, verb: str) -> Operation:
+        for operation in self.office.catalogue.operations_on(self.layout.get_operation.output):
+            if operation.changes and request.actor.door in operation.doors and verb_of(operation) == verb:
+                return operation
+        raise NotFound("page")
+
+    def _form_fields(
+        self,
+        operation: Operation,
+        request: OfficeRequest,
+        fields: Mapping[str, str] = NO_FIELDS,
+        record: RecordJson | None = None,
+    ) -> Sequence[FormField]:
+        """Return the form fields of an operation, with as many list rows as are filled in.
+
+        For a record, only its possible choices are offered. A field whose only choice is its default is left out.
+        """
+        possible = self.layout.choices_for(record, request.actor) if record else {}
+        form_fields = [
+            replace(
+                field,
+                choices=self.layout.choices.get(field.name, field.choices),
+                required=field.required or self.layout.is_required(field.name, fields),
+            )
+            for field in form_fields_of(operation, request.actor.permissions)
+            if field.name not in self.layout.skipped_fields and [field.default] != possible.get(field.name)
+        ]
+        form_fields = [
+            field.limit_choices(possible[field.name]) if field.name in possible else field for field in form_fields
+        ]
+        positions = {name: position for position, name in enumerate(self.layout.first_fields)}
+        form_fields.sort(key=lambda field: positions.get(field.name, len(positions)))
+        return lay_out_rows(form_fields, fields)
+
+    async def _fetch_record(self, request: OfficeRequest, path_values: Mapping[str, str]) -> RecordJson:
+        record = await self.office.perform(
+            request, self.layout.get_operation, id_input_of(self.layout.get_operation, path_values.get("id", ""))
+        )
+        return {**await self.extend_record(request, record), **record} if self.extend_record else record
+
+    def _find_file_operation(self, verb: str) -> Operation | None:
+        """Return the operation that returns a file of a record, by the end of its route."""
+        for operation in self.office.catalogue.operations_on(self.layout.get_operation.output):
+            if operation.returns_file and (operation.api_path or "").endswith(f"/{verb}"):
+                return operation
+        return None
+
+    def _part_input(
+        self, request: OfficeRequest, operation: Operation, record: RecordJson, fields: Mapping[str, str]
+    ) -> dict[str, object]:
+        part = self.layout.form_parts.get(operation.name)
+        return part.read_input(record, fields, request.display) if part else {}
+
+    async def _custom_variables(self, request: OfficeRequest, record: RecordJson | None) -> dict[str, Any]:
+        variables: dict[str, Any] = await self.add_variables(request, record) if self.add_variables else {}
+        return variables

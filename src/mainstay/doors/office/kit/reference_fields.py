@@ -1,0 +1,343 @@
+"""Form fields that refer to records: picked from a list if there are few, typed and searched if there are many."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, get_args
+
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.form_fields import Choices, FormField, to_operation_input
+from mainstay.doors.pages.formatting import format_date
+from mainstay.kernel.operation import Operation
+from mainstay.values.ids import is_id
+from mainstay.values.search_words import MAX_TEXT_LENGTH, MAX_WORDS
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
+
+# A record as the JSON of an operation's answer.
+RecordJson = dict[str, Any]
+# What a field refers to: the id prefix of the kind of record, and the status that it must have.
+ReferenceTarget = tuple[str, str | None]
+
+# The most records in a pick list, and the size of a page. If there are more, the field is typed.
+_MAX_LISTED = 100
+# The most records in a list of tick boxes. If there are more, the field is left out.
+_MAX_TICKED = 1000
+_MULTIPLE_KIND = "references"
+_MAX_NAMED = 4
+# The field by which other choices are limited to one customer.
+_CUSTOMER_FIELD = "customerId"
+# Separates the title of a record from its details in a pick list.
+_SEPARATOR = " · "
+_NO_FILTERS: Mapping[str, str] = MappingProxyType({})
+# Shown instead of a record that the viewer may not see.
+_NOT_SHOWN = "(not shown to you)"
+# Shown for an id that has no page: a series of visits.
+_NAMELESS = "this one"
+
+
+@dataclass(frozen=True)
+class ReferenceFields:
+    """Finds the records for form fields, as far as the person may see them."""
+
+    office: OfficePages
+
+    async def add_choices(
+        self,
+        request: OfficeRequest,
+        form_fields: Sequence[FormField],
+        fields: Mapping[str, str],
+        record: RecordJson | None,
+    ) -> tuple[list[FormField], dict[str, str]]:
+        """Return the form fields with their choices, and the typed fields with titles instead of ids."""
+        fields = restore_ids(form_fields, fields)
+        return await self._show_titles(request, form_fields, fields, _customer_of(fields, record))
+
+    async def add_filter_choices(
+        self, request: OfficeRequest, form_fields: Sequence[FormField], parameters: Mapping[str, str]
+    ) -> tuple[list[FormField], dict[str, str]]:
+        """Return the filters of a list with their choices, and their values with titles instead of ids."""
+        return await self._show_titles(request, form_fields, parameters, "")
+
+    async def resolve_ids(
+        self, request: OfficeRequest, form_fields: Sequence[FormField], fields: Mapping[str, str]
+    ) -> dict[str, str]:
+        """Replace typed records by their ids. Raise Invalid for those that match no record or several."""
+        resolved_fields, faults = restore_ids(form_fields, fields), []
+        resolved_fields |= {
+            field.name: request.display.parse_date(resolved_fields[field.name])
+            for field in _date_fields(form_fields, resolved_fields)
+        }
+        # The customer first, because it limits the other records.
+        for field in sorted(_walk_fields(form_fields), key=lambda field: field.name != _CUSTOMER_FIELD):
+            typed = resolved_fields.get(field.name, "").strip()
+            if field.refers_to and field.kind == "reference" and typed and not is_id(typed, field.refers_to):
+                filters = _status_filter(field.status) | _customer_filter(resolved_fields.get(_CUSTOMER_FIELD, ""))
+                try:
+                    resolved_fields[field.name] = await self.find_record(request, field.refers_to, typed, filters)
+                except ValueError as problem:
+                    faults.append(Fault(field.name, str(problem)))
+        if faults:
+            raise Invalid(faults)
+        return resolved_fields
+
+    async def read_input(
+        self,
+        request: OfficeRequest,
+        form_fields: Sequence[FormField],
+        fields: Mapping[str, str],
+        record: RecordJson | None = None,
+    ) -> tuple[dict[str, object], dict[str, str]]:
+        """Return the input for an operation, and the typed fields with ids instead of titles."""
+        fields = restore_ids(form_fields, fields)
+        with_choices = await self._add_choices(request, form_fields, fields, _customer_of(fields, record))
+        resolved = await self.resolve_ids(request, with_choices, fields)
+        return to_operation_input(with_choices, resolved, request.display), resolved
+
+    async def _show_titles(
+        self, request: OfficeRequest, form_fields: Sequence[FormField], fields: Mapping[str, str], customer_id: str
+    ) -> tuple[list[FormField], dict[str, str]]:
+        with_choices, titled = await self._add_choices(request, form_fields, fields, customer_id), dict(fields)
+        for field in _walk_fields(with_choices):
+            if field.kind == "reference" and not field.choices:
+                titled |= await self._to_title_fields(request, field, fields.get(field.name, ""))
+        return [field.with_examples(request.display) for field in with_choices], titled | _format_dates(
+            with_choices, fields, request.display
+        )
+
+    async def _add_choices(
+        self, request: OfficeRequest, form_fields: Sequence[FormField], fields: Mapping[str, str], customer_id: str
+    ) -> list[FormField]:
+        """Return the form fields with their choices, including the current values."""
+        list_operation = await self._list_choices(request, form_fields, customer_id)
+        return _set_choices(
+            form_fields, list_operation, await self._current_choices(request, form_fields, list_operation, fields)
+        )
+
+    async def _list_choices(
+        self, request: OfficeRequest, form_fields: Sequence[FormField], customer_id: str
+    ) -> dict[ReferenceTarget, Choices]:
+        """Return the choices for each kind of record and status that the form fields refer to."""
+        limits: dict[ReferenceTarget, int] = {}
+        for field in _walk_fields(form_fields):
+            if field.refers_to:
+                target = field.refers_to, field.status
+                limits[target] = max(
+                    limits.get(target, 0), _MAX_TICKED if field.kind == _MULTIPLE_KIND else _MAX_LISTED
+                )
+        return {target: await self._fetch_choices(request, target, customer_id, limits[target]) for target in limits}
+
+    async def _fetch_choices(
+        self, request: OfficeRequest, target: ReferenceTarget, customer_id: str, limit: int
+    ) -> Choices:
+        """Return all records to pick from, if they are few: people, one customer's records, unsearchable kinds."""
+        kind, status = target
+        list_operation = self.office.catalogue.list_operations.get(kind)
+        if list_operation is None or not request.can_perform(list_operation):
+            return ()
+        fields = list_operation.input.model_fields
+        of_customer = _customer_filter(customer_id) if "customer_id" in fields else {}
+        if kind != "person" and not of_customer and "text" in fields:
+            return ()
+        orders = get_args(fields["order"].annotation) if "order" in fields else ()
+        # Only records with a status, such as unpaid invoices, are sorted by due date.
+        order = "due" if status and "due" in orders else "name" if "name" in orders else None
+        list_input = {
+            "limit": _MAX_LISTED,
+            **_status_filter(status),
+            **({"order": order} if order else {}),
+            **of_customer,
+        }
+        records: list[RecordJson] = []
+        while len(records) < limit:
+            page = await self.office.perform(request, list_operation, list_input)
+            records += page["data"]
+            if not page["hasMore"]:
+                return [(record["id"], _choice_label(record, status, request.display)) for record in records]
+            list_input |= {"startingAfter": records[-1]["id"]}
+        return ()
+
+    async def _current_choices(
+        self,
+        request: OfficeRequest,
+        form_fields: Sequence[FormField],
+        list_operation: Mapping[ReferenceTarget, Choices],
+        fields: Mapping[str, str],
+    ) -> dict[str, Choices]:
+        """Return the current values that are no longer in the lists: people who left, archived records."""
+        current: dict[str, Choices] = {}
+        for field in _walk_fields(form_fields):
+            if field.refers_to and (
+                listed_ids := {record for record, _ in list_operation[field.refers_to, field.status]}
+            ):
+                record_ids = [
+                    record for record in _chosen_ids(field, field.refers_to, fields) if record not in listed_ids
+                ]
+                current[field.name] = [
+                    (record, await self._fetch_title(request, field.refers_to, record)) for record in record_ids
+                ]
+        return current
+
+    async def find_record(
+        self, request: OfficeRequest, kind: str, typed: str, filters: Mapping[str, str] = _NO_FILTERS
+    ) -> str:
+        """Return the id of the record that was typed, with or without its details. Raise ValueError if none is clear.
+
+        If no record matches within the filters, the search is repeated without them: the operation can explain best why
+        that record is not possible.
+        """
+        list_operation = self.office.catalogue.list_operations.get(kind)
+        words = typed.partition(_SEPARATOR)[0].split()[:MAX_WORDS]
+        if list_operation is None or not request.can_perform(list_operation) or not words:
+            raise ValueError("is not known here; type more of it")
+        search = {"limit": _MAX_LISTED, "text": " ".join(words)[:MAX_TEXT_LENGTH].strip()}
+        allowed = {name: value for name, value in filters.items() if name in _input_names(list_operation)}
+        try:
+            page = await self.office.perform(request, list_operation, search | allowed)
+            if allowed and not page["data"]:
+                page = await self.office.perform(request, list_operation, search)
+        except Invalid:
+            raise ValueError("is not known here; type more of it") from None
+        hits = {hit["id"]: (record_title_of(hit), _title_with_detail(hit)) for hit in page["data"]}
+        matches = {
+            record_id: titles for record_id, titles in hits.items() if typed.casefold() in map(str.casefold, titles)
+        } or hits
+        if len(matches) == 1:
+            return str(next(iter(matches)))
+        if not matches:
+            raise ValueError("was not found; look whether it is written so")
+        names = "; ".join(detailed for _, detailed in list(matches.values())[:_MAX_NAMED])
+        raise ValueError(
+            f"could be one of several: {names}{' and more' if len(matches) > _MAX_NAMED else ''}. Type more of it"
+        )
+
+    async def _to_title_fields(self, request: OfficeRequest, field: FormField, text: str) -> dict[str, str]:
+        """Return the title of a record with the hidden field of its id. Text that is no id stays as typed."""
+        if not field.refers_to or not is_id(text, field.refers_to):
+            return {field.name: text}
+        title = await self._fetch_title(request, field.refers_to, text)
+        return {field.name: title, field.hidden_name: f"{text} {title}"}
+
+    async def _fetch_title(self, request: OfficeRequest, kind: str, record_id: str) -> str:
+        """Return the title of a record by its id."""
+        get_operation = self.office.catalogue.get_operations.get(kind)
+        if get_operation is None:
+            return _NAMELESS
+        if not request.can_perform(get_operation):
+            return _NOT_SHOWN
+        try:
+            return record_title_of(await self.office.get_record(request, record_id))
+        except NotFound:
+            return _NOT_SHOWN
+
+
+def _format_dates(
+    form_fields: Sequence[FormField], fields: Mapping[str, str], display: DisplaySettings
+) -> dict[str, str]:
+    """Return the dates among the fields of a form, formatted as people type them."""
+    dates = {
+        field.name: display.date_to_field(display.parse_date(fields[field.name]))
+        for field in _date_fields(form_fields, fields)
+    }
+    timed = (field for field in _walk_fields(form_fields) if field.kind == "wall" and fields.get(field.name))
+    return dates | {field.name: display.time_to_field(display.parse_time(fields[field.name])) for field in timed}
+
+
+def _date_fields(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> list[FormField]:
+    return [field for field in _walk_fields(form_fields) if field.kind == "date" and fields.get(field.name)]
+
+
+def restore_ids(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> dict[str, str]:
+    """Replace each record's title by its id if the title is unchanged since the form was shown.
+
+    The title alone is not enough: another record may have the same one, or the record may be archived by now.
+    """
+    restored = dict(fields)
+    for field in _walk_fields(form_fields):
+        record, _, title = restored.pop(field.hidden_name, "").partition(" ")
+        if field.refers_to and is_id(record, field.refers_to) and restored.get(field.name, "").strip() == title.strip():
+            restored[field.name] = record
+    return restored
+
+
+def _customer_of(fields: Mapping[str, str], record: RecordJson | None) -> str:
+    """Return the customer that limits the choices: the one that is filled in, or that of the record."""
+    return str(fields.get(_CUSTOMER_FIELD) or (record or {}).get(_CUSTOMER_FIELD) or "")
+
+
+def _set_choices(
+    form_fields: Sequence[FormField], list_operation: Mapping[ReferenceTarget, Choices], current: Mapping[str, Choices]
+) -> list[FormField]:
+    """Add choices to form fields. A field for several records is left out if it has no choices."""
+    completed = []
+    for field in form_fields:
+        choices = list_operation.get((field.refers_to or "", field.status), ())
+        if field.kind == _MULTIPLE_KIND and not choices:
+            continue
+        if field.kind != _MULTIPLE_KIND and len(choices) > _MAX_LISTED:
+            choices = ()
+        if choices:
+            choices = [*choices, *current[field.name]]
+        lines = tuple(tuple(_set_choices(line, list_operation, current)) for line in field.lines)
+        completed.append(replace(field, choices=choices or field.choices, lines=lines))
+    return completed
+
+
+def _chosen_ids(field: FormField, kind: str, fields: Mapping[str, str]) -> list[str]:
+    """Return the ids in a field: the ticked ones if it holds several."""
+    if field.kind == _MULTIPLE_KIND:
+        ticked = (name.removeprefix(f"{field.name} ") for name in fields if name.startswith(f"{field.name} "))
+        return [record for record in ticked if is_id(record, kind)][:_MAX_LISTED]
+    text = fields.get(field.name, "")
+    return [text] if is_id(text, kind) else []
+
+
+def record_title_of(record: RecordJson) -> str:
+    """Return the title of a record."""
+    parts = [record.get("number") or record.get("code"), record.get("title") or record.get("name")]
+    if not parts[1]:
+        # Purchase records are titled by their supplier.
+        parts = [record.get("supplierName"), record.get("supplierNumber") or parts[0]]
+    return " ".join(str(part) for part in parts if part) or str(record.get("customerName") or record["id"])
+
+
+def detail_of(record: RecordJson, display: DisplaySettings) -> str:
+    """Return the customer of a record, and the amount to be paid with its due date, as far as known."""
+    return _SEPARATOR.join(filter(None, (record.get("customerName"), _format_due(record, display))))
+
+
+def _title_with_detail(record: RecordJson) -> str:
+    """Return the title of a record with a detail that distinguishes it from others with the same title."""
+    detail = record.get("customerName") or record.get("phone") or record.get("email")
+    return f"{record_title_of(record)}{_SEPARATOR}{detail}" if detail else record_title_of(record)
+
+
+def _format_due(record: RecordJson, display: DisplaySettings) -> str:
+    if not record.get("due") or not record["dueOn"]:
+        return ""
+    return f"{display.format_money(record['due'])} {record['currency']}, due {format_date(record['dueOn'])}"
+
+
+def _choice_label(record: RecordJson, status: str | None, display: DisplaySettings) -> str:
+    """Return the label of a record in a pick list. For one to be paid, the amount comes before the title."""
+    due = _format_due(record, display) if status else ""
+    return _SEPARATOR.join(filter(None, (record["number"], due, record["title"]))) if due else record_title_of(record)
+
+
+def _status_filter(status: str | None) -> dict[str, str]:
+    return {"status": status} if status else {}
+
+
+def _customer_filter(customer_id: str) -> dict[str, str]:
+    return {_CUSTOMER_FIELD: customer_id} if is_id(customer_id, "customer") else {}
+
+
+def _input_names(list_operation: Operation) -> set[str]:
+    """Return the input fields of a list operation."""
+    return {field.alias or name for name, field in list_operation.input.model_fields.items()}
+
+
+def _walk_fields(form_fields: Sequence[FormField]) -> Iterator[FormField]:
+    """Yield every form field, including those of list rows."""
+    return (part for field in form_fields for part in (field, *chain.from_iterable(field.lines)))

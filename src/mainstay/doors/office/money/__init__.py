@@ -1,0 +1,1 @@
+"""Pages about money: quotes, invoices, payments, purchasing, prices and reports."""

@@ -1,0 +1,175 @@
+"""Suppliers' bills: the list, the page of each, and the form to record one, which an order can fill in."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mainstay.business.pricelist.taxes import list_tax_rates
+from mainstay.business.purchasing.bills import get_bill, list_bills, record_bill, update_bill
+from mainstay.business.purchasing.model import is_bill_editable, next_step_of_bill
+from mainstay.business.purchasing.operations import get_purchase_order
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import (
+    RESTORED_NOTICE,
+    OfficePages,
+    OfficeRequest,
+    form_version,
+    refusal_variables,
+    status_of,
+)
+from mainstay.doors.office.kit.record_layout import Action, RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.money import bill_rows
+from mainstay.doors.office.money.bill_lines import MAX_RATES, SPARE_ROWS, BillLinePages
+from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.form_fields import FormField, default_values, form_fields_of, order_faults, to_operation_input
+from mainstay.doors.pages.formatting import join_isolated
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.rendering import redirect
+from mainstay.kernel.catalogue import check_permission
+from mainstay.values.ids import is_id
+from mainstay.vocabulary.refusal import Refusal
+
+BILLS = RecordLayout(
+    title="Bills",
+    lead="What suppliers want to be paid, and what was paid.",
+    path="/purchasing/bills",
+    area="Purchasing",
+    base_template="purchasing.html",
+    get_operation=get_bill,
+    list_operation=list_bills,
+    create_operation=record_bill,
+    title_of=lambda bill: join_isolated(bill["supplierName"], bill["supplierNumber"]),
+    subtitle_of=lambda bill: " · ".join(filter(None, (bill["purchaseOrderNumber"], bill["jobNumber"]))),
+    columns=("status", "total", "on", "dueOn"),
+    optional_columns=("on",),
+    facts=("supplierName", "supplierNumber", "on", "dueOn", "paidOn", "notes", "voidReason"),
+    tabs={"all": "All", "draft": "Drafts", "approved": "To pay", "paid": "Paid", "void": "Void"},
+    skipped_fields=frozenset({"lines", "edits", "total", "allowOverbilling"}),
+    page_body="bill.html",
+    empty_text="No bills yet. Record the first one, or record one from its order.",
+)
+
+
+@dataclass(frozen=True)
+class BillPages:
+    """The pages of suppliers' bills."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        signed_in, one, new = self.office.require_sign_in, BILLS.path_of("{id}"), f"{BILLS.path}/{BILLS.create_path}"
+        return [
+            *(
+                route
+                for route in RecordPages(self.office, BILLS, add_variables=self._page_variables).routes()
+                if route.path != new
+            ),
+            Route("GET", new, signed_in(self.show_form)),
+            Route("POST", new, signed_in(self.record)),
+            *form_routes(f"{one}/become", signed_in(self.change_status), one),
+            *BillLinePages(self.office, BILLS).routes(),
+        ]
+
+    async def show_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show the form to record a bill. For an order, fill in the lines that are still to be billed or credited."""
+        check_permission(record_bill, request.actor)
+        form_fields = self._form_fields(request)
+        fields = default_values(form_fields) | query_parameters(request.http_request)
+        order = await self._find_order(request, fields)
+        if order:
+            fields |= {"supplierId": order["supplierId"], "jobId": order["jobId"] or ""}
+            fill_in = bill_rows.credit_fields_from_order if _is_credit(request) else bill_rows.fields_from_order
+            fields |= fill_in(order["lines"] or (), request.display)
+        if request.restored_fields:
+            return await self._render_form(request, request.restored_fields, order, notice=RESTORED_NOTICE)
+        return await self._render_form(request, fields, order)
+
+    async def record(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Record the bill, or show the form with more empty lines."""
+        fields = await self.office.read_form(request)
+        request = request.with_form_token(fields)
+        check_permission(record_bill, request.actor)
+        if fields.get("do") == "more":
+            return await self._render_form(request, fields, None)
+        form_fields, order = self._form_fields(request), None
+        try:
+            resolved = await ReferenceFields(self.office).resolve_ids(request, form_fields, fields)
+            order = await self._find_order(request, resolved)
+            bill_input = to_operation_input(form_fields, resolved, request.display) | {
+                "lines": [bill_rows.row_to_line(row, request.display) for row in bill_rows.read_bill_rows(fields)]
+            }
+            bill = await self.office.perform(request, record_bill, bill_input)
+        except Refusal as refusal:
+            return await self._render_form(request, fields, order, refusal)
+        return redirect(f"{BILLS.path_of(bill['id'])}?done={record_bill.name}")
+
+    async def change_status(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Change the status of a bill with one button: approve it, or mark it as paid."""
+        fields = await self.office.read_form(request)
+        bill_input = {"billId": path_values["id"], "status": fields.get("status", "")}
+        await self.office.perform(request.with_form_token(fields), update_bill, bill_input, form_version(fields))
+        return redirect(f"{BILLS.path_of(path_values['id'])}?done={update_bill.name}")
+
+    async def _render_form(
+        self,
+        request: OfficeRequest,
+        fields: Mapping[str, str],
+        order: RecordJson | None,
+        refusal: Refusal | None = None,
+        notice: str | None = None,
+    ) -> Response:
+        problems = refusal_variables(refusal)
+        form_fields, field_values = await ReferenceFields(self.office).add_choices(
+            request, self._form_fields(request), fields, None
+        )
+        rates = await self.office.perform(request, list_tax_rates, {"limit": MAX_RATES})
+        typed_rows = bill_rows.read_bill_rows(fields)
+        spare_rows = 2 * SPARE_ROWS if fields.get("do") == "more" else 1 if order and typed_rows else SPARE_ROWS
+        return self.office.render_page(
+            "record_bill.html",
+            request,
+            status_of(refusal),
+            of=BILLS,
+            operation=record_bill,
+            order=order,
+            credits=_is_credit(request),
+            asked=form_fields,
+            fields=defaultdict(str, field_values),
+            rows=[*typed_rows, *(bill_rows.blank_row() for _ in range(spare_rows))],
+            rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
+            ways=order_faults(form_fields, problems.get("faults", {})),
+            notice=notice,
+            **problems,
+        )
+
+    async def _find_order(self, request: OfficeRequest, fields: Mapping[str, str]) -> RecordJson | None:
+        order_id = fields.get("purchaseOrderId", "")
+        is_order_id = is_id(order_id, "po")
+        return (
+            await self.office.perform(request, get_purchase_order, {"purchaseOrderId": order_id})
+            if is_order_id
+            else None
+        )
+
+    def _form_fields(self, request: OfficeRequest) -> Sequence[FormField]:
+        return [one for one in form_fields_of(record_bill, request.actor.permissions) if one.name != "lines"]
+
+    async def _page_variables(self, request: OfficeRequest, bill: RecordJson | None) -> dict[str, Any]:
+        """Return what only a bill's page has: a button for its next step, and whether its lines can be edited."""
+        if bill is None:
+            return {}
+        actions = BILLS.actions_of(self.office, bill)
+        step = next_step_of_bill(bill["status"])
+        if step and update_bill.name in bill["availableActions"]:
+            path = f"{BILLS.path_of(bill['id'])}/become"
+            actions = [Action(step.label, path, is_direct=True, answers={"status": step.status}), *actions]
+        return {"actions": actions, "editable": is_bill_editable(bill["status"]) and request.can_perform(update_bill)}
+
+
+def _is_credit(request: OfficeRequest) -> bool:
+    """Return whether the address asks for a credit note."""
+    return "credit" in query_parameters(request.http_request)

@@ -1,0 +1,89 @@
+"""Bar charts of reports. The table of the report has the exact figures."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.formatting import format_month
+
+# Formats a figure as text.
+FigureFormat = Callable[[DisplaySettings, str], str]
+
+_MAX_BARS = 24
+# The length of the longest bar. The others are in proportion.
+_LONGEST_BAR = 1000
+
+
+class Bar(NamedTuple):
+    """One bar: its label, its figure as text, its length, and whether the figure is negative."""
+
+    label: str
+    text: str
+    length: int
+    is_less: bool
+
+
+class Chart(NamedTuple):
+    """Some bars, and a sentence that describes them."""
+
+    bars: list[Bar]
+    alternative: str
+    longest_bar: int = _LONGEST_BAR
+
+
+# For each report: the column that is drawn, and the column with the labels.
+_DRAWN_COLUMNS = {
+    "revenue": ("revenue", "month"),
+    "jobProfit": ("margin", "job"),
+    "hours": ("utilisation", "person"),
+    "taxSummary": ("tax", "rate"),
+}
+# For these reports: the columns whose totals are drawn.
+_AGE_COLUMNS = {"receivables": ("notDue", "late1To30", "late31To60", "late61To90", "lateOver90")}
+
+
+def build_chart(report: Mapping[str, Any], display: DisplaySettings) -> Chart | None:
+    """Return the chart of a report, or None if there is nothing to compare."""
+    columns = {column["name"]: column for column in report["columns"]}
+    positions = {name: position for position, name in enumerate(columns)}
+    if age_columns := _AGE_COLUMNS.get(report["name"]):
+        figures = [(columns[name]["label"], report["totals"][positions[name]]) for name in age_columns]
+        return _chart_from_figures(report["title"], figures, DisplaySettings.format_money, display)
+    if report["name"] not in _DRAWN_COLUMNS:
+        return None
+    value, label = _DRAWN_COLUMNS[report["name"]]
+    rows = [row for row in report["rows"] if row[positions[value]] is not None]
+    # Of months the last are drawn, of anything else the first.
+    drawn_rows = rows[-_MAX_BARS:] if label == "month" else rows[:_MAX_BARS]
+    figures = [(_bar_label(label, row[positions[label]]), row[positions[value]]) for row in drawn_rows]
+    return _chart_from_figures(
+        report["title"],
+        figures,
+        format_percent if columns[value]["kind"] == "percent" else DisplaySettings.format_money,
+        display,
+    )
+
+
+def format_percent(display: DisplaySettings, figure: str) -> str:
+    """Format a percentage for the viewer's country."""
+    return f"{display.format_number(figure)}\N{NO-BREAK SPACE}%"
+
+
+def _bar_label(label: str, value: str) -> str:
+    return format_month(value) if label == "month" else value
+
+
+def _chart_from_figures(
+    title: str, figures: Sequence[tuple[str, str]], format_figure: FigureFormat, display: DisplaySettings
+) -> Chart | None:
+    sizes = [int(figure.replace(".", "")) for _, figure in figures]
+    longest = max(map(abs, sizes), default=0)
+    if not longest or len(figures) == 1:
+        return None
+    bars = [
+        Bar(label, format_figure(display, figure), abs(size) * _LONGEST_BAR // longest, size < 0)
+        for (label, figure), size in zip(figures, sizes, strict=True)
+    ]
+    highest, lowest = bars[sizes.index(max(sizes))], bars[sizes.index(min(sizes))]
+    sentence = f"{title} as {len(bars)} bars: the most is {highest.label} with {highest.text}"
+    return Chart(bars, f"{sentence}, the least {lowest.label} with {lowest.text}. The table below has every figure.")

@@ -1,0 +1,203 @@
+"""Invoices, payments and credit notes: their lists and pages, and the line editor of invoices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.invoices.drafting.operations import draft_invoice, get_invoice, list_invoices, update_invoice
+from mainstay.business.invoices.issuing.crediting import credit_invoice, get_credit_note, list_credit_notes
+from mainstay.business.invoices.issuing.document_files import describe_missing_field
+from mainstay.business.invoices.issuing.reminders import send_reminders
+from mainstay.business.invoices.issuing.sending import get_invoice_proof, send_invoice, send_reminder
+from mainstay.business.invoices.model import is_e_invoice, is_payable, is_void
+from mainstay.business.invoices.payments.recording import get_payment, list_payments, record_payment
+from mainstay.business.issuing.document_files import is_issued
+from mainstay.doors.office.kit.document_actions import order_draft_actions
+from mainstay.doors.office.kit.line_editor import LinePages
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import RelatedList
+from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.money.billable_choice import BillableChoice
+from mainstay.doors.office.money.draft_previews import DraftPreviewPages
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.formatting import isolate_rtl, join_isolated
+from mainstay.identity.links import LinkKind, LinkMaker
+
+_QUANTITY_PREFIX = "quantity "
+_KIND_LABELS = {"deposit": "Deposit", "progress": "Progress", "final": "Final invoice"}
+
+
+def _read_credited_lines(
+    _invoice: RecordJson, fields: Mapping[str, str], display: DisplaySettings
+) -> dict[str, object]:
+    """Return the lines with a typed quantity, as input. If there are none, everything that remains is credited."""
+    lines = [
+        {"lineId": name.removeprefix(_QUANTITY_PREFIX), "quantity": display.parse_number(text)}
+        for name, text in fields.items()
+        if name.startswith(_QUANTITY_PREFIX) and text.strip()
+    ]
+    return {"lines": lines or None}
+
+
+def _payment_fields(invoice: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields that are filled in for a payment of an invoice."""
+    return {"customerId": invoice["customerId"], "amount": invoice["due"]}
+
+
+INVOICES = RecordLayout(
+    title="Invoices",
+    lead="What was billed, and what of it is paid.",
+    path="/invoices",
+    area="Invoices",
+    get_operation=get_invoice,
+    list_operation=list_invoices,
+    create_operation=draft_invoice,
+    title_of=lambda invoice: join_isolated(
+        invoice["number"] or "Draft", invoice["title"] or f"for {isolate_rtl(invoice['customerName'])}"
+    ),
+    subtitle_of=lambda invoice: join_isolated(
+        invoice["customerName"], _KIND_LABELS.get(invoice["kind"]), invoice["jobNumber"], separator=" · "
+    ),
+    columns=("status", "total", "due", "issuedOn", "dueOn"),
+    optional_columns=("issuedOn",),
+    facts=(
+        "customerName",
+        "siteName",
+        "issuedOn",
+        "dueOn",
+        "suppliedFrom",
+        "suppliedUntil",
+        "sentAt",
+        "viewedAt",
+        "remindedAt",
+        "voidedAt",
+        "voidReason",
+        "notes",
+    ),
+    tabs={"all": "All", "draft": "Drafts", "unpaid": "Unpaid", "overdue": "Overdue", "paid": "Paid"}
+    | {"credited": "Credited", "void": "Void"},
+    choices={"deliver": DELIVERY_CHOICES},
+    skipped_fields=frozenset({"lines", "edits", "sources", "quoteLines"}),
+    list_header="invoices_above.html",
+    page_body="invoice.html",
+    form_parts={
+        draft_invoice.name: FormPart("picked_lines.html"),
+        credit_invoice.name: FormPart("credited_lines.html", _read_credited_lines),
+    },
+    related_lists=(
+        RelatedList(
+            "Payments",
+            list_payments,
+            "invoiceId",
+            "/payments",
+            ("on", "amount", "method", "status"),
+            record_payment,
+            "/payments/new",
+            lambda invoice: _payment_fields(invoice) if is_payable(invoice["status"]) else None,
+        ),
+        RelatedList("Credit notes", list_credit_notes, "invoiceId", "/credit-notes", ("issuedOn", "total", "reason")),
+    ),
+    form_headers={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
+    empty_text="No invoices yet. Draft the first one, for a customer, a job or an accepted quote.",
+)
+PAYMENTS = RecordLayout(
+    title="Payments",
+    lead="What customers paid, and what of it is for no invoice yet.",
+    path="/payments",
+    area="Invoices",
+    get_operation=get_payment,
+    list_operation=list_payments,
+    create_operation=record_payment,
+    title_of=lambda payment: f"{payment['amount']} {payment['currency']}",
+    has_amount_in_title=True,
+    subtitle_of=lambda payment: str(payment["customerName"]),
+    columns=("on", "method", "reference", "unallocated", "status"),
+    phone_columns=("on",),
+    optional_columns=("method",),
+    facts=(
+        "customerName",
+        "on",
+        "method",
+        "reference",
+        "note",
+        "unallocated",
+        "reversedOn",
+        "reverseReason",
+        "externalRef",
+    ),
+    tabs={"all": "All", "onAccount": "On account", "reversed": "Reversed"},
+    order="date",
+    list_header="invoices_above.html",
+    page_body="payment.html",
+    empty_text="No payments yet. Record one here, or on the page of its invoice.",
+)
+
+CREDIT_NOTES = RecordLayout(
+    title="Credit notes",
+    lead="What was taken back of invoices.",
+    path="/credit-notes",
+    area="Invoices",
+    get_operation=get_credit_note,
+    list_operation=list_credit_notes,
+    title_of=lambda note: str(note["number"]),
+    subtitle_of=lambda note: f"{note['customerName']} · {note['invoiceNumber']}",
+    columns=("issuedOn", "total", "reason"),
+    facts=("customerName", "issuedOn", "suppliedFrom", "suppliedUntil", "reason"),
+    list_header="invoices_above.html",
+    page_body="credit_note.html",
+    empty_text="No credit notes yet. They are made on the page of an invoice.",
+)
+
+
+@dataclass(frozen=True)
+class InvoicePages:
+    """The pages of invoices, payments and credit notes."""
+
+    office: OfficePages
+    link_maker: LinkMaker
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        billable_choice = BillableChoice(self.office, INVOICES)
+        return [
+            *RecordPages(
+                self.office,
+                INVOICES,
+                add_variables=self._page_variables,
+                add_input=billable_choice.read_choice,
+                add_form_variables=billable_choice.form_variables,
+            ).routes(),
+            *billable_choice.routes(),
+            *DraftPreviewPages(self.office, INVOICES, get_invoice_proof).routes(),
+            *LinePages(self.office, INVOICES, update_invoice, is_sales=True).routes(),
+            *RecordPages(self.office, PAYMENTS).routes(),
+            *RecordPages(self.office, CREDIT_NOTES, add_variables=self._credit_note_variables).routes(),
+        ]
+
+    async def _page_variables(self, request: OfficeRequest, invoice: RecordJson | None) -> dict[str, Any]:
+        """Return what only an invoice's page has: its files, the customer's link, and a button to record a payment."""
+        if invoice is None:
+            return {"reminds": request.can_perform(send_reminders)}
+        can_pay = is_payable(invoice["status"]) and request.can_perform(record_payment)
+        actions = INVOICES.actions_of(self.office, invoice)
+        pay_action = Action(
+            "Record a payment", f"/payments/new?{urlencode({'invoiceId': invoice['id'], **_payment_fields(invoice)})}"
+        )
+        return {
+            "public": self.link_maker.build_url(LinkKind.INVOICE, invoice["id"]) if is_issued(invoice) else None,
+            "editable": update_invoice.name in invoice["availableActions"],
+            "actions": [
+                *([pay_action] if can_pay else []),
+                *order_draft_actions(INVOICES, invoice, actions, send_invoice),
+            ],
+            "is_void": is_void(invoice["status"]),
+            "has_xml": is_e_invoice(invoice["eInvoice"]),
+            "lacking": [describe_missing_field(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
+        }
+
+    async def _credit_note_variables(self, _request: OfficeRequest, note: RecordJson | None) -> dict[str, Any]:
+        return {"has_xml": is_e_invoice(note["eInvoice"])} if note else {}

@@ -1,0 +1,135 @@
+"""Purchase orders: the list, the page of each, the line editor, and the form for received goods."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.issuing.document_files import is_issued
+from mainstay.business.purchasing.bills import list_bills, record_bill
+from mainstay.business.purchasing.operations import (
+    draft_purchase_order,
+    get_purchase_order,
+    list_purchase_orders,
+    update_purchase_order,
+)
+from mainstay.business.purchasing.receiving import receive_goods
+from mainstay.business.purchasing.sending import get_purchase_order_pdf, get_purchase_order_proof, send_purchase_order
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.document_actions import order_draft_actions
+from mainstay.doors.office.kit.line_editor import LinePages
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, FormPart, RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import RelatedList
+from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.money.draft_previews import DraftPreviewPages
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.formatting import join_isolated
+from mainstay.doors.pages.rendering import redirect
+from mainstay.vocabulary.refusal import Fault, Invalid
+
+_RECEIVED_PREFIX = "came "
+_BILL_COLUMNS = ("status", "total", "dueOn")
+
+
+def _shorten_quantity(quantity: str) -> str:
+    return "" if quantity == "0.00" else quantity.removesuffix(".00")
+
+
+def _fill_open_quantities(order: RecordJson, display: DisplaySettings) -> dict[str, str]:
+    """Return the fields with all open quantities filled in."""
+    return {
+        f"{_RECEIVED_PREFIX}{one['lineId']}": display.number_to_field(_shorten_quantity(one["open"]))
+        for one in order["goods"]
+    }
+
+
+def _read_received_lines(order: RecordJson, fields: Mapping[str, str], display: DisplaySettings) -> dict[str, object]:
+    """Return the lines with a typed quantity, as input. Empty fields mean that nothing came."""
+    typed = {one["lineId"]: fields.get(f"{_RECEIVED_PREFIX}{one['lineId']}", "").strip() for one in order["goods"]}
+    empty_texts = {"", "0"}
+    lines = [
+        {"lineId": line, "quantity": display.parse_number(text)}
+        for line, text in typed.items()
+        if text not in empty_texts
+    ]
+    if not lines:
+        raise Invalid([Fault("lines", "is empty: say how many of something have come")])
+    return {"lines": lines}
+
+
+ORDERS = RecordLayout(
+    title="Orders",
+    lead="What was ordered, from whom, and what has come of it.",
+    path="/purchasing/orders",
+    area="Purchasing",
+    base_template="purchasing.html",
+    get_operation=get_purchase_order,
+    list_operation=list_purchase_orders,
+    create_operation=draft_purchase_order,
+    title_of=lambda order: join_isolated(order["number"], order["supplierName"]),
+    subtitle_of=lambda order: join_isolated(order["jobNumber"], order["jobTitle"]),
+    columns=("status", "total", "neededOn", "deliverTo"),
+    facts=("supplierName", "deliverTo", "siteName", "neededOn", "issuedOn", "sentAt", "notes", "closeReason"),
+    tabs={"all": "All", "draft": "Drafts", "sent": "Sent", "partReceived": "Part received", "received": "Received"}
+    | {"partBilled": "Part billed", "billed": "Billed", "closed": "Closed", "cancelled": "Cancelled"},
+    choices={"deliver": DELIVERY_CHOICES},
+    skipped_fields=frozenset({"lines", "edits"}),
+    page_body="order.html",
+    form_headers={send_purchase_order.name: "document_way.html"},
+    form_parts={receive_goods.name: FormPart("goods.html", _read_received_lines, _fill_open_quantities)},
+    empty_text="No orders yet. Draft the first one from a supplier.",
+    related_lists=(RelatedList("Bills", list_bills, "purchaseOrderId", "/purchasing/bills", _BILL_COLUMNS),),
+)
+
+
+@dataclass(frozen=True)
+class OrderPages:
+    """The pages of purchase orders."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        return [
+            *RecordPages(self.office, ORDERS, add_variables=self._page_variables).routes(),
+            *DraftPreviewPages(self.office, ORDERS, get_purchase_order_proof).routes(),
+            *LinePages(self.office, ORDERS, update_purchase_order, is_sales=False).routes(),
+            Route("GET", "/purchasing", self.office.require_sign_in(self.redirect_to_orders)),
+        ]
+
+    async def redirect_to_orders(self, _request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Redirect to the orders, which are the first page of purchasing."""
+        return redirect(ORDERS.path)
+
+    async def _page_variables(self, request: OfficeRequest, order: RecordJson | None) -> dict[str, Any]:
+        """Return what only an order's page has: links to its lines, its PDF and the form for its bill."""
+        if order is None:
+            return {}
+        descriptions = {line["id"]: line["description"] for line in order["lines"] or ()}
+        descriptions |= {one["lineId"]: one["description"] for one in order["goods"]}
+        lines = (order["lines"] or ()) if request.can_perform(record_bill) and is_issued(order) else ()
+        bill = {"purchaseOrderId": order["id"]}
+        return {
+            "actions": order_draft_actions(ORDERS, order, ORDERS.actions_of(self.office, order), send_purchase_order),
+            "editable": update_purchase_order.name in order["availableActions"],
+            "printed": request.can_perform(get_purchase_order_pdf),
+            "billing": _bill_path(bill) if any(map(_is_open, lines)) else None,
+            "crediting": _bill_path(bill | {"credit": "on"}) if any(map(_is_billed, lines)) else None,
+            "what": descriptions,
+        }
+
+
+def _is_open(line: Mapping[str, Any]) -> bool:
+    return line["kind"] == "item" and Decimal(line["billed"]) < Decimal(line["quantity"])
+
+
+def _is_billed(line: Mapping[str, Any]) -> bool:
+    return line["kind"] == "item" and Decimal(line["billed"]) > 0
+
+
+def _bill_path(query: Mapping[str, str]) -> str:
+    return f"/purchasing/bills/new?{urlencode(query)}"

@@ -1,0 +1,149 @@
+"""The price list, suppliers and tax rates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.business.pricelist.operations import get_price_item, list_price_items, save_price_item
+from mainstay.business.pricelist.suppliers import get_supplier, list_suppliers, save_supplier
+from mainstay.business.pricelist.taxes import get_tax_rate, list_tax_rates, save_tax_rate
+from mainstay.business.purchasing.bills import list_bills, record_bill
+from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES, RelatedList
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.formatting import format_address
+from mainstay.values.choices import to_label
+
+ITEMS = RecordLayout(
+    title="Price list",
+    lead="What you sell: labour, materials, services and fees, and kits made of them.",
+    path="/price-list",
+    area="Price list",
+    get_operation=get_price_item,
+    list_operation=list_price_items,
+    create_operation=save_price_item,
+    title_of=lambda item: str(item["name"]),
+    subtitle_of=lambda item: " · ".join(
+        filter(None, (item["code"], to_label(item["kind"]), item["components"] and "Kit"))
+    ),
+    columns=("unit", "sellPrice", "costPrice", "supplierName"),
+    facts=(
+        "sellPrice",
+        "costPrice",
+        "unit",
+        "taxRateName",
+        "supplierName",
+        "description",
+        "externalRef",
+    ),
+    tabs={"": "In use", "archived": "Archived"},
+    order="name",
+    # Values of a kit that come from its parts are not filled in, because nobody typed them.
+    prefill=lambda item: item | dict.fromkeys(item["fromParts"]),
+    empty_text="Nothing is on the price list yet. Add the first item, or bring a list over from a file under Settings,"
+    " Import.",
+    page_body="price_item.html",
+)
+
+SUPPLIERS = RecordLayout(
+    title="Suppliers",
+    lead="Everyone you buy from.",
+    path="/suppliers",
+    area="Purchasing",
+    base_template="purchasing.html",
+    get_operation=get_supplier,
+    list_operation=list_suppliers,
+    create_operation=save_supplier,
+    title_of=lambda supplier: str(supplier["name"]),
+    subtitle_of=lambda supplier: " · ".join(filter(None, (format_address(supplier["address"]), supplier["email"]))),
+    columns=("phone", "accountNumber", "status"),
+    facts=(
+        "phone",
+        "email",
+        "address",
+        "accountNumber",
+        "paymentTermsDays",
+        "taxNumber",
+        "language",
+        "notes",
+        "externalRef",
+    ),
+    tabs={"": "In use", "archived": "Archived"},
+    order="name",
+    empty_text="No suppliers yet. Add the first one, or bring them over from a file under Settings, Import.",
+    related_lists=(
+        RelatedList(
+            "Orders",
+            list_purchase_orders,
+            "supplierId",
+            "/purchasing/orders",
+            ("status", "total", "neededOn"),
+            draft_purchase_order,
+            "/purchasing/orders/new",
+        ),
+        RelatedList(
+            "Bills",
+            list_bills,
+            "supplierId",
+            "/purchasing/bills",
+            ("status", "total", "dueOn"),
+            record_bill,
+            "/purchasing/bills/new",
+        ),
+        RelatedList(
+            "Price list",
+            list_price_items,
+            "supplierId",
+            "/price-list",
+            ("unit", "costPrice"),
+            save_price_item,
+            "/price-list/new",
+        ),
+    ),
+)
+
+TAXES = RecordLayout(
+    title="Taxes",
+    lead="What you charge on quotes and invoices.",
+    path="/settings/taxes",
+    panels=PANELS_WITHOUT_FILES,
+    area="Settings",
+    base_template="settings.html",
+    get_operation=get_tax_rate,
+    list_operation=list_tax_rates,
+    create_operation=save_tax_rate,
+    title_of=lambda rate: str(rate["name"]),
+    subtitle_of=lambda rate: "Taken where nothing else is said" if rate["isDefault"] else "",
+    columns=("percent", "category"),
+    facts=("percent", "category", "note"),
+    tabs={"": "In use", "archived": "Archived"},
+    empty_text="No tax rates yet. Add those that you charge, such as VAT 20 %, and say which is the usual one.",
+    list_header="taxes_above.html",
+    page_body="tax_rate.html",
+)
+
+
+@dataclass(frozen=True)
+class PricePages:
+    """The pages of the price list, suppliers and tax rates."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        return [
+            *RecordPages(self.office, ITEMS).routes(),
+            *RecordPages(self.office, SUPPLIERS).routes(),
+            *RecordPages(self.office, TAXES, add_variables=self._tax_list_variables).routes(),
+        ]
+
+    async def _tax_list_variables(self, request: OfficeRequest, rate: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return whether prices include tax, for the header of the list of rates."""
+        if rate is not None:
+            return {}
+        settings = await self.office.perform(request, get_settings)
+        return {"inclusive": settings["pricesIncludeTax"], "may_decide": request.can_perform(update_settings)}

@@ -1,0 +1,98 @@
+"""Quotes: the list, the page of each with its lines and the customer's answer, and the line editor."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.invoices.drafting.operations import draft_invoice, list_invoices
+from mainstay.business.issuing.document_files import is_issued
+from mainstay.business.quotes.decisions import record_quote_decision
+from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
+from mainstay.business.quotes.sending import get_quote_proof, send_quote
+from mainstay.doors.office.kit.document_actions import order_draft_actions
+from mainstay.doors.office.kit.line_editor import LinePages
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, FormPart, RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import RelatedList
+from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.money.draft_previews import DraftPreviewPages
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.formatting import join_isolated
+from mainstay.identity.links import LinkKind, LinkMaker
+
+_CHOSEN_PREFIX = "chosen "
+
+
+def _read_chosen_options(_quote: RecordJson, fields: Mapping[str, str], _display: DisplaySettings) -> dict[str, object]:
+    """Return the ticked options as input of the operation."""
+    return {"chosen": [name.removeprefix(_CHOSEN_PREFIX) for name in fields if name.startswith(_CHOSEN_PREFIX)]}
+
+
+QUOTES = RecordLayout(
+    title="Quotes",
+    lead="What work would cost, and what customers answered.",
+    path="/quotes",
+    area="Quotes",
+    get_operation=get_quote,
+    list_operation=list_quotes,
+    create_operation=draft_quote,
+    title_of=lambda quote: join_isolated(quote["number"], quote["title"]),
+    subtitle_of=lambda quote: join_isolated(
+        quote["customerName"], f"Revision {quote['revision']}" if quote["revision"] > 1 else "", separator=" · "
+    ),
+    columns=("status", "total", "issuedOn", "validUntil"),
+    optional_columns=("issuedOn",),
+    facts=(
+        "customerName",
+        "siteName",
+        "jobNumber",
+        "issuedOn",
+        "validUntil",
+        "sentAt",
+        "viewedAt",
+        "decidedAt",
+        "declineReason",
+        "withdrawReason",
+        "terms",
+    ),
+    tabs={"all": "All", "draft": "Drafts", "sent": "Waiting", "expired": "Expired", "accepted": "Accepted"}
+    | {"declined": "Declined", "withdrawn": "Withdrawn", "superseded": "Replaced"},
+    choices={"deliver": DELIVERY_CHOICES},
+    skipped_fields=frozenset({"lines", "edits", "chosen"}),
+    page_body="quote.html",
+    form_headers={send_quote.name: "document_way.html"},
+    form_parts={record_quote_decision.name: FormPart("chosen_options.html", _read_chosen_options)},
+    related_lists=(RelatedList("Invoices", list_invoices, "quoteId", "/invoices", ("status", "total", "due")),),
+    empty_text="No quotes yet. Draft the first one for a customer.",
+)
+
+
+@dataclass(frozen=True)
+class QuotePages:
+    """The pages of quotes."""
+
+    office: OfficePages
+    link_maker: LinkMaker
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        return [
+            *RecordPages(self.office, QUOTES, add_variables=self._page_variables).routes(),
+            *DraftPreviewPages(self.office, QUOTES, get_quote_proof).routes(),
+            *LinePages(self.office, QUOTES, update_quote, is_sales=True, has_options=True).routes(),
+        ]
+
+    async def _page_variables(self, request: OfficeRequest, quote: RecordJson | None) -> dict[str, Any]:
+        """Return what only a quote's page has: the customer's link, and the address that bills what they accepted."""
+        if quote is None:
+            return {}
+        can_bill = quote["acceptance"] is not None and request.can_perform(draft_invoice)
+        return {
+            "public": self.link_maker.build_url(LinkKind.QUOTE, quote["id"]) if is_issued(quote) else None,
+            "actions": order_draft_actions(QUOTES, quote, QUOTES.actions_of(self.office, quote), send_quote),
+            "editable": update_quote.name in quote["availableActions"],
+            "bills": f"/invoices/new?{urlencode({'quoteId': quote['id']})}" if can_bill else None,
+        }

@@ -1,0 +1,1 @@
+"""Pages that customers open by a secret link."""

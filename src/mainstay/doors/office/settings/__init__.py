@@ -1,0 +1,1 @@
+"""Settings of the organisation, import and export, and the pages for developers."""

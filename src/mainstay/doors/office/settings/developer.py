@@ -1,0 +1,161 @@
+"""Settings → Developer: API keys and connected apps."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.navigation import DEVELOPER_AREAS
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
+from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.settings.activity import client_activity_variables
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.rendering import redirect
+from mainstay.identity.connections import get_connection, list_connections
+from mainstay.identity.keys import SecretDeriver, create_key, get_key, list_keys
+from mainstay.kernel.operation import Operation
+from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Permissions, Role
+from mainstay.vocabulary.refusal import Forbidden
+
+# Returns the names of the tools that an app of a person with these permissions can use.
+ToolNames = Callable[[Permissions, Access], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """The text to type or paste into a client."""
+
+    client: str
+    how: str
+    text: str
+
+
+KEYS = RecordLayout(
+    title="API Keys",
+    lead="A key lets a program use the HTTP API and the tool server, with the rights of whoever made it.",
+    path="/settings/developer/keys",
+    area="Settings",
+    base_template="developer.html",
+    get_operation=get_key,
+    list_operation=list_keys,
+    create_operation=create_key,
+    title_of=lambda key: str(key["name"]),
+    subtitle_of=lambda key: f"{Access(key['access']).label} · … {key['lastFour']}",
+    columns=("status", "personName", "lastUsedAt"),
+    facts=("access", "personName", "createdAt", "lastUsedAt", "revokedAt"),
+    panels=PANELS_WITHOUT_FILES,
+    page_body="activity_link.html",
+    empty_text="No keys yet. Make one for each program, so that you can revoke it alone.",
+)
+CONNECTIONS = RecordLayout(
+    title="MCP",
+    lead="The address for agents such as Claude or Cursor, and the apps that people have connected to it.",
+    path="/settings/developer/mcp",
+    area="Settings",
+    base_template="developer.html",
+    get_operation=get_connection,
+    list_operation=list_connections,
+    title_of=lambda app: str(app["clientName"]),
+    subtitle_of=lambda app: f"{Access(app['effectiveAccess']).label} · approved by {app['personName']}",
+    columns=("status", "lastUsedAt"),
+    facts=("personName", "personRole", "access", "effectiveAccess", "createdAt", "lastUsedAt", "endedAt"),
+    list_header="mcp.html",
+    page_body="connection.html",
+    panels=PANELS_WITHOUT_FILES,
+    empty_text="No apps connected. An app appears here once someone has approved it.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeveloperPages:
+    """The pages for keys and connected apps."""
+
+    office: OfficePages
+    tool_names: ToolNames
+    key_maker: SecretDeriver
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        return [
+            Route("GET", "/settings/developer", self.office.require_sign_in(self.redirect_to_first)),
+            *RecordPages(
+                self.office,
+                KEYS,
+                add_variables=client_activity_variables,
+                add_input=self._add_secret,
+                reveal_secret=self._reveal_secret,
+            ).routes(),
+            *RecordPages(self.office, CONNECTIONS, add_variables=self._connection_variables).routes(),
+        ]
+
+    async def redirect_to_first(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Redirect to the first page that the person can use."""
+        areas = request.usable_areas(DEVELOPER_AREAS)
+        if not areas:
+            raise Forbidden("Your role does not connect apps or programs.")
+        return redirect(areas[0].path)
+
+    def _add_secret(
+        self, request: OfficeRequest, operation: Operation, _fields: Mapping[str, str]
+    ) -> dict[str, object]:
+        if operation is not create_key or request.once_token is None:
+            return {}
+        return {"key": self.key_maker.derive_key(request.actor, request.once_token)}
+
+    def _reveal_secret(self, request: OfficeRequest, operation: Operation, key: RecordJson) -> RecordJson | None:
+        if operation is not create_key:
+            return None
+        secret = self.key_maker.derive_key(request.actor, request.once_token) if request.once_token else key["key"]
+        return {"title": "Your new key", "secret": secret}
+
+    async def _connection_variables(self, request: OfficeRequest, record: RecordJson | None) -> dict[str, Any]:
+        if record is None:
+            address = f"{self.office.visitors.base_url}/mcp"
+            return {"address": address, "snippets": _client_snippets(address)}
+        rights, access = ROLE_PERMISSIONS[Role(record["personRole"])], Access(record["effectiveAccess"])
+        return {"tools": self.tool_names(rights, access), **await client_activity_variables(request, record)}
+
+
+def _client_snippets(address: str) -> list[Snippet]:
+    """Return texts to paste into the usual clients."""
+    call = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    return [
+        Snippet("Claude Code", "In a terminal:", f"claude mcp add --transport http mainstay {address}"),
+        Snippet(
+            "Claude Desktop and claude.ai", "Settings → Connectors → Add custom connector. Paste the address:", address
+        ),
+        Snippet("Cursor", "In .cursor/mcp.json:", _format_json({"mcpServers": {"mainstay": {"url": address}}})),
+        Snippet(
+            "VS Code", "In .vscode/mcp.json:", _format_json({"servers": {"mainstay": {"type": "http", "url": address}}})
+        ),
+        Snippet(
+            "Other clients, with an API key",
+            "Where apps cannot sign in by themselves, a key does:",
+            _format_json(
+                {
+                    "mcpServers": {
+                        "mainstay": {
+                            "type": "http",
+                            "url": address,
+                            "headers": {"Authorization": "Bearer YOUR_API_KEY"},
+                        }
+                    }
+                }
+            ),
+        ),
+        Snippet(
+            "curl, with an API key",
+            "To see that it answers:",
+            f"curl {address} \\\n  -H 'Authorization: Bearer YOUR_API_KEY' \\\n"
+            f"  -H 'Content-Type: application/json' \\\n  -d '{call}'",
+        ),
+    ]
+
+
+def _format_json(data: dict[str, Any]) -> str:
+    return orjson.dumps(data, option=orjson.OPT_INDENT_2).decode()

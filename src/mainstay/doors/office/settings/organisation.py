@@ -1,0 +1,194 @@
+"""Settings: the organisation, its work rules, failed tasks, and the person's own account."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mainstay.business.organisation.failed_work import get_work, list_failed_work
+from mainstay.business.organisation.operations import get_organisation
+from mainstay.business.organisation.settings import get_settings
+from mainstay.doors.downloads import respond_with_picture
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
+from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
+from mainstay.doors.office.settings.document_settings import EMAIL_FIELDS, MONEY_FIELDS, NUMBER_FORMATS, SETTINGS_FIELDS
+from mainstay.doors.office.sign_in.public_pages import PublicPages
+from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.rendering import redirect
+from mainstay.identity import sessions, sign_in
+from mainstay.identity.passwords import check_new_password
+from mainstay.identity.person_sign_in import change_password
+from mainstay.identity.sessions import Session
+from mainstay.identity.sign_in import WrongCredentials
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.infrastructure.images import media_type_of
+from mainstay.values.choices import to_label
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
+
+_ACCOUNT_PATH = "/settings/account"
+
+ORGANISATION = RecordLayout(
+    title="Organisation",
+    lead="Its name, address and numbers, as customers see them.",
+    path="/settings",
+    area="Settings",
+    base_template="settings.html",
+    get_operation=get_organisation,
+    title_of=lambda organisation: str(organisation["name"]),
+    subtitle_of=lambda _: "The organisation as customers see it.",
+    columns=(),
+    facts=(
+        "legalName",
+        "address",
+        "email",
+        "phone",
+        "taxNumber",
+        "registrationNumber",
+        "country",
+        "currency",
+        "timeZone",
+    ),
+    page_body="logo.html",
+    skipped_fields=SETTINGS_FIELDS | MONEY_FIELDS,
+)
+
+
+WORK_RULES = RecordLayout(
+    title="Work",
+    lead="When you work, what roles may see, and how jobs are numbered.",
+    path="/settings/work-rules",
+    area="Settings",
+    base_template="settings.html",
+    get_operation=get_settings,
+    title_of=lambda _: "Work",
+    subtitle_of=lambda _: "When you work, what roles may see, and how jobs are numbered.",
+    columns=(),
+    facts=(
+        "workingHours",
+        "membersSeePrices",
+        "membersSeeTeamSchedule",
+        "subcontractorsLogHours",
+        "hoursRoundingMinutes",
+        "jobNumbers",
+        "purchaseOrderNumbers",
+        "subscription",
+    ),
+    field_texts={
+        **NUMBER_FORMATS,
+        "subscription": lambda settings, _zone: to_label(settings["subscription"]["status"]),
+    },
+    skipped_fields=MONEY_FIELDS | EMAIL_FIELDS,
+    panels=PANELS_WITHOUT_FILES,
+)
+
+
+FAILED_WORK = RecordLayout(
+    title="Not done",
+    lead="What the house was to do by itself and could not. Clear away what is in its way and try again, or drop it.",
+    path="/settings/work",
+    area="Settings",
+    base_template="settings.html",
+    get_operation=get_work,
+    list_operation=list_failed_work,
+    title_of=lambda work: str(work["about"]),
+    subtitle_of=lambda _: "",
+    columns=("problem", "failedAt"),
+    facts=("problem", "failedAt", "attempts"),
+    panels=PANELS_WITHOUT_FILES,
+    empty_text="There is nothing that could not be done.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsPages:
+    """The pages of the layouts above, the logo, and the pages of the person's own account."""
+
+    office: OfficePages
+    public_pages: PublicPages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        signed_in = self.office.require_sign_in
+        return [
+            *RecordPages(self.office, ORGANISATION).routes(),
+            *RecordPages(self.office, WORK_RULES).routes(),
+            *RecordPages(self.office, FAILED_WORK).routes(),
+            Route("GET", "/logo/{name}", signed_in(self.show_logo)),
+            Route("GET", _ACCOUNT_PATH, signed_in(self.show_account)),
+            *form_routes(f"{_ACCOUNT_PATH}/password", signed_in(self.change_password), _ACCOUNT_PATH),
+            *form_routes(f"{_ACCOUNT_PATH}/sessions/end-others", signed_in(self.end_other_sessions), _ACCOUNT_PATH),
+            *form_routes(f"{_ACCOUNT_PATH}/sessions/{{id}}/end", signed_in(self.end_session), _ACCOUNT_PATH),
+        ]
+
+    async def show_logo(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Return the logo to people of the organisation. Another picture has another name, and so another path."""
+        membership, visitors = request.visitor.membership, self.office.visitors
+        if membership is None or not membership.logo or membership.logo != path_values["name"]:
+            raise NotFound("page")
+        return await visitors.runner.run(_respond_with_logo, visitors.files.path(membership.logo))
+
+    async def show_account(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show the person's own account."""
+        return await self._render_account(request, notice=self.office.find_notice(request))
+
+    async def change_password(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Change the person's own password, and end all their other sessions."""
+        fields = await self.office.read_form(request)
+        request = request.with_form_token(fields)
+        try:
+            known = await self.public_pages.look_up_account(request.visitor.account)
+            await self.public_pages.count_attempt(request.http_request, known)
+            check_new_password("newPassword", fields.get("newPassword", ""))
+            await self.office.visitors.runner.run(sign_in.check_password, known, fields.get("password", ""))
+            given = {"password": fields.get("newPassword", ""), "session": request.visitor.session}
+            await self.office.perform(request, change_password, given)
+        except WrongCredentials:
+            return await self._render_account(request, Invalid([Fault("password", "is not right")]))
+        except Refusal as refusal:
+            return await self._render_account(request, refusal)
+        cookie = await self.public_pages.remember_browser(request.http_request, request.visitor.account)
+        return redirect(f"{_ACCOUNT_PATH}?done=password", (cookie,))
+
+    async def end_session(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """End one of the person's own sessions."""
+        await self.office.read_form(request)
+        await self.office.visitors.runner.run(self._end_session, request.visitor.account, path_values["id"])
+        return redirect(f"{_ACCOUNT_PATH}?done=ended")
+
+    async def end_other_sessions(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """End all of the person's own sessions except this one."""
+        await self.office.read_form(request)
+        await self.office.visitors.runner.run(
+            self._end_other_sessions, request.visitor.account, request.visitor.session
+        )
+        return redirect(f"{_ACCOUNT_PATH}?done=others-ended")
+
+    async def _render_account(self, request: OfficeRequest, refusal: Refusal | None = None, **values: Any) -> Response:
+        own_sessions = await self.office.visitors.runner.run_read(self._read_sessions, request.visitor.account)
+        return self.office.render_page(
+            "account.html", request, status_of(refusal), sessions=own_sessions, **refusal_variables(refusal), **values
+        )
+
+    def _read_sessions(self, account_id: str) -> list[Session]:
+        performer = self.office.visitors.performer
+        with performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            return sessions.list_sessions(db, account_id, performer.clock())
+
+    def _end_session(self, account_id: str, session_id: str) -> None:
+        with self.office.visitors.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            sessions.end_session(db, account_id, session_id)
+
+    def _end_other_sessions(self, account_id: str, session_id: str) -> None:
+        with self.office.visitors.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            sessions.end_sessions(db, account_id, kept_session=session_id)
+
+
+def _respond_with_logo(path: Path) -> Response:
+    try:
+        return respond_with_picture(path, "logo", media_type_of(path))
+    except FileNotFoundError:
+        # The folder of files was not restored together with the database.
+        raise NotFound("page") from None

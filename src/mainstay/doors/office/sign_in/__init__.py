@@ -1,0 +1,1 @@
+"""Pages before sign-in: signing in, a new password, invitations and the first organisation."""

@@ -1,0 +1,1 @@
+"""Pages about the work: customers, jobs, schedule, hours and people."""

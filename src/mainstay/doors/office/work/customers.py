@@ -1,0 +1,192 @@
+"""Customers, with what they owe, their sites and contacts."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.customers.duplicates import list_duplicate_customers
+from mainstay.business.customers.operations import create_customer, get_customer, list_customers
+from mainstay.business.customers.sites_and_contacts import (
+    get_contact,
+    get_site,
+    list_contacts,
+    list_sites,
+    save_contact,
+    save_site,
+)
+from mainstay.business.invoices.drafting.operations import draft_invoice, list_invoices
+from mainstay.business.invoices.payments.recording import list_payments, record_payment
+from mainstay.business.jobs.operations import create_job, list_jobs
+from mainstay.business.quotes.operations import draft_quote, list_quotes
+from mainstay.business.reporting.balance import get_customer_balance
+from mainstay.business.reporting.operations import get_report
+from mainstay.business.reporting.statement_sending import get_statement, list_statements
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import RelatedList
+from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.formatting import format_address, format_date
+
+_JOBS_OF_CUSTOMER = RelatedList(
+    "Jobs", list_jobs, "customerId", "/jobs", ("status", "stage", "dueOn"), create_job, "/jobs/new"
+)
+_JOBS_AT_SITE = RelatedList("Jobs", list_jobs, "siteId", "/jobs", ("status", "stage", "dueOn"))
+
+CUSTOMERS = RecordLayout(
+    title="Customers",
+    lead="Everyone you work for.",
+    path="/customers",
+    area="Customers",
+    get_operation=get_customer,
+    list_operation=list_customers,
+    create_operation=create_customer,
+    title_of=lambda customer: str(customer["name"]),
+    subtitle_of=lambda customer: " · ".join(
+        filter(None, (format_address(customer["billingAddress"]), customer["email"]))
+    ),
+    columns=("phone", "status"),
+    facts=(
+        "phone",
+        "email",
+        "billingAddress",
+        "kind",
+        "taxNumber",
+        "registrationNumber",
+        "eInvoiceAddress",
+        "reference",
+        "paymentTermsDays",
+        "language",
+        "notes",
+        "externalRef",
+    ),
+    tabs={"": "Active", "archived": "Archived"},
+    order="name",
+    empty_text="No customers yet. Add the first one, or bring them over from a file under Settings, Import.",
+    page_header="customer_ways.html",
+    related_lists=(
+        _JOBS_OF_CUSTOMER,
+        RelatedList(
+            "Quotes",
+            list_quotes,
+            "customerId",
+            "/quotes",
+            ("status", "total", "validUntil"),
+            draft_quote,
+            "/quotes/new",
+        ),
+        RelatedList(
+            "Invoices",
+            list_invoices,
+            "customerId",
+            "/invoices",
+            ("status", "total", "due", "dueOn"),
+            draft_invoice,
+            "/invoices/new",
+        ),
+        RelatedList(
+            "Payments",
+            list_payments,
+            "customerId",
+            "/payments",
+            ("on", "amount", "unallocated"),
+            record_payment,
+            "/payments/new",
+        ),
+        RelatedList("Statements", list_statements, "customerId", "/statements", ("issuedOn", "balance")),
+        RelatedList(
+            "Sites", list_sites, "customerId", "/sites", ("contactName", "contactPhone"), save_site, "/sites/new"
+        ),
+        RelatedList(
+            "Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"
+        ),
+    ),
+    accepts_additions=lambda customer: not customer["mergedIntoId"],
+    choices={"deliver": DELIVERY_CHOICES},
+)
+
+STATEMENTS = RecordLayout(
+    title="Statements",
+    lead="Statements of account that customers were sent.",
+    path="/statements",
+    area="Customers",
+    get_operation=get_statement,
+    list_operation=list_statements,
+    title_of=lambda statement: f"{format_date(statement['from'])} to {format_date(statement['until'])}",
+    subtitle_of=lambda statement: str(statement["customerName"]),
+    columns=("issuedOn", "balance", "overdue"),
+    facts=("customerName", "issuedOn", "broughtForward", "charged", "paid", "balance", "overdue"),
+    page_body="account_statement.html",
+    empty_text="No statements yet. Send one from a customer's page.",
+)
+
+SITES = RecordLayout(
+    title="Sites",
+    lead="The places where you work.",
+    path="/sites",
+    area="Customers",
+    get_operation=get_site,
+    list_operation=list_sites,
+    create_operation=save_site,
+    title_of=lambda site: str(site["name"]),
+    subtitle_of=lambda site: " · ".join(filter(None, (site["customerName"], format_address(site["address"])))),
+    columns=("contactName", "contactPhone", "status"),
+    facts=("customerName", "address", "accessNotes", "contactName", "contactPhone", "timeZone", "externalRef"),
+    tabs={"": "In use", "archived": "Archived"},
+    empty_text="No sites yet. A site belongs to a customer: add it on the customer's page.",
+    page_body="site.html",
+    related_lists=(_JOBS_AT_SITE,),
+)
+
+CONTACTS = RecordLayout(
+    title="Contacts",
+    lead="The people you speak to.",
+    path="/contacts",
+    area="Customers",
+    get_operation=get_contact,
+    list_operation=list_contacts,
+    create_operation=save_contact,
+    title_of=lambda contact: str(contact["name"]),
+    subtitle_of=lambda contact: " · ".join(filter(None, (contact["customerName"], contact["role"]))),
+    columns=("phone", "email", "status"),
+    facts=("customerName", "role", "phone", "email", "externalRef"),
+    tabs={"": "In use", "archived": "Archived"},
+    empty_text="No contacts yet. A contact belongs to a customer: add them on the customer's page.",
+)
+
+
+@dataclass(frozen=True)
+class CustomerPages:
+    """The pages of customers, statements, sites and contacts."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        return [
+            *RecordPages(self.office, CUSTOMERS, add_variables=self._page_variables).routes(),
+            *RecordPages(self.office, STATEMENTS).routes(),
+            *RecordPages(self.office, SITES).routes(),
+            *RecordPages(self.office, CONTACTS).routes(),
+        ]
+
+    async def _page_variables(self, request: OfficeRequest, customer: RecordJson | None) -> dict[str, Any]:
+        """Return what only these pages have: the customer's balance, or for the list, the link to duplicates."""
+        if customer is None:
+            return {"duplicates": request.can_perform(list_duplicate_customers)}
+        if not request.can_perform(get_customer_balance):
+            return {}
+        balance = await self.office.perform(request, get_customer_balance, {"customerId": customer["id"]})
+        if not balance["hasEntries"]:
+            return {}
+        query = {"customerId": customer["id"]}
+        return {
+            "owed": balance,
+            "late": f"/invoices?{urlencode({**query, 'status': 'overdue'})}"
+            if Decimal(balance["overdue"]) > 0
+            else None,
+            "open": f"/invoices?{urlencode({**query, 'status': 'unpaid'})}",
+            "statement": f"/reports/statement?{urlencode(query)}" if request.can_perform(get_report) else None,
+        }

@@ -1,0 +1,408 @@
+"""Hours: the editable week, the timer, approval, and the list."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import orjson
+
+from mainstay.business.hours.approval import review_hours, submit_hours
+from mainstay.business.hours.model import STATUS_BEFORE, ReviewDecision
+from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
+from mainstay.business.hours.timers import start_timer, stop_timer
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.people.operations import list_people
+from mainstay.business.schedule.operations import list_visits
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest, status_of
+from mainstay.doors.office.kit.record_layout import Action, RecordLayout, button_label
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.reference_fields import ReferenceFields
+from mainstay.doors.office.kit.running_timer import STOP_PATH, find_running_timer
+from mainstay.doors.office.money.to_bill import ToBillPages
+from mainstay.doors.office.work.hours_approval import HoursApprovalPages, can_see_queue
+from mainstay.doors.office.work.hours_week import (
+    DAYS,
+    NO_JOB,
+    HoursChange,
+    build_week,
+    form_name_of,
+    monday_of,
+    page_faults_of,
+    read_hours_changes,
+)
+from mainstay.doors.pages.display import state_of
+from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.form_fields import FormField
+from mainstay.doors.pages.formatting import join_isolated
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.rendering import redirect
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Performer
+from mainstay.values.durations import hours_text, parse_minutes
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Invalid, Refusal, Stale
+
+# The most entries of a week and the one before, and the most jobs and people to choose from.
+_ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
+_JOB_FIELD = FormField("job", "Job", None, "reference", required=False, refers_to="job")
+_NO_JOB_TEXTS = {NO_JOB, "no job"}
+_WEEK = "/hours/week"
+# The key of a fault of the whole week, besides those of its cells.
+_SUBMIT = "submit"
+
+
+def _stop_buttons(entry: dict[str, Any]) -> Sequence[Action]:
+    """Return the button that stops a timer and returns to its week."""
+    answers = {"entry": entry["id"], "person": entry["personId"], "on": entry["on"]}
+    return (Action(button_label(stop_timer), STOP_PATH, is_direct=True, answers=answers),)
+
+
+def _submit_buttons(entry: dict[str, Any]) -> Sequence[Action]:
+    """Return the button that submits only this entry."""
+    return (Action("Submit", HOURS.operation_path(submit_hours, entry), is_direct=True),)
+
+
+def _decision_buttons(entry: dict[str, Any]) -> Sequence[Action]:
+    """Return the buttons to decide on an entry. Rejecting it asks for the reason."""
+    path = HOURS.operation_path(review_hours, entry)
+    return [
+        Action(
+            _DECISION_LABELS[decision],
+            path,
+            is_direct=decision != _DECISION_WITH_REASON,
+            answers={"decision": decision},
+        )
+        for decision in _possible_decisions(entry)
+    ]
+
+
+def _possible_decisions(entry: Mapping[str, Any]) -> list[ReviewDecision]:
+    """Return the possible decisions on an entry, the likeliest first."""
+    return [decision for decision, status in STATUS_BEFORE.items() if status == entry["status"]]
+
+
+def _form_decisions(entry: Mapping[str, Any]) -> list[ReviewDecision]:
+    """Return the decisions in the form: the one that needs a reason if it is possible, because others have buttons."""
+    decisions = _possible_decisions(entry)
+    return [_DECISION_WITH_REASON] if _DECISION_WITH_REASON in decisions else decisions
+
+
+def _form_purpose(entry: Mapping[str, Any]) -> str | None:
+    """Return the purpose of the form, or None if nothing can be decided on the entry."""
+    return next((_DECISION_LABELS[decision] for decision in _form_decisions(entry)), None)
+
+
+_DECISION_LABELS: Mapping[ReviewDecision, str] = {"approve": "Approve", "reject": "Reject", "unapprove": "Un-approve"}
+# The decision that needs a form.
+_DECISION_WITH_REASON: ReviewDecision = "reject"
+
+HOURS = RecordLayout(
+    title="Hours",
+    lead="What was worked, by whom, on what.",
+    path="/hours",
+    area="Hours",
+    get_operation=get_time_entry,
+    list_operation=list_hours,
+    create_operation=log_hours,
+    title_of=lambda entry: join_isolated(_format_length(entry), entry["personName"], separator=" · "),
+    subtitle_of=lambda entry: join_isolated(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else "No job",
+    columns=("status", "on", "note"),
+    phone_columns=("on",),
+    facts=(
+        "personName",
+        "on",
+        "minutes",
+        "startedAt",
+        "endedAt",
+        "breakMinutes",
+        "note",
+        "reviewNote",
+        "billable",
+        "billableMinutes",
+        "billed",
+        "costRate",
+        "billRate",
+    ),
+    tabs={"all": "All", "running": "Running", "draft": "Drafts", "submitted": "Submitted"}
+    | {"approved": "Approved", "rejected": "Rejected"},
+    list_header="hours_above.html",
+    page_body="time_entry.html",
+    empty_text="No hours yet. Log some, or start a timer.",
+    primary_actions={
+        stop_timer.name: _stop_buttons,
+        submit_hours.name: _submit_buttons,
+        review_hours.name: _decision_buttons,
+    },
+    choices={"decision": tuple(_DECISION_LABELS.items())},
+    possible_choices={"decision": lambda entry, _by: _form_decisions(entry)},
+    purposes={review_hours.name: _form_purpose},
+    required_if={"reason": ("decision", _DECISION_WITH_REASON)},
+)
+
+
+def _format_length(entry: Mapping[str, Any]) -> str:
+    return "Running" if entry["minutes"] is None else hours_text(entry["minutes"])
+
+
+class _WeekAddress(NamedTuple):
+    """The person and the week of the page."""
+
+    monday: date
+    today: date
+    person: str
+    # Whether it is the viewer's own.
+    own: bool
+
+    @property
+    def path(self) -> str:
+        """The address of this week."""
+        return self.path_of_week(self.monday)
+
+    def path_of_week(self, monday: date) -> str:
+        """Return the address of another week of the same person."""
+        query = {"on": monday.isoformat()} if monday != monday_of(self.today) else {}
+        query |= {} if self.own else {"person": self.person}
+        return _WEEK + (f"?{urlencode(query)}" if query else "")
+
+    @property
+    def date_range(self) -> dict[str, str]:
+        """The first and the last date, as input of operations."""
+        return {"from": self.monday.isoformat(), "until": (self.monday + timedelta(days=DAYS - 1)).isoformat()}
+
+    @property
+    def person_input(self) -> dict[str, str]:
+        """The person as input of operations, unless it is the viewer."""
+        return {} if self.own else {"personId": self.person}
+
+
+@dataclass(frozen=True)
+class HoursPages:
+    """The pages of hours, the timer and approval."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        signed_in = self.office.require_sign_in
+        return [
+            Route("GET", _WEEK, signed_in(self.show_week)),
+            Route("POST", _WEEK, signed_in(self.save_week)),
+            *form_routes(f"{_WEEK}/log", signed_in(self.log), _WEEK),
+            *form_routes("/hours/timer/start", signed_in(self.start), _WEEK),
+            *form_routes(STOP_PATH, signed_in(self.stop), _WEEK),
+            *HoursApprovalPages(self.office).routes(),
+            *ToBillPages(self.office).routes(),
+            *RecordPages(self.office, HOURS, add_variables=self._header_variables).routes(),
+        ]
+
+    async def show_week(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show a week of hours, the viewer's own or another person's."""
+        address = self._read_address(request, {**query_parameters(request.http_request), **request.restored_fields})
+        return await self._render_page(request, address, request.restored_fields)
+
+    async def save_week(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Save all typed changes, or none."""
+        fields, request, address = await self._read_form(request)
+        try:
+            job = await self._resolve_job(request, fields)
+        except Invalid as invalid:
+            return await self._render_page(request, address, fields, page_faults_of(invalid))
+        changes, faults = read_hours_changes(fields, job, None if address.own else address.person)
+        if fields.get("then") == "submit":
+            changes.append(HoursChange(_SUBMIT, submit_hours, {**address.date_range, **address.person_input}))
+        if not faults:
+            faults = await self.office.visitors.runner.run_change(
+                request.actor.organisation, self._perform_all, request, changes
+            )
+        if faults:
+            return await self._render_page(request, address, fields, faults)
+        return _redirect_to_week(address, changes[-1].operation.name if changes else "unchanged")
+
+    async def log(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Log hours of one day."""
+        fields, request, address = await self._read_form(request)
+        try:
+            minutes = parse_minutes(fields.get("time", ""))
+        except ValueError as problem:
+            return await self._render_page(request, address, fields, {"time": f"Time {problem}."})
+        given = {
+            "minutes": minutes,
+            "on": request.display.parse_date(fields.get("day", "")),
+            "note": fields.get("note", "").strip() or None,
+        }
+        return await self._perform_and_redirect(request, address, log_hours, fields, given)
+
+    async def start(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Start a timer. If the person asked to switch, the running one is stopped."""
+        fields, request, address = await self._read_form(request)
+        given = {"switch": "switch" in fields, "note": fields.get("note", "").strip() or None}
+        return await self._perform_and_redirect(request, address, start_timer, fields, given)
+
+    async def stop(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Stop the timer."""
+        fields, request, address = await self._read_form(request)
+        given: dict[str, object] = {
+            name: text for name in ("note", "endedAt") if (text := fields.get(name, "").strip())
+        }
+        given |= {"endedAt": request.display.parse_time(fields["endedAt"])} if "endedAt" in given else {}
+        try:
+            given["breakMinutes"] = parse_minutes(fields.get("break", "") or "0")
+        except ValueError as problem:
+            return await self._render_page(request, address, fields, {"break": f"Break {problem}."})
+        # The page of an entry stops its own timer, not another one that was started since.
+        given |= {"timeEntryId": fields["entry"]} if fields.get("entry") else {}
+        return await self._perform_and_redirect(request, address, stop_timer, fields, given)
+
+    async def _perform_and_redirect(
+        self,
+        request: OfficeRequest,
+        address: _WeekAddress,
+        operation: Operation,
+        fields: dict[str, str],
+        given: Mapping[str, object],
+    ) -> Response:
+        job_input = {}
+        try:
+            if "job" in fields:
+                job = await self._resolve_job(request, fields)
+                job_input = {"jobId": job} if job not in {"", NO_JOB} else {}
+            person_input = {} if "timeEntryId" in given else address.person_input
+            await self.office.perform(request, operation, {**given, **job_input, **person_input})
+        except Refusal as refusal:
+            faults = page_faults_of(refusal)
+            return await self._render_page(request, address, fields, faults, None if faults else refusal)
+        return _redirect_to_week(address, operation.name)
+
+    async def _resolve_job(self, request: OfficeRequest, fields: Mapping[str, str]) -> str:
+        """Return the id of the job that was chosen or typed."""
+        if fields.get("job", "").strip().lower() in _NO_JOB_TEXTS:
+            return NO_JOB
+        return (await ReferenceFields(self.office).resolve_ids(request, [_JOB_FIELD], fields)).get("job", "")
+
+    async def _read_form(self, request: OfficeRequest) -> tuple[dict[str, str], OfficeRequest, _WeekAddress]:
+        fields = await self.office.read_form(request)
+        return fields, request.with_form_token(fields), self._read_address(request, fields)
+
+    def _read_address(self, request: OfficeRequest, query: Mapping[str, str]) -> _WeekAddress:
+        today = self.office.today(request)
+        try:
+            chosen = date.fromisoformat(query.get("on", ""))
+        except ValueError:
+            chosen = today
+        # The first and last dates of the calendar have no whole weeks.
+        monday = monday_of(min(max(chosen, date(2000, 1, 3)), today + timedelta(days=366)))
+        person = query.get("person", "") if request.actor.can(Permission.ALL_HOURS_READ) else ""
+        own_id = str(request.actor.id)
+        return _WeekAddress(monday, today, person or own_id, person in {"", own_id})
+
+    async def _render_page(
+        self,
+        request: OfficeRequest,
+        address: _WeekAddress,
+        typed: Mapping[str, str] | None = None,
+        faults: Mapping[str, str] | None = None,
+        refusal: Refusal | None = None,
+    ) -> Response:
+        entries = await self._list_entries(request, address)
+        jobs = await self.office.perform(request, list_jobs, {"status": "live", "limit": _JOBS})
+        shown_entries = [{**one, "state": state_of(list_hours.output, one["status"])} for one in entries["data"]]
+        week = build_week(address.monday, address.today, shown_entries, typed, faults)
+        return self.office.render_page(
+            "hours_week.html",
+            request,
+            422 if faults else status_of(refusal),
+            area="Hours",
+            at=address,
+            week=week,
+            # What was typed stays visible, even if it is refused because nothing can be changed any more.
+            types=request.can_perform(log_hours) or bool(typed),
+            more=entries["hasMore"],
+            before=address.path_of_week(address.monday - timedelta(days=DAYS)),
+            after=address.path_of_week(address.monday + timedelta(days=DAYS)),
+            timer=await find_running_timer(self.office, request, address.person),
+            stop=STOP_PATH,
+            jobs=await self._sort_jobs(request, address, jobs["data"]),
+            many_jobs=jobs["hasMore"],
+            people=await self._list_people(request),
+            typed=typed or {},
+            sent=form_name_of(typed or {}),
+            wrong=faults or {},
+            marks=bool((faults or {}).keys() - {_SUBMIT}),
+            problem=refusal.text if refusal else None,
+            notice=RESTORED_NOTICE
+            if request.restored_fields and not (faults or refusal)
+            else self.office.find_notice(request),
+            **await self._header_variables(request, None),
+        )
+
+    async def _list_entries(self, request: OfficeRequest, address: _WeekAddress) -> dict[str, Any]:
+        """Return the hours of the week, and of the one before, because its jobs are likely to continue."""
+        query = {
+            "personId": address.person,
+            **address.date_range,
+            "from": (address.monday - timedelta(days=DAYS)).isoformat(),
+            "limit": _ENTRIES,
+        }
+        return await self.office.list_records(request, list_hours, query)
+
+    async def _sort_jobs(
+        self, request: OfficeRequest, address: _WeekAddress, jobs: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """Sort the jobs to choose from: those with a visit of the person today come first."""
+        if not request.can_perform(list_visits):
+            return jobs
+        day = address.today.isoformat()
+        query = {"personId": address.person, "from": day, "until": day, "limit": _JOBS}
+        page = await self.office.perform(request, list_visits, query)
+        planned = [visit["jobId"] for visit in page["data"]]
+        return sorted(jobs, key=lambda job: planned.index(job["id"]) if job["id"] in planned else len(planned))
+
+    async def _list_people(self, request: OfficeRequest) -> list[dict[str, Any]]:
+        if not request.actor.can(Permission.ALL_HOURS_READ):
+            return []
+        page = await self.office.perform(request, list_people, {"limit": _PEOPLE, "order": "name"})
+        people: list[dict[str, Any]] = page["data"]
+        return people
+
+    async def _header_variables(self, request: OfficeRequest, record: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {} if record else {"can_see_queue": can_see_queue(request)}
+
+    def _perform_all(self, request: OfficeRequest, changes: Sequence[HoursChange]) -> dict[str, str]:
+        """Perform all changes in one transaction. If any is refused, none is done. Return the faults by cell."""
+        try:
+            with self.office.visitors.performer.open_batch(request.actor.organisation) as performer:
+                self._perform_each(performer, request, changes)
+        except _RefusedError as refused:
+            return refused.faults
+        return {}
+
+    def _perform_each(self, performer: Performer, request: OfficeRequest, changes: Sequence[HoursChange]) -> None:
+        faults: dict[str, str] = {}
+        for change in changes:
+            details = request.build_request_details(change.cell, change.version)
+            try:
+                performer.perform(change.operation, request.actor, orjson.dumps(change.given), details)
+            except Stale:
+                faults[change.cell] = "It was changed meanwhile. Look at it, then save again."
+            except Refusal as refusal:
+                faults[change.cell] = self.office.translate_refusal(
+                    request, change.operation, change.given, refusal
+                ).text
+        if faults:
+            raise _RefusedError(faults)
+
+
+class _RefusedError(Exception):
+    """A change was refused, so the whole batch is rolled back."""
+
+    def __init__(self, faults: dict[str, str]) -> None:
+        super().__init__()
+        self.faults = faults
+
+
+def _redirect_to_week(address: _WeekAddress, done: str) -> Response:
+    separator = "&" if "?" in address.path else "?"
+    return redirect(f"{address.path}{separator}{urlencode({'done': done})}")

@@ -1,0 +1,125 @@
+"""Jobs: the list, the page of each, and the board by stage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.invoices.drafting.operations import list_invoices
+from mainstay.business.jobs.model import BOARD_STAGES, DONE, OFFICE_STAGES, settable_statuses
+from mainstay.business.jobs.operations import create_job, get_job, list_jobs
+from mainstay.business.purchasing.bills import list_bills, record_bill
+from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
+from mainstay.business.quotes.operations import draft_quote, list_quotes
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
+from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.record_panels import RelatedList
+from mainstay.doors.office.work.job_page import JobPageVariables
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.formatting import format_address, join_isolated
+from mainstay.values.choices import to_label
+from mainstay.vocabulary.permissions import find_withheld_values
+
+_MAX_CARDS = 20
+
+JOBS = RecordLayout(
+    title="Jobs",
+    lead="What is to be done, for whom, and how far it is.",
+    path="/jobs",
+    area="Jobs",
+    get_operation=get_job,
+    list_operation=list_jobs,
+    create_operation=create_job,
+    title_of=lambda job: join_isolated(job["number"], job["title"]),
+    subtitle_of=lambda job: " · ".join(filter(None, (job["customerName"], format_address(job["siteAddress"])))),
+    columns=("status", "nextAction", "dueOn", "leadPersonName"),
+    facts=(
+        "customerName",
+        "siteName",
+        "siteAddress",
+        "description",
+        "priority",
+        "dueOn",
+        "nextVisitAt",
+        "leadPersonName",
+        "tags",
+        "billing",
+        "budget",
+        "customerOrderNumber",
+        "cancelReason",
+        "externalRef",
+    ),
+    # The newest live jobs come first. Ordered by due date, jobs without one would be missing.
+    tabs={"live": "Live", "enquiry": "Enquiries", "open": "Open", "inProgress": "In progress", "onHold": "On hold"}
+    | {"done": "Done", "closed": "Closed", "cancelled": "Cancelled", "all": "All"},
+    list_header="jobs_above.html",
+    page_header="job_ways.html",
+    page_body="job.html",
+    possible_choices={"status": lambda job, by: settable_statuses(job["status"], by)},
+    empty_text="No jobs yet. Make the first one for a customer.",
+    related_lists=(
+        RelatedList(
+            "Quotes", list_quotes, "jobId", "/quotes", ("status", "total", "validUntil"), draft_quote, "/quotes/new"
+        ),
+        RelatedList("Invoices", list_invoices, "jobId", "/invoices", ("status", "total", "due", "dueOn")),
+        RelatedList(
+            "Orders",
+            list_purchase_orders,
+            "jobId",
+            "/purchasing/orders",
+            ("status", "total", "neededOn"),
+            draft_purchase_order,
+            "/purchasing/orders/new",
+        ),
+        RelatedList(
+            "Suppliers' bills",
+            list_bills,
+            "jobId",
+            "/purchasing/bills",
+            ("status", "total", "dueOn"),
+            record_bill,
+            "/purchasing/bills/new",
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class JobPages:
+    """The pages of jobs, and the board."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        board = Route("GET", "/jobs/board", self.office.require_sign_in(self.show_board))
+        return [
+            board,
+            *RecordPages(self.office, JOBS, add_variables=JobPageVariables(self.office, JOBS).collect).routes(),
+        ]
+
+    async def show_board(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show the board: every live job at its stage, with what to do next."""
+        hidden_stages = find_withheld_values([OFFICE_STAGES], request.actor.permissions)
+        columns = [
+            await self._build_column(request, "stage", stage) for stage in BOARD_STAGES if stage not in hidden_stages
+        ]
+        if hidden_stages:
+            # People in the field do not see the office's stages of finished jobs.
+            columns.append(await self._build_column(request, "status", DONE))
+        return self.office.render_page(
+            "board.html", request, of=JOBS, columns=columns, may_create=request.can_perform(create_job)
+        )
+
+    async def _build_column(self, request: OfficeRequest, field: str, value: str) -> dict[str, Any]:
+        page = await self.office.list_records(request, list_jobs, {field: value, "limit": _MAX_CARDS})
+        return {
+            "name": value,
+            "list": "/jobs?" + urlencode({"status": "all", field: value}),
+            "words": to_label(value),
+            "count": format_count(page["count"]),
+            "jobs": page["data"],
+            "more": page["hasMore"],
+        }

@@ -1,0 +1,29 @@
+"""The people of the organisation."""
+
+from mainstay.business.people.operations import get_person, invite_person, list_people
+from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.vocabulary.permissions import HIGHEST_ROLE, Role
+
+PEOPLE = RecordLayout(
+    title="People",
+    lead="Everyone who works here, and what they may do.",
+    path="/people",
+    area="People",
+    get_operation=get_person,
+    list_operation=list_people,
+    create_operation=invite_person,
+    create_path="invite",
+    title_of=lambda person: str(person["name"]),
+    subtitle_of=lambda person: f"{Role(person['role']).label} · {person['email']}",
+    columns=("status", "phone", "skills"),
+    facts=("phone", "skills", "workingHours", "companyName", "colour", "costRate", "billRate"),
+    tabs={"": "Current", "invited": "Invited", "left": "Left"},
+    order="name",
+    # No form can give the highest role, so no role is chosen in the form of a person who has it.
+    prefill=lambda person: person | ({"role": None} if person["role"] == HIGHEST_ROLE else {}),
+    page_body="activity_link.html",
+    email_warning=(
+        "The last mail could not be sent: {problem} Correct the address; if it was the invitation, invite again."
+    ),
+    empty_text="Nobody here. Invite the people you work with: they get a mail with a link to join.",
+)

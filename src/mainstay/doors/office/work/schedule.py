@@ -1,0 +1,394 @@
+"""The schedule: day, week, list and a sheet to print, visits, time off, and who is free."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+from mainstay.business.jobs.operations import get_job
+from mainstay.business.schedule.board import get_schedule
+from mainstay.business.schedule.free_time import find_free_time
+from mainstay.business.schedule.leave import (
+    cancel_time_off,
+    decide_time_off,
+    get_time_off,
+    list_time_off,
+    request_time_off,
+)
+from mainstay.business.schedule.model import STATUS_MESSAGES, SettableStatus, is_undecided, next_visit_step
+from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
+from mainstay.business.schedule.planning import plan_schedule
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
+from mainstay.doors.office.kit.record_layout import Action, RecordLayout
+from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
+from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
+from mainstay.doors.office.work.visit_planning import PATH as PLANNING
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.form_fields import default_values, form_fields_of, to_operation_input
+from mainstay.doors.pages.formatting import (
+    format_date,
+    format_date_range,
+    format_long_date,
+    format_moment,
+    format_other_zone,
+    format_visit_date,
+    join_isolated,
+)
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.kernel.catalogue import check_permission
+from mainstay.values.choices import to_label
+from mainstay.values.wall_times import wall_time_text
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.refusal import NotFound, Refusal
+
+_PATH = "/schedule"
+_VIEWS = {"day": "Day", "week": "Week", "list": "List", "sheet": "Day sheet"}
+_DAYS_PER_WEEK = 7
+# The most visits on the sheet of a day.
+_MAX_ON_SHEET = 300
+_PAGE_SIZE = 100
+
+
+def _visit_subtitle(visit: Mapping[str, Any], zone: str) -> str:
+    return join_isolated(format_visit_date(visit, zone), visit["personName"] or "Nobody yet", separator=" · ")
+
+
+def _format_visit_start(visit: Mapping[str, Any], zone: str) -> str:
+    if visit["startsAt"] is None:
+        return format_date(visit["on"])
+    return f"{format_moment(visit['startsAt'], visit['timeZone'])}{format_other_zone(visit['timeZone'], zone)}"
+
+
+def _format_leave_period(leave: Mapping[str, Any]) -> str:
+    return format_date_range(leave["from"], leave["until"]) if leave["from"] else ""
+
+
+def _format_leave_start(leave: Mapping[str, Any], zone: str) -> str:
+    return format_date(leave["from"]) if leave["from"] else format_moment(leave["startsAt"], zone)
+
+
+def _format_leave_end(leave: Mapping[str, Any], zone: str) -> str:
+    """Format the end of time off. For whole days, that is the last day, not the moment when the next one begins."""
+    return format_date(leave["until"]) if leave["until"] else format_moment(leave["endsAt"], zone)
+
+
+def _next_statuses(visit: Mapping[str, Any], _by: Actor) -> list[str]:
+    """Return the statuses that a visit can get, the next step first."""
+    step = next_visit_step(visit["status"])
+    others = [status for status in get_args(SettableStatus) if status != visit["status"]]
+    return sorted(others, key=lambda status: step is None or status != step.to)
+
+
+def _possible_scopes(visit: Mapping[str, Any], _by: Actor) -> list[str]:
+    """Return which other visits can be changed with this one, if they are still planned."""
+    last = visit["lastOfSeries"]
+    follows = [] if last is None else ["following", "all"] if _start_of(last) >= _start_of(visit) else ["all"]
+    return ["one", *(["crew"] if visit["crewPlanned"] else []), *follows]
+
+
+def _start_of(visit: Mapping[str, Any]) -> str:
+    return str(visit["startsAt"] or visit["on"])
+
+
+VISITS = RecordLayout(
+    title="Visits",
+    lead="Who goes where, and when.",
+    path=f"{_PATH}/visits",
+    area="Schedule",
+    get_operation=get_visit,
+    list_operation=list_visits,
+    create_operation=plan_visit,
+    create_path="plan",
+    title_of=visit_title,
+    # The viewer's time zone is not known here. The column and the page add the zone if it differs.
+    subtitle_of=lambda visit: _visit_subtitle(visit, visit["timeZone"]),
+    columns=("status", "startsAt", "customerName"),
+    facts=(
+        "personName",
+        "kind",
+        "customerName",
+        "siteName",
+        "siteAddress",
+        "accessNotes",
+        "contactName",
+        "contactPhone",
+        "notes",
+        "timeZone",
+        "startedAt",
+        "finishedAt",
+        "overlapReason",
+    ),
+    tabs={"": "To come", "planned": "Planned", "started": "Started", "done": "Done", "cancelled": "Cancelled"},
+    order="start",
+    list_header="visits_above.html",
+    page_header="visit.html",
+    possible_choices={"status": _next_statuses, "scope": _possible_scopes},
+    bulk_operations=frozenset({cancel_visit.name}),
+    choices={
+        "scope": (
+            ("one", "This visit only"),
+            ("crew", "It and the visits of its crew"),
+            ("following", "It and those that follow in its series"),
+            ("all", "All of its series"),
+        )
+    },
+    field_texts={"startsAt": _format_visit_start},
+    empty_text="Nothing is planned from today on.",
+)
+TIME_OFF = RecordLayout(
+    title="Time off",
+    lead="When people are away, and what was decided.",
+    path="/time-off",
+    area="Schedule",
+    get_operation=get_time_off,
+    list_operation=list_time_off,
+    create_operation=request_time_off,
+    create_path="request",
+    title_of=lambda leave: join_isolated(to_label(leave["kind"]), leave["personName"], separator=", "),
+    subtitle_of=_format_leave_period,
+    columns=("status", "startsAt", "endsAt"),
+    facts=("personName", "kind", "startsAt", "endsAt", "note", "decisionNote"),
+    tabs={"": "To come", "requested": "Requested", "approved": "Approved", "declined": "Declined"}
+    | {"cancelled": "Cancelled"},
+    order="start",
+    page_body="time_off.html",
+    field_texts={"startsAt": _format_leave_start, "endsAt": _format_leave_end},
+    form_headers={decide_time_off.name: "time_off.html"},
+    empty_text="Nobody is away from today on.",
+)
+
+
+@dataclass(frozen=True)
+class SchedulePages:
+    """The pages of the schedule, of visits and of time off."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        signed_in = self.office.require_sign_in
+        return [
+            Route("GET", _PATH, signed_in(self.show)),
+            Route("GET", f"{_PATH}/free", signed_in(self.show_free_time)),
+            *VisitPlanningPages(self.office).routes(),
+            *RecordPages(
+                self.office, VISITS, add_variables=self._visit_variables, extend_record=self._linked_visit_variables
+            ).routes(),
+            *RecordPages(self.office, TIME_OFF, add_variables=self._time_off_variables).routes(),
+        ]
+
+    async def _visit_variables(self, request: OfficeRequest, visit: RecordJson | None) -> dict[str, Any]:
+        """Return what only these pages have: a button for the next step of the viewer's own visit, and its crew."""
+        if visit is None:
+            query = query_parameters(request.http_request)
+            filters = {name: query[name] for name in ("from", "until", "personId", *PROBLEM_FILTERS) if query.get(name)}
+            return {"changing": f"{PLANNING}?{urlencode(filters)}" if request.can_perform(plan_schedule) else None}
+        actions = VISITS.actions_of(self.office, visit)
+        can_progress = visit["personId"] == request.actor.id and set_visit_status.name in visit["availableActions"]
+        if can_progress and (step := next_visit_step(visit["status"])):
+            path = VISITS.operation_path(set_visit_status, visit)
+            actions.insert(0, Action(step.words, path, is_direct=True, answers={"status": step.to}))
+        variables: dict[str, Any] = {"actions": actions, "below": _visit_subtitle(visit, request.time_zone)}
+        if query_parameters(request.http_request).get("done") == set_visit_status.name:
+            variables["notice"] = STATUS_MESSAGES.get(visit["status"])
+        return variables | {
+            "crew": await self._list_crew(request, visit),
+            "work": await self._job_description(request, visit),
+        }
+
+    async def _job_description(self, request: OfficeRequest, visit: RecordJson) -> str | None:
+        """Return the description of the visit's job, if the viewer may see the job."""
+        if visit["jobId"] is None or not request.can_perform(get_job):
+            return None
+        try:
+            job = await self.office.perform(request, get_job, {"jobId": visit["jobId"]})
+        except NotFound:
+            return None
+        description: str | None = job["description"]
+        return description
+
+    async def _linked_visit_variables(self, request: OfficeRequest, visit: RecordJson) -> RecordJson:
+        """Return whether a crew is planned for the visit, and the last planned visit of its series."""
+        crew = await self._list_planned(request, visit, "groupId")
+        series = await self._list_planned(request, visit, "seriesId")
+        return {"crewPlanned": bool(crew), "lastOfSeries": series[0] if series else None}
+
+    async def _list_planned(self, request: OfficeRequest, visit: RecordJson, group_field: str) -> list[RecordJson]:
+        if not (visit[group_field] and request.can_perform(cancel_visit)):
+            return []
+        query = {group_field: visit[group_field], "status": "planned", "order": "latest", "limit": 2}
+        page = await self.office.perform(request, list_visits, query)
+        return [one for one in page["data"] if one["id"] != visit["id"]]
+
+    async def _list_crew(self, request: OfficeRequest, visit: RecordJson) -> list[RecordJson]:
+        """Return the visits of the rest of the crew, if the viewer may see them."""
+        if not visit["groupId"]:
+            return []
+        page = await self.office.perform(request, list_visits, {"groupId": visit["groupId"], "limit": _PAGE_SIZE})
+        return [one for one in page["data"] if one["id"] != visit["id"]]
+
+    async def _time_off_variables(self, request: OfficeRequest, leave: RecordJson | None) -> dict[str, Any]:
+        """Return the buttons of time off. While it waits for a decision, that button comes first."""
+        if leave is None:
+            return {}
+        is_waiting = is_undecided(leave["status"])
+        decide_path = TIME_OFF.operation_path(decide_time_off, leave)
+        actions = [
+            one if one.path == decide_path else one._replace(label=to_label(cancel_time_off.name))
+            for one in TIME_OFF.actions_of(self.office, leave)
+        ]
+        move_path = (
+            f"{PLANNING}?{urlencode({'timeOffId': leave['id']})}" if request.can_perform(plan_schedule) else None
+        )
+        return {
+            "actions": sorted(actions, key=lambda one: (one.path == decide_path) != is_waiting),
+            "moving": move_path,
+        }
+
+    async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show the days of the schedule that the address names."""
+        check_permission(get_schedule, request.actor)
+        query = query_parameters(request.http_request)
+        view = query["view"] if query.get("view") in _VIEWS else "day"
+        today = self.office.today(request)
+        shown_day = parse_date(request.display.parse_date(query.get("on", ""))) or today
+        first = shown_day - timedelta(days=shown_day.weekday()) if view in {"week", "list"} else shown_day
+        last = first + timedelta(days=_DAYS_PER_WEEK - 1) if view in {"week", "list"} else first
+        one_time_notice = self.office.one_time_secrets.take(request.http_request, request.visitor, NOTICE_KEY)
+        variables: dict[str, Any] = (
+            {"sheet": await self._build_day_sheet(request, shown_day)} if view == "sheet" else {}
+        )
+        schedule = await self.office.perform(
+            request, get_schedule, {"from": first.isoformat(), "until": last.isoformat()}
+        )
+        # The viewer's own row comes first.
+        schedule["people"].sort(key=lambda person: person["id"] != request.actor.id)
+        if view == "day":
+            variables["day"] = ScheduleDay(schedule, shown_day).build_grid()
+        elif view == "week":
+            variables["week"] = ScheduleWeek(schedule, first, today).build_table()
+        elif view == "list":
+            variables["by_day"] = ScheduleWeek(schedule, first, today).visits_by_date()
+        return self.office.render_page(
+            "schedule.html",
+            request,
+            area="Schedule",
+            view=view,
+            views=[(name, text, _schedule_path(name, shown_day)) for name, text in _VIEWS.items()],
+            title=format_long_date(shown_day) if view in {"day", "sheet"} else f"Week of {format_long_date(first)}",
+            on=shown_day.isoformat(),
+            today=_schedule_path(view, today),
+            before=_schedule_path(view, first - timedelta(days=(last - first).days + 1)),
+            after=_schedule_path(view, last + timedelta(days=1)),
+            may_plan=request.can_perform(plan_visit),
+            changing=f"{PLANNING}?{urlencode({'from': first.isoformat(), 'until': last.isoformat()})}",
+            may_ask=request.can_perform(find_free_time),
+            sees_leave=request.can_perform(list_time_off),
+            found=schedule,
+            notice=one_time_notice.content["notice"] if one_time_notice else self.office.find_notice(request),
+            headers=one_time_notice.headers if one_time_notice else (),
+            **variables,
+        )
+
+    async def show_free_time(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show who is free, and when, for the fields in the address."""
+        check_permission(find_free_time, request.actor)
+        form_fields = [one for one in form_fields_of(find_free_time, request.actor.permissions) if one.name != "limit"]
+        query = query_parameters(request.http_request)
+        form_fields, fields = await ReferenceFields(self.office).add_choices(
+            request, form_fields, default_values(form_fields) | query, None
+        )
+        found, refusal = None, None
+        variables: dict[str, Any] = {}
+        if query:
+            try:
+                resolved = await ReferenceFields(self.office).resolve_ids(request, form_fields, fields)
+                answers = {
+                    name: value
+                    for name, value in to_operation_input(form_fields, resolved, request.display).items()
+                    if value
+                }
+                found = await self.office.perform(request, find_free_time, answers)
+                for slot in found["slots"]:
+                    slot["plan"] = _plan_visit_path(slot, answers, found["timeZone"])
+                variables = {"days": _slots_by_day(found), "on_leave": _describe_leave(found, request.time_zone)}
+            except Refusal as refused:
+                refusal = refused
+        return self.office.render_page(
+            "free.html",
+            request,
+            status_of(refusal),
+            area="Schedule",
+            asked=form_fields,
+            fields=defaultdict(str, fields),
+            found=found,
+            **variables,
+            **refusal_variables(refusal),
+        )
+
+    async def _build_day_sheet(self, request: OfficeRequest, shown_day: date) -> list[dict[str, Any]]:
+        """Return everyone's visits of a date, for the sheet to print."""
+        query = {"from": shown_day.isoformat(), "until": shown_day.isoformat(), "limit": _PAGE_SIZE}
+        visits: list[dict[str, Any]] = []
+        cursor: dict[str, object] = {}
+        while len(visits) < _MAX_ON_SHEET:
+            page = await self.office.perform(request, list_visits, {**query, **cursor})
+            visits += page["data"]
+            if not page["hasMore"]:
+                break
+            cursor = {"startingAfter": visits[-1]["id"]}
+        by_person: dict[str, list[dict[str, Any]]] = {}
+        for visit in visits:
+            by_person.setdefault(visit["personName"] or "", []).append(visit | {"called": visit_title(visit)})
+        # Visits without a person come last.
+        sorted_people = sorted(by_person.items(), key=lambda one: (not one[0], one[0]))
+        return [{"name": name or "Nobody yet", "visits": found} for name, found in sorted_people]
+
+
+def _schedule_path(view: str, day: date) -> str:
+    return f"{_PATH}?{urlencode({'view': view, 'on': day.isoformat()})}"
+
+
+def _slots_by_day(found: RecordJson) -> list[dict[str, Any]]:
+    """Group free slots by date and person. People stay in the order of the search."""
+    by_day: dict[str, dict[str, dict[str, Any]]] = {}
+    for slot in found["slots"]:
+        day = wall_time_text(slot["startsAt"], found["timeZone"])[:10]
+        person = by_day.setdefault(day, {}).setdefault(slot["personId"], {"name": slot["personName"], "slots": []})
+        person["reasons"] = slot["reasons"]
+        person["slots"].append(slot)
+    return [
+        {"words": format_long_date(date.fromisoformat(day)), "people": [*people.values()]}
+        for day, people in sorted(by_day.items())
+    ]
+
+
+def _describe_leave(found: RecordJson, zone: str) -> list[str]:
+    """Say who is on leave, of what kind, and when."""
+    return [
+        join_isolated(
+            leave["personName"], f"{to_label(leave['kind']).lower()}, {_format_leave_span(leave, zone)}", separator=": "
+        )
+        for leave in found["onLeave"]
+    ]
+
+
+def _format_leave_span(leave: RecordJson, zone: str) -> str:
+    first, last = (wall_time_text(leave[name], zone) for name in ("startsAt", "endsAt"))
+    if first.endswith("T00:00") and last.endswith("T00:00"):
+        return format_date_range(first[:10], (date.fromisoformat(last[:10]) - timedelta(days=1)).isoformat())
+    return f"{format_moment(leave['startsAt'], zone)} to {format_moment(leave['endsAt'], zone)}"
+
+
+def _plan_visit_path(slot: Mapping[str, Any], answers: Mapping[str, object], zone: str) -> str:
+    """Return the address of the form to plan a visit, filled in with a free slot."""
+    fields = {"startsAt": wall_time_text(slot["startsAt"], zone), "durationMinutes": answers.get("durationMinutes", 60)}
+    fields |= {f"personIds {slot['personId']}": "on", "timeZone": zone}
+    if answers.get("jobId"):
+        fields["jobId"] = answers["jobId"]
+    return f"{VISITS.path}/plan?{urlencode(fields)}"

@@ -1,0 +1,219 @@
+"""Change several visits at once: type in rows, check a preview, then perform all changes or none."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from mainstay.business.people.operations import list_people
+from mainstay.business.schedule.leave import get_time_off
+from mainstay.business.schedule.operations import list_visits, move_visit
+from mainstay.business.schedule.planning import plan_schedule
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest, status_of
+from mainstay.doors.office.work.schedule_days import parse_date
+from mainstay.doors.office.work.visit_rows import (
+    NOBODY,
+    VisitRow,
+    add_faults,
+    build_rows,
+    hand_over_visits,
+    has_lost_changes,
+    read_visit_changes,
+    swap_people,
+)
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.rendering import redirect
+from mainstay.kernel.catalogue import check_permission
+from mainstay.values.ids import is_id
+from mainstay.vocabulary.refusal import Invalid, Refusal
+
+PATH = "/schedule/change"
+# The key of the notice that the schedule shows after a change.
+NOTICE_KEY = "schedule"
+# The most rows in the form, and the most people to choose from.
+_MAX_ROWS, _MAX_PEOPLE = 100, 100
+_A_WEEK = timedelta(days=6)
+# The problems by which visits can be filtered, each with the text of the page.
+PROBLEM_FILTERS = {
+    "onLeave": "Visits to come of people who are on leave then.",
+    "unassigned": "Visits to come that nobody is planned on.",
+}
+_NO_CHANGES = "Nothing is different yet. Choose another person, day or time for a visit, or call it off."
+_VISITS_GONE = (
+    "A visit that you changed is no longer among these: someone else moved it or called it off. Nothing was done;"
+    " below, all is as it is now."
+)
+
+
+@dataclass(frozen=True)
+class _VisitFilter:
+    """The filter of the address that selects the visits."""
+
+    from_: str
+    until: str
+    person: str
+    # The time off whose visits are to be moved, or another problem, on any date.
+    leave: str
+    matter: str
+
+    @property
+    def list_query(self) -> dict[str, object]:
+        """The filter as input of the list of visits."""
+        if self.matter:
+            return {self.matter: True}
+        person = {"personId": self.person} if self.person else {}
+        return {"from": self.from_, "until": self.until, **person}
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """The selected visits as rows."""
+
+    visit_filter: _VisitFilter
+    leave: Mapping[str, Any] | None
+    rows: Sequence[VisitRow]
+    # Whether there are more visits than rows.
+    has_more: bool
+
+    @property
+    def return_path(self) -> str:
+        """The page to return to after the change: the time off, or the week of the first changed visit."""
+        done = {"done": plan_schedule.name}
+        if self.leave:
+            return f"/time-off/{self.leave['id']}?{urlencode(done)}"
+        # A visit that is called off stays on its day, whatever else was typed.
+        days = (row.current.day if row.typed.off else row.typed.day for row in self.rows if row.changed)
+        return f"/schedule?{urlencode({'view': 'week', 'on': min(days), **done})}"
+
+
+@dataclass(frozen=True)
+class VisitPlanningPages:
+    """The page to change several visits."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of this page."""
+        signed_in = self.office.require_sign_in
+        return [Route("GET", PATH, signed_in(self.show)), Route("POST", PATH, signed_in(self.send))]
+
+    async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Show the selected visits, each with its person and time."""
+        check_permission(plan_schedule, request.actor)
+        sheet, _is_complete = await self._read_sheet(request, request.restored_fields)
+        return await self._render_form(request, sheet, notice=RESTORED_NOTICE if request.restored_fields else None)
+
+    async def send(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Fill in the marked rows, show a preview of all changes, or perform them."""
+        check_permission(plan_schedule, request.actor)
+        fields = await self.office.read_form(request)
+        request = request.with_form_token(fields)
+        sheet, is_complete = await self._read_sheet(request, fields)
+        if not is_complete:
+            return await self._render_form(request, sheet, 409, problem=_VISITS_GONE)
+        button = fields.get("do", "")
+        if button in _FORM_BUTTONS:
+            try:
+                filled_rows = _FORM_BUTTONS[button](sheet.rows, fields)
+            except ValueError as unclear:
+                return await self._render_form(request, sheet, 422, problem=str(unclear))
+            return await self._render_form(request, replace(sheet, rows=filled_rows))
+        return await self._preview_or_perform(request, sheet, confirmed=fields.get("confirmed") == "yes")
+
+    async def _preview_or_perform(self, request: OfficeRequest, sheet: _Sheet, *, confirmed: bool) -> Response:
+        """Show the preview of the changes, or perform them if they are confirmed."""
+        changes, rows = read_visit_changes(sheet.rows)
+        if not changes or any(row.faults for row in rows):
+            return await self._render_form(
+                request, replace(sheet, rows=rows), 422, problem=None if changes else _NO_CHANGES
+            )
+        try:
+            given = {"changes": changes, **({"confirmed": True} if confirmed else {})}
+            answer = await self.office.perform(request, plan_schedule, given)
+        except Invalid as invalid:
+            rows = add_faults(rows, {fault.field: fault.problem for fault in invalid.faults})
+            problem = None if any(row.faults for row in rows) else invalid.text
+            return await self._render_form(request, replace(sheet, rows=rows), 422, problem=problem)
+        except Refusal as refusal:
+            return await self._render_form(request, sheet, status_of(refusal), problem=refusal.text)
+        if confirmed:
+            notice = {"notice": f"{plan_schedule.done_message} {answer['summary']}"}
+            notice_key = sheet.leave["id"] if sheet.leave else NOTICE_KEY
+            return redirect(
+                sheet.return_path, [self.office.one_time_secrets.build_cookie(request.visitor, notice_key, notice)]
+            )
+        if answer["blockers"]:
+            return await self._render_form(request, sheet, 409, answer["blockers"])
+        fields = {name: text for row in rows if row.changed for name, text in row.to_fields().items()}
+        return self.office.render_page("planned.html", request, area="Schedule", preview=answer, fields=fields)
+
+    async def _render_form(
+        self, request: OfficeRequest, sheet: _Sheet, status: int = 200, blockers: Sequence[str] = (), **variables: Any
+    ) -> Response:
+        page = await self.office.perform(request, list_people, {"limit": _MAX_PEOPLE, "order": "name"})
+        return self.office.render_page(
+            "planning.html",
+            request,
+            status,
+            area="Schedule",
+            asked=sheet.visit_filter,
+            leave=sheet.leave,
+            matter=PROBLEM_FILTERS.get(sheet.visit_filter.matter),
+            rows=sheet.rows,
+            more=sheet.has_more,
+            most=_MAX_ROWS,
+            blockers=blockers,
+            people=[(person["id"], person["name"]) for person in page["data"]],
+            nobody=(NOBODY, "Nobody yet"),
+            **variables,
+        )
+
+    async def _read_sheet(self, request: OfficeRequest, fields: Mapping[str, str]) -> tuple[_Sheet, bool]:
+        """Return the visits that can be changed, as typed, and whether nothing was typed for other visits."""
+        visit_filter, leave, visit_ids = self._read_filter(request), None, None
+        days = {name: request.display.parse_date(text) for name, text in fields.items() if name.endswith(".day")}
+        list_query = visit_filter.list_query
+        if visit_filter.leave:
+            leave = await self.office.perform(request, get_time_off, {"timeOffId": visit_filter.leave})
+            visit_ids = {one["visitId"] for one in leave["collisions"]}
+            list_query = {"personId": leave["personId"], **_dates_around(leave)}
+        page = await self.office.list_records(request, list_visits, {**list_query, "limit": _MAX_ROWS})
+        visits = [
+            visit
+            for visit in page["data"]
+            if move_visit.name in visit["availableActions"] and (visit_ids is None or visit["id"] in visit_ids)
+        ]
+        return _Sheet(
+            visit_filter, leave, build_rows(visits, {**fields, **days}), page["hasMore"]
+        ), not has_lost_changes(visits, {**fields, **days})
+
+    def _read_filter(self, request: OfficeRequest) -> _VisitFilter:
+        query = query_parameters(request.http_request)
+        first = parse_date(request.display.parse_date(query.get("from", ""))) or self.office.today(request)
+        last = parse_date(request.display.parse_date(query.get("until", ""))) or first + _A_WEEK
+        person, leave = query.get("personId", ""), query.get("timeOffId", "")
+        return _VisitFilter(
+            first.isoformat(),
+            max(first, last).isoformat(),
+            person if is_id(person, "person") else "",
+            leave if is_id(leave, "leave") else "",
+            next((name for name in PROBLEM_FILTERS if query.get(name)), ""),
+        )
+
+
+# The buttons that fill in the form, and the one that only shows it again.
+_FORM_BUTTONS: Mapping[str, Callable[[Sequence[VisitRow], Mapping[str, str]], Sequence[VisitRow]]] = {
+    "hand over": lambda rows, fields: hand_over_visits(rows, fields.get("to", ""), fields.get("by", "")),
+    "swap": lambda rows, _: swap_people(rows),
+    "again": lambda rows, _: rows,
+}
+
+
+def _dates_around(leave: Mapping[str, Any]) -> dict[str, str]:
+    """Return the dates of time off and one day on each side, so that they suffice in every time zone."""
+    first, last = (date.fromisoformat(leave[name][:10]) for name in ("startsAt", "endsAt"))
+    one_day = timedelta(days=1)
+    return {"from": (first - one_day).isoformat(), "until": (last + one_day).isoformat()}

@@ -1,0 +1,226 @@
+"""Text filters for templates: moments, dates, names, addresses, browsers."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from datetime import date
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
+
+from jinja2 import pass_context
+from jinja2.runtime import Context
+
+from mainstay.values.colours import COLOURS
+from mainstay.values.durations import hours_text
+from mainstay.values.moments import parse_moment
+from mainstay.values.names import currency_names, zone_names
+from mainstay.values.sizes import size_text
+from mainstay.values.wall_times import wall_time_text
+
+
+def format_moment(text: str, zone: str) -> str:
+    """Format a moment in a time zone: `15 Nov 2026, 10:30`."""
+    local = parse_moment(text).astimezone(ZoneInfo(zone))
+    return f"{local.day} {local:%b %Y, %H:%M}"
+
+
+def format_exact_moment(text: str, zone: str) -> str:
+    """Format a moment to the second: `15 Nov 2026, 10:30:50`."""
+    local = parse_moment(text).astimezone(ZoneInfo(zone))
+    return f"{local.day} {local:%b %Y, %H:%M:%S}"
+
+
+def format_date(text: str) -> str:
+    """Format a date: `15 Nov 2026`. Text that is no date is returned unchanged."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{day.day} {day:%b %Y}"
+
+
+def format_date_range(first: str, last: str) -> str:
+    """Format a range of whole days. A month or year that both dates share appears once."""
+    begin, end = date.fromisoformat(first), date.fromisoformat(last)
+    if begin == end:
+        return format_date(first)
+    if begin.year != end.year:
+        return f"{format_date(first)}\N{EN DASH}{format_date(last)}"
+    opening = f"{begin.day}" if begin.month == end.month else f"{begin.day} {begin:%b}"
+    return f"{opening}\N{EN DASH}{format_date(last)}"
+
+
+def format_month(text: str) -> str:
+    """Format a month: `Nov 2026`."""
+    return f"{date.fromisoformat(f'{text}-01'):%b %Y}"
+
+
+def format_long_date(day: date) -> str:
+    """Format a day with its weekday: `Monday 16 November`."""
+    return f"{day:%A} {day.day} {day:%B}"
+
+
+def format_clock(text: str, zone: str) -> str:
+    """Format the local time of a moment in a time zone: `10:30`."""
+    return wall_time_text(text, zone).partition("T")[2]
+
+
+def format_other_zone(zone: str, viewer_zone: str) -> str:
+    """Return the city of a time zone, such as ` New York`, or nothing if it is the viewer's own zone."""
+    return "" if zone == viewer_zone else f" {zone.rpartition('/')[2].replace('_', ' ')}"
+
+
+def format_visit_hours(visit: Mapping[str, Any], viewer_zone: str) -> str:
+    """Format the hours of a visit in its own time zone, which is named if it is not the viewer's."""
+    if visit["startsAt"] is None:
+        return "Any time"
+    zone = visit["timeZone"]
+    start, end = format_clock(visit["startsAt"], zone), format_clock(visit["endsAt"], zone)
+    return f"{start}\N{EN DASH}{end}{format_other_zone(zone, viewer_zone)}"
+
+
+def format_visit_date(visit: Mapping[str, Any], viewer_zone: str) -> str:
+    """Format the date and the hours of a visit."""
+    if visit["startsAt"] is None:
+        return f"Any time on {format_date(visit['on'])}"
+    return (
+        f"{format_date(wall_time_text(visit['startsAt'], visit['timeZone'])[:10])},"
+        f" {format_visit_hours(visit, viewer_zone)}"
+    )
+
+
+def isolate_rtl(text: str) -> str:
+    """Wrap right-to-left text in invisible isolation marks, so that it does not mix with the text around it."""
+    return f"\u2068{text}\u2069" if any(unicodedata.bidirectional(sign) in _RIGHT_TO_LEFT for sign in text) else text
+
+
+_RIGHT_TO_LEFT = {"R", "AL"}
+
+
+def join_isolated(*parts: str | None, separator: str = " ") -> str:
+    """Join the parts that are not empty, each isolated if it is right-to-left."""
+    return separator.join(isolate_rtl(part) for part in parts if part)
+
+
+def to_phone_digits(phone: str) -> str:
+    """Reduce a phone number to its digits and plus signs, for a `tel:` link."""
+    return re.sub(r"[^0-9+]", "", phone)
+
+
+def format_address(address: Mapping[str, Any] | None) -> str:
+    """Format an address in one line."""
+    parts = [address.get(name) for name in ("line1", "line2", "city", "postalCode")] if address else []
+    return ", ".join(str(part) for part in parts if part)
+
+
+def map_link(address: Mapping[str, Any]) -> str:
+    """Return a link to an address on a map."""
+    return f"https://www.openstreetmap.org/search?{urlencode({'query': format_address(address)})}"
+
+
+@pass_context
+def format_quantity(context: Context, decimal: str) -> str:
+    """Format a quantity or a percentage for the viewer, without trailing zeros: `2`, `1,234.5`."""
+    return str(context["here"].format_number(decimal.rstrip("0").rstrip(".") if "." in decimal else decimal))
+
+
+def drop_technical_text(text: str | None) -> str:
+    """Keep the sentences meant for people in a text written for people and programs, and drop technical ones."""
+    sentences = re.split(r"(?<=[.!?]) +", _EXAMPLE_OF_TIME.sub("", text or ""))
+    return " ".join(sentence for sentence in sentences if not _TECHNICAL_WORDS.search(sentence))
+
+
+# Examples of how programs write a time: `: a moment, or a local time such as 2026-11-15T10:30`.
+_EXAMPLE_OF_TIME = re.compile(r": [^.:]*\b\d{4}-\d\d-\d\dT[\d:Z+-]+")
+# Names of operations and values. A sentence with one of them is left out.
+_TECHNICAL_WORDS = re.compile(r"[`_]|\b[Nn]ull\b|\bids?\b|\bOnly what is sent\b|\b[a-z]+[A-Z]\w*")
+
+
+def format_browser(agent: str) -> str:
+    """Format a user agent header as a browser name: `Firefox on Windows`."""
+    name = next((name for mark, name in _BROWSERS if mark in agent), "")
+    system = next((system for mark, system in _SYSTEMS if mark in agent), "")
+    return " on ".join(filter(None, (name, system))) or agent[:60] or "An unknown browser"
+
+
+# The first match counts, because most browsers also claim to be others.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("Chrome/", "Chrome"),
+    ("Safari/", "Safari"),
+)
+_SYSTEMS = (
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "Mac"),
+    ("Linux", "Linux"),
+)
+
+
+def format_http_status(status: int) -> str:
+    """Format an HTTP status with its name: `404 Not Found`."""
+    return f"{status} {HTTPStatus(status).phrase}" if status in _KNOWN_STATUSES else str(status)
+
+
+_KNOWN_STATUSES = frozenset(HTTPStatus)
+
+
+@pass_context
+def format_money(context: Context, amount: str | None) -> str:
+    """Format an amount or a price for the viewer."""
+    return str(context["here"].format_money(amount)) if amount else ""
+
+
+def initials_of(name: str) -> str:
+    """Return the first letters of the first and the last word of a name."""
+    words = name.split()
+    return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
+
+
+def format_actor(stamp: Mapping[str, Any]) -> str:
+    """Return who did something, and with which client: `Ruth Hartley with Claude`."""
+    name, client = actor_name_of(stamp), stamp["via"]["client"]
+    return f"{name} with {client['name']}" if client else name
+
+
+def actor_name_of(stamp: Mapping[str, Any]) -> str:
+    """Return who did something, without the client."""
+    person = stamp["person"]
+    return str(person["name"]) if person else _ACTOR_NAMES[stamp["kind"]]
+
+
+_ACTOR_NAMES = {"customer": "the customer", "operator": "the operator", "house": "Mainstay", "person": "someone"}
+
+
+TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
+    "moment": format_moment,
+    "second": format_exact_moment,
+    "spoken": drop_technical_text,
+    "date": format_date,
+    "long_day": format_long_date,
+    "clock": format_clock,
+    "span": format_visit_hours,
+    "when": format_visit_date,
+    "whole": isolate_rtl,
+    "dialled": to_phone_digits,
+    "hours": hours_text,
+    "place": format_address,
+    "directions": map_link,
+    "size": size_text,
+    "plain": format_quantity,
+    "answer": format_http_status,
+    "initials": initials_of,
+    "browser": format_browser,
+    "who": format_actor,
+    "money": format_money,
+    "currency_name": lambda code: currency_names().get(code, code),
+    "zone_name": lambda zone: zone_names().get(zone, zone),
+    "colour_name": lambda code: COLOURS.get(code, code),
+    "flat": lambda groups: [format_address for group in groups for format_address in group],
+}

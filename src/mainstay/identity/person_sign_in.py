@@ -1,0 +1,158 @@
+"""Operations for signing in and for changing one's password: part of the audit trail like any other change."""
+
+from pydantic import Field, SecretStr
+
+from mainstay.identity import devices, links, return_tickets, sessions
+from mainstay.identity.emails import build_email_task
+from mainstay.identity.links import LinkKind
+from mainstay.identity.passwords import check_new_password, hash_password
+from mainstay.identity.sign_in import InvalidLink, clear_failed_attempts
+from mainstay.kernel.context import Context
+from mainstay.kernel.operation import Effect, Preparation, operation
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Unauthenticated
+from mainstay.vocabulary.schemas import Input, Output
+
+_OFFICE_ONLY = frozenset({Door.OFFICE})
+
+_CHANGE_NOTICE = """\
+Hello,
+
+the password with which you sign in to Mainstay has been changed, and every other sign-in has ended.
+
+If it was not you, choose a new one at once: the page to sign in asks "Forgot your password?". And tell an owner or
+admin of your organisation.
+"""
+
+
+class SignedInOut(Output):
+    """What a browser stores after a sign-in, and where it goes next."""
+
+    noun = "signIn"
+
+    session: str
+    devices: list[str]
+    path: str | None
+
+
+class AccountOut(Output):
+    """An account, without its details."""
+
+    noun = "account"
+
+    id: str
+
+
+class SignIn(Input):
+    """The browser of someone who has proved who they are."""
+
+    browser: str = Field(description="What the browser says of itself.")
+    carried: list[SecretStr] = Field(description="What it is known by.")
+    ticket: SecretStr = Field(description="Where it wanted to go.")
+    earlier: str | None = Field(None, description="The session it had until now.")
+
+
+class ChangePassword(Input):
+    """The new password, after the old one was checked."""
+
+    password: SecretStr = Field(description="The new password.")
+    session: str = Field(description="The session that stays.")
+
+
+class ResetPassword(Input):
+    """The new password; the link says whose it is."""
+
+    password: SecretStr = Field(description="The new password.")
+
+
+@operation(permission=Permission.ME_CHANGE, effect=Effect.CHANGE, doors=_OFFICE_ONLY, open_when_lapsed=True)
+def sign_in(ctx: Context, given: SignIn) -> SignedInOut:
+    """Sign in.
+
+    Begins a session in this organisation; whoever works in another one chooses it afterwards.
+    """
+    account = _own_account(ctx)
+    if given.earlier:
+        sessions.end_session(ctx.db, account, given.earlier)
+    clear_failed_attempts(ctx.db, account, ctx.now)
+    session = sessions.begin_session(ctx.db, account, ctx.actor.organisation, given.browser, ctx.now)
+    device_secrets = devices.renew_device(
+        ctx.db, account, [secret.get_secret_value() for secret in given.carried], ctx.now
+    )
+    path = return_tickets.redeem_ticket(ctx.db, given.ticket.get_secret_value(), ctx.now)
+    return SignedInOut(object=SignedInOut.noun, session=session, devices=list(device_secrets), path=path)
+
+
+def _hash_password(_preparation: Preparation, given: ChangePassword | ResetPassword) -> str:
+    check_new_password("password", given.password.get_secret_value())
+    return hash_password(given.password.get_secret_value())
+
+
+@operation(
+    permission=Permission.ME_CHANGE,
+    effect=Effect.CHANGE,
+    doors=_OFFICE_ONLY,
+    open_when_lapsed=True,
+    emails_outside=True,
+    only_adds=False,
+    prepare=_hash_password,
+)
+def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
+    """Change one's own password.
+
+    Every other sign-in ends, and a mail tells of it.
+    """
+    account = _own_account(ctx)
+    _set_password(ctx, account)
+    sessions.end_sessions(ctx.db, account, kept_session=given.session)
+    return AccountOut(object=AccountOut.noun, id=account)
+
+
+@operation(
+    permission=Permission.ME_CHANGE,
+    effect=Effect.CHANGE,
+    doors=_OFFICE_ONLY,
+    open_when_lapsed=True,
+    emails_outside=True,
+    only_adds=False,
+    prepare=_hash_password,
+)
+def reset_password(ctx: Context, _given: ResetPassword) -> AccountOut:
+    """Choose a new password by a link.
+
+    Every sign-in ends, and a mail tells of it.
+    """
+    link = links.find(ctx.db, LinkKind.RESET, ctx.actor.credential, ctx.now)
+    if link is None or link.account is None or not links.use_link(ctx.db, link.id):
+        raise InvalidLink
+    _set_password(ctx, link.account)
+    sessions.end_sessions(ctx.db, link.account)
+    clear_failed_attempts(ctx.db, link.account, ctx.now)
+    return AccountOut(object=AccountOut.noun, id=link.account)
+
+
+OPERATIONS = (sign_in, change_password, reset_password)
+
+
+def _own_account(ctx: Context) -> str:
+    row = ctx.db.one("SELECT account_id FROM person WHERE organisation_id = :organisation AND id = :me")
+    if row is None or row[0] is None:
+        raise Unauthenticated("You are no longer a person of this organisation.")
+    _touch_own_record(ctx)
+    return str(row[0])
+
+
+def _set_password(ctx: Context, account_id: str) -> None:
+    ctx.db.run("UPDATE account SET password_hash = :hash WHERE id = :id", id=account_id, hash=ctx.prepared)
+    links.delete_resets(ctx.db, account_id)
+    devices.forget_devices(ctx.db, account_id)
+    _touch_own_record(ctx)
+    if row := ctx.db.one("SELECT email FROM account WHERE id = :id", id=account_id):
+        ctx.add_task(build_email_task(str(row[0]), "Your Mainstay password was changed", _CHANGE_NOTICE))
+
+
+def _touch_own_record(ctx: Context) -> None:
+    """List what someone does to their own sign-in in their own history."""
+    if ctx.actor.id:
+        ctx.writer.touch(ctx.actor.id)

@@ -1,0 +1,163 @@
+"""Files: stored ones, each under the hash of its content, and temporary ones."""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from time import time
+from typing import BinaryIO
+
+# An unfinished file of this age is left over from a process that died.
+_ABANDONED_AFTER = timedelta(hours=1)
+# A stored file stays at least this long: by then, the process that stored it has recorded what it is for.
+REMOVAL_GRACE_PERIOD = timedelta(hours=1)
+# A long task records its progress more often than this, or its process has died.
+_PROGRESS_STALE_AFTER = timedelta(minutes=5)
+_PROGRESS_PREFIX = "progress"
+
+
+def content_name_of(content: bytes) -> str:
+    """Return the name under which this content is stored."""
+    return hashlib.sha256(content).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class FileStore:
+    """Files stored under the hash of their content: uploads and issued documents.
+
+    They are never changed or overwritten, and never served straight from their folder.
+    """
+
+    folder: Path
+
+    def store(self, content: bytes) -> str:
+        """Store this content and return its name.
+
+        Content that is already stored is not stored again, but stays for a while from now on.
+        """
+        name = content_name_of(content)
+        path = self.path(name)
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            # One by one: `parents=True` would not set the mode of the folders in between.
+            for folder in (self.folder, self._unfinished_folder, path.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            unfinished_path, file = _create_file(self._unfinished_folder, name)
+            with file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            # The file appears complete or not at all, even after a power cut, so that nobody reads half a file.
+            unfinished_path.replace(path)
+            _sync_folder(path.parent)
+        return name
+
+    def path(self, name: str) -> Path:
+        """Return the path of the file with this name."""
+        return self.folder / name[:2] / name[2:]
+
+    def remove_unneeded(self, name: str, is_needed: Callable[[], bool]) -> bool:
+        """Remove a file that is not needed; return False if it stays because it is needed or was stored recently.
+
+        The file is moved aside before the need is checked, so that a process that stores the same content meanwhile
+        writes it anew. If the removal was interrupted, repeating it completes it.
+        """
+        path, aside_path = self.path(name), self._aside_path(name)
+        if path.exists() and _is_recent(path):
+            return False
+        with suppress(FileNotFoundError):
+            aside_path.parent.mkdir(mode=0o700, exist_ok=True)
+            path.replace(aside_path)
+        if aside_path.exists() and (_is_recent(aside_path) or is_needed()):
+            self.bring_back(name)
+            return False
+        aside_path.unlink(missing_ok=True)
+        return True
+
+    def bring_back(self, name: str) -> None:
+        """Move a file back to its path if it was moved aside."""
+        with suppress(FileNotFoundError):
+            self._aside_path(name).replace(self.path(name))
+
+    def _aside_path(self, name: str) -> Path:
+        return self.folder / "aside" / name
+
+    def remove_unfinished(self) -> None:
+        """Remove unfinished files of processes that died; other servers may be writing here."""
+        for path in self._unfinished_folder.glob("*"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < time() - _ABANDONED_AFTER.total_seconds():
+                    path.unlink()
+
+    @property
+    def _unfinished_folder(self) -> Path:
+        return self.folder / "unfinished"
+
+
+@dataclass(frozen=True, slots=True)
+class TemporaryFiles:
+    """Temporary files that exist for the length of a request: uploads until they are examined, and files to be sent.
+
+    The folder also holds the progress of long tasks, one small file for each.
+    """
+
+    folder: Path
+
+    def create_file(self) -> tuple[Path, BinaryIO]:
+        """Create a file that only this process may read, and return its path and the open file."""
+        return _create_file(self.folder, str(os.getpid()))
+
+    def prepare_folder(self) -> None:
+        """Create the folder, or empty it, before any server process starts."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        _remove_files(self.folder, "*")
+
+    def set_progress(self, name: str, count: int) -> None:
+        """Record the progress of a long task, visible to every process of this machine."""
+        (self.folder / f"{_PROGRESS_PREFIX}.{name}").write_text(str(count), "ascii")
+
+    def progress_of(self, name: str) -> int | None:
+        """Return the progress of a task; None if it is done, or if no process has worked on it for long."""
+        path = self.folder / f"{_PROGRESS_PREFIX}.{name}"
+        with suppress(FileNotFoundError, ValueError):
+            if path.stat().st_mtime > time() - _PROGRESS_STALE_AFTER.total_seconds():
+                # It is empty while it is being written.
+                return int(path.read_text("ascii") or 0)
+        return None
+
+    def clear_progress(self, name: str) -> None:
+        """Remove the recorded progress of a task that is done."""
+        (self.folder / f"{_PROGRESS_PREFIX}.{name}").unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Remove the files of this process."""
+        _remove_files(self.folder, f"{os.getpid()}.*")
+
+
+def _is_recent(path: Path) -> bool:
+    return path.stat().st_mtime > time() - REMOVAL_GRACE_PERIOD.total_seconds()
+
+
+def _create_file(folder: Path, prefix: str) -> tuple[Path, BinaryIO]:
+    path = folder / f"{prefix}.{secrets.token_hex(8)}"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    return path, os.fdopen(descriptor, "wb")
+
+
+def _remove_files(folder: Path, pattern: str) -> None:
+    for path in folder.glob(pattern):
+        path.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Write the new name in a folder to disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

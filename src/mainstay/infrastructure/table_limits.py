@@ -1,0 +1,39 @@
+"""The size limits of uploaded tables, and the refusals of larger ones."""
+
+from mainstay.infrastructure.child_process import BadContent
+
+MAX_ROWS = 2_000
+MAX_COLUMNS = 100
+# Excel's limit for one cell; and a limit for all cells of a table together.
+LONGEST_CELL = 32_767
+MAX_CHARACTERS = 10_000_000
+
+
+class UnreadableTable(BadContent):
+    """A file cannot be read as a table; the text is a sentence that says why and what to do."""
+
+
+def too_many_rows() -> UnreadableTable:
+    """Return the refusal of a table with too many rows."""
+    return UnreadableTable(
+        f"The file has more than {MAX_ROWS:,} rows. Split it, and bring the parts over one after another."
+    )
+
+
+def cell_too_long(row: int) -> UnreadableTable:
+    """Return the refusal of a table with a cell that is too long, in this row."""
+    return UnreadableTable(f"Row {row} has a cell of more than {LONGEST_CELL:,} characters. Shorten it.")
+
+
+def damaged_workbook() -> UnreadableTable:
+    """Return the refusal of a file that is not a valid workbook."""
+    return UnreadableTable(
+        "The workbook is damaged, or is no Excel workbook (xlsx). Open it and save it anew, or as CSV."
+    )
+
+
+def oversized_workbook() -> UnreadableTable:
+    """Return the refusal of a workbook that takes more time or memory than its table should."""
+    return UnreadableTable(
+        "The workbook unpacks to far more than it should. Copy the table into a new workbook, or save it as CSV."
+    )

@@ -1,0 +1,1 @@
+"""Tools for the operator: integrity check, backup, restore, and diagnosis of an installation."""

@@ -1,1 +1,0 @@
-"""What documents, mails and public pages say, one catalogue a language."""

@@ -1,0 +1,191 @@
+"""Build the application of one server process: settings, database and all doors. Only this file knows every door."""
+
+import gc
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
+from multiprocessing import parent_process
+
+from mainstay.business.issuing.pdf_printer import Printer
+from mainstay.catalogue import CATALOGUE
+from mainstay.composition import (
+    open_files,
+    open_first_organisation,
+    open_key_maker,
+    open_link_maker,
+    open_performer,
+    open_sealer,
+    open_signer,
+)
+from mainstay.doors.api import door as api
+from mainstay.doors.api.openapi import PublicOpenApi, build_openapi
+from mainstay.doors.api.reference import ReferencePage
+from mainstay.doors.api.routes import build_api_router
+from mainstay.doors.bearer_auth import BearerAuth
+from mainstay.doors.document_answers import DocumentAnswers
+from mainstay.doors.health import Health
+from mainstay.doors.http import HttpApp, RequestHandler
+from mainstay.doors.mcp.door import McpDoor
+from mainstay.doors.mcp.tools import Tools
+from mainstay.doors.metric_labels import METRIC_LABELS, SINGLE_PATHS, STATIC_LABEL
+from mainstay.doors.oauth.approve import ApprovalScreen
+from mainstay.doors.oauth.authorize import Authorization
+from mainstay.doors.oauth.metadata import build_well_known
+from mainstay.doors.oauth.register import RegisterEndpoint
+from mainstay.doors.oauth.revoke import RevokeEndpoint
+from mainstay.doors.oauth.token import TokenEndpoint
+from mainstay.doors.office.routes import TokenMakers, build_office
+from mainstay.doors.pages.session import Visitors
+from mainstay.doors.runner import CONTENT_THREADS, Runner
+from mainstay.doors.server_names import ServerNames
+from mainstay.doors.turns import LONGEST_REST_SECONDS, Turns
+from mainstay.identity.last_used import WRITE_SECONDS, LastUsed
+from mainstay.identity.tokens import TokenIssuer
+from mainstay.infrastructure.connection_limits import ConnectionLimiter, prepare_connection_limits
+from mainstay.infrastructure.content_reader import ContentReader
+from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.infrastructure.files import TemporaryFiles
+from mainstay.infrastructure.migrations.apply import is_schema_current
+from mainstay.infrastructure.periodic import PeriodicTask
+from mainstay.infrastructure.process_slots import claim_slot
+from mainstay.infrastructure.processes import block_sigterm, end_with_parent, pin_to_core
+from mainstay.infrastructure.rate_limits import MachineRateLimits, RateLimits
+from mainstay.infrastructure.shared_metrics import SharedMetrics
+from mainstay.kernel.perform import Performer
+from mainstay.lazy_import import import_lazily
+from mainstay.settings import Settings, read_settings
+
+# How often the use of database connections is measured.
+SAMPLE_SECONDS = 1.0
+
+
+def application() -> HttpApp:
+    """Return the application of one server process. Granian calls this in each process."""
+    block_sigterm()
+    settings = read_settings()
+    if parent := parent_process():
+        end_with_parent(parent.pid or 0)
+    performer = open_performer(settings)
+    slot = claim_slot(DataFolder(settings.data).process_slots, count_process_slots(settings))
+    pin_to_core(slot.number)
+    app = open_app(settings, performer, slot.number)
+    # What exists now stays, so the garbage collector need not look at it again.
+    gc.collect()
+    gc.freeze()
+    return app
+
+
+def open_app(settings: Settings, performer: Performer, slot: int) -> HttpApp:
+    """Build the application with all doors. It counts requests in this slot; stopping it closes the performer."""
+    folder = DataFolder(settings.data)
+    limits = _open_rate_limits(settings)
+    last_used = LastUsed(performer.database)
+    metrics = SharedMetrics(folder.counters, METRIC_LABELS, slot)
+    turns = Turns(on_timeout=metrics.count_timeout, longest_rest=LONGEST_REST_SECONDS)
+    runner = Runner(performer.database.reads_inline, change_turns=turns)
+    usage_task = PeriodicTask(last_used.write_uses, WRITE_SECONDS, runner.threads.quick)
+    bearer_auth = BearerAuth(performer, limits, last_used, runner)
+    addresses = ServerNames(settings.base_url, settings.trusted_proxies)
+    tools = Tools(CATALOGUE.operations)
+    # Made when it is first requested, which in most server processes never happens.
+    describe_once = cache(lambda: build_openapi(CATALOGUE, settings.base_url))
+    visitors = _open_visitors(settings, performer, runner, limits, addresses)
+    document_answers = DocumentAnswers(performer, runner, visitors.files)
+    connection_limiter = ConnectionLimiter(settings.port, addresses.limited_network, prepare_connection_limits())
+    sampling_task = PeriodicTask(lambda: metrics.observe_pool(performer.database.pool_usage()), SAMPLE_SECONDS, None)
+
+    async def start() -> None:
+        connection_limiter.start()
+        await usage_task.start()
+        await sampling_task.start()
+
+    async def stop() -> None:
+        connection_limiter.stop()
+        await sampling_task.stop()
+        await usage_task.stop()
+        runner.threads.close()
+        visitors.temporary_files.close()
+        performer.database.close()
+
+    return HttpApp(
+        doors=_make_doors(settings, bearer_auth, visitors, tools, describe_once),
+        prefix_doors={
+            api.API_PREFIX: api.ApiDoor(
+                bearer_auth, build_api_router(CATALOGUE.operations), describe_once, document_answers
+            ),
+            "/.well-known": build_well_known(settings.base_url),
+        },
+        default_door=build_office(
+            visitors, tools.tool_names, _open_makers(settings), METRIC_LABELS.index(STATIC_LABEL)
+        ),
+        server_names=addresses,
+        meters=metrics.request_metrics,
+        route_numbers={path: METRIC_LABELS.index(path) for path in SINGLE_PATHS},
+        start=start,
+        stop=stop,
+    )
+
+
+def _open_visitors(
+    settings: Settings, performer: Performer, runner: Runner, limits: RateLimits, addresses: ServerNames
+) -> Visitors:
+    files, temporary_files = open_files(settings), TemporaryFiles(DataFolder(settings.data).temporary_files)
+    content, printer = ContentReader(CONTENT_THREADS), Printer(CONTENT_THREADS)
+    return Visitors(
+        performer,
+        runner,
+        limits,
+        addresses,
+        settings.base_url,
+        open_sealer(settings),
+        files,
+        temporary_files,
+        content,
+        printer,
+    )
+
+
+def _make_doors(
+    settings: Settings, bearer_auth: BearerAuth, visitors: Visitors, tools: Tools, describe_once: Callable[[], bytes]
+) -> dict[str, RequestHandler]:
+    """Return the doors by their paths."""
+    base, performer, runner = settings.base_url, bearer_auth.performer, bearer_auth.runner
+    health = Health(lambda: is_schema_current(performer.database), runner)
+    challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
+    server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}
+    agents = McpDoor(bearer_auth, tools, server_info, challenge, METRIC_LABELS.index("mcp"))
+    tokens = TokenIssuer(performer)
+    authorization = Authorization(performer, runner, base, settings.loopback_ports == "any")
+    return {
+        "/mcp": agents,
+        "/mcp/": agents,
+        "/oauth/register": RegisterEndpoint(performer, bearer_auth.limits, visitors.addresses, runner),
+        "/oauth/authorize": ApprovalScreen(authorization, visitors),
+        "/oauth/token": TokenEndpoint(performer, tokens, runner, f"{base}/mcp"),
+        "/oauth/revoke": RevokeEndpoint(performer, tokens, runner),
+        "/openapi.json": PublicOpenApi(describe_once),
+        "/developers": ReferencePage(CATALOGUE, base),
+        "/healthz": health.answer_alive,
+        "/readyz": health.answer_ready,
+    }
+
+
+def _open_rate_limits(settings: Settings) -> RateLimits:
+    machine_limits = MachineRateLimits(DataFolder(settings.data).rate_limits)
+    if not settings.redis:
+        return machine_limits
+    shared_limits: RateLimits = import_lazily("mainstay.infrastructure.redis_rate_limits").RedisRateLimits(
+        settings.redis, machine_limits
+    )
+    return shared_limits
+
+
+def _open_makers(settings: Settings) -> TokenMakers:
+    return TokenMakers(
+        open_link_maker(settings), open_signer(settings), open_key_maker(settings), open_first_organisation(settings)
+    )
+
+
+def count_process_slots(settings: Settings) -> int:
+    """Return how many server processes can run at once: while one is replaced, there are two."""
+    return settings.workers * 2

@@ -1,0 +1,46 @@
+"""Enums of a few fixed texts, and texts folded for comparison."""
+
+import re
+import unicodedata
+from enum import StrEnum
+
+
+class TextEnum(StrEnum):
+    """An enum of texts that is looked up as fast as text: Enum's own hash is slower than the look-up."""
+
+    __hash__ = str.__hash__
+
+    @property
+    def label(self) -> str:
+        """The label that people read."""
+        return to_label(self.value)
+
+
+def to_label(name: str) -> str:
+    """Return a name as a label: `inProgress` and `in_progress` both become `In progress`."""
+    return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()
+
+
+def fold_text(text: str) -> str:
+    """Return a text as it is sorted and searched: without case, accents, special letters and repeated blanks."""
+    if text.isascii():
+        return " ".join(text.lower().split())
+    return remove_accents(text).translate(_PLAIN_LETTERS)
+
+
+def remove_accents(text: str) -> str:
+    """Return a text without case, accents and repeated blanks.
+
+    Stored values are compared by it, so it must never change.
+    """
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join("".join(letter for letter in parts if not unicodedata.combining(letter)).split())
+
+
+# Letters that do not decompose into a letter and an accent, and what people type who lack them on their keyboard.
+_PLAIN_LETTERS = str.maketrans(
+    {
+        "ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "ŧ": "t", "ŋ": "n", "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+        "ə": "e", "æ": "ae", "œ": "oe", "þ": "th",
+    }
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What operations are declared with: actors, permissions, inputs, outputs, refusals."""

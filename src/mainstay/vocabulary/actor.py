@@ -1,0 +1,170 @@
+"""Actors: who acts, through which door and with which credential."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from mainstay.changes.idempotency import SYSTEM
+from mainstay.values.choices import TextEnum
+from mainstay.vocabulary.permissions import (
+    HIGHEST_ROLE,
+    LOWEST_ROLE,
+    ROLE_PERMISSIONS,
+    Access,
+    Permission,
+    Permissions,
+    Role,
+)
+
+
+class Door(TextEnum):
+    """The ways into the house; also where an operation can be offered."""
+
+    API = "api"
+    AGENT = "agent"
+    OFFICE = "office"
+    CLI = "cli"
+    # The page that a customer opens with a secret link.
+    LINK = "link"
+    # What the system does by itself.
+    SYSTEM = "house"
+
+
+# The doors of an operation that is not a tool: it returns a file, or only what a list of the records shows already.
+API_AND_OFFICE = frozenset({Door.API, Door.OFFICE})
+
+
+class ActorKind(StrEnum):
+    """What acts."""
+
+    PERSON = "person"
+    CUSTOMER = "customer"
+    OPERATOR = "operator"
+    SYSTEM = "house"
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A person, key or app as it is named beside what it did."""
+
+    id: str
+    name: str
+
+
+class Via(BaseModel):
+    """The way an act came in: the door, and the key or connected app that was used, if one was."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    door: Door
+    client: Named | None
+
+
+class Stamp(BaseModel):
+    """Who did it."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+    kind: ActorKind = Field(
+        description="`person`; `customer`, by a link that was sent to them; `operator` of the installation; `house`,"
+        " for what Mainstay does by itself."
+    )
+    person: Named | None = Field(description="The person, where it was one.")
+    via: Via
+
+    @model_validator(mode="before")
+    @classmethod
+    def _add_missing_kind(cls, stored: Any) -> Any:
+        """Add the kind to the oldest stamps, which lack it: a person, or else the operator."""
+        if isinstance(stored, dict) and "kind" not in stored:
+            return {"kind": ActorKind.PERSON if stored.get("person") else ActorKind.OPERATOR, **stored}
+        return stored
+
+
+class Actor(NamedTuple):
+    """Someone who was authenticated. Permissions are those of the role now, limited by the credential."""
+
+    organisation: str
+    person: Named | None
+    role: Role
+    permissions: Permissions
+    access: Access
+    subscribed: bool
+    door: Door
+    # By this the permissions are read again in each change; idempotency keys belong to it too.
+    credential: str
+    client: Named | None = None
+    kind: ActorKind = ActorKind.PERSON
+    # The only record that someone with a link may see.
+    linked_record: str | None = None
+
+    def can(self, permission: Permission) -> bool:
+        """Return whether the actor has this permission."""
+        return permission in self.permissions
+
+    @property
+    def id(self) -> str | None:
+        """The id of the person, if it is a person."""
+        return self.person.id if self.person else None
+
+    @property
+    def effective_permissions(self) -> Permissions:
+        """The permissions that the credential and the subscription leave: all, or only those to read."""
+        if self.access is Access.WRITE and self.subscribed:
+            return self.permissions
+        return frozenset(permission for permission in self.permissions if permission.is_read_only)
+
+    @property
+    def stamp(self) -> str:
+        """The actor as a Stamp in JSON, which is stored with everything that it changes."""
+        via = {"door": self.door, "client": self.client}
+        return orjson.dumps({"kind": self.kind, "person": self.person, "via": via}).decode()
+
+
+def operator_actor(organisation: str, door: Door = Door.CLI) -> Actor:
+    """Return the operator of the installation, who is outside the organisation and not bound by its subscription."""
+    return _unrestricted_actor(organisation, door, OPERATOR, ActorKind.OPERATOR)
+
+
+def system_actor(organisation: str) -> Actor:
+    """Return the actor for what Mainstay does by itself, after an event or at a time."""
+    return _unrestricted_actor(organisation, Door.SYSTEM, SYSTEM, ActorKind.SYSTEM)
+
+
+def customer_actor(organisation: str, record_id: str, permissions: Permissions, *, subscribed: bool) -> Actor:
+    """Return the actor for a customer with a secret link to a record. The permissions are for that record only."""
+    return Actor(
+        organisation,
+        None,
+        # Their permissions do not come from a role.
+        LOWEST_ROLE,
+        permissions,
+        Access.WRITE,
+        subscribed,
+        Door.LINK,
+        credential=record_id,
+        kind=ActorKind.CUSTOMER,
+        linked_record=record_id,
+    )
+
+
+def _unrestricted_actor(organisation: str, door: Door, credential: str, kind: ActorKind) -> Actor:
+    return Actor(
+        organisation,
+        None,
+        HIGHEST_ROLE,
+        ROLE_PERMISSIONS[HIGHEST_ROLE],
+        Access.WRITE,
+        subscribed=True,
+        door=door,
+        credential=credential,
+        kind=kind,
+    )
+
+
+OPERATOR = "operator"
+# The credentials of actors that cannot lose their permissions.
+PERMANENT_CREDENTIALS = frozenset({OPERATOR, SYSTEM})

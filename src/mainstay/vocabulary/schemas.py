@@ -1,0 +1,195 @@
+"""The base models of inputs and outputs, from which every door derives its schema."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic.alias_generators import to_camel
+
+from mainstay.infrastructure.database import Row
+from mainstay.values.choices import to_label
+from mainstay.values.fields import STARTING_AFTER, Day, WholeNumber
+from mainstay.vocabulary.actor import Stamp
+from mainstay.vocabulary.refusal import Fault, Invalid, Reason
+
+
+class Input(BaseModel):
+    """The input of an operation. Unknown fields are refused, so that a mistyped name is not ignored."""
+
+    # Models are built when they are first used, because a process uses only a few of them.
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, defer_build=True)
+
+    def sent_fields(self, *excluded: str) -> dict[str, Any]:
+        """Return the fields that were sent, by name, except these: the changes, including null."""
+        return {name: getattr(self, name) for name in self.model_fields_set if name not in excluded}
+
+    def require(self, *names: str) -> None:
+        """Refuse an input without these fields, which only the change of an existing record can leave out."""
+        missing = [name for name in names if getattr(self, name) is None]
+        if missing:
+            fields = type(self).model_fields
+            raise Invalid([Fault(fields[name].alias or name, "is required for a new one") for name in missing])
+
+
+# The error of a last date that is before the first one.
+BACKWARDS = "is before the first date"
+
+
+def _check_not_before(first: str) -> AfterValidator:
+    """Return a validator that refuses a date before the date in another field of the same input."""
+
+    def check(last: str, info: ValidationInfo) -> str:
+        begins = info.data.get(first)
+        if begins and last < begins:
+            raise ValueError(BACKWARDS)
+        return last
+
+    return AfterValidator(check)
+
+
+# The last date of a range that begins with the field `from_` of the same input; and that of a range of due dates.
+LastDay = Annotated[Day, _check_not_before("from_")]
+LastDueDay = Annotated[Day, _check_not_before("due_from")]
+
+
+class IrreversibleInput(Input):
+    """The input of an irreversible operation: without `confirmed: true` it only returns a preview."""
+
+    confirmed: bool = Field(
+        default=False,
+        description="Only true does it, for good; otherwise a preview is answered.",
+    )
+
+
+class ListInput(Input):
+    """The input of a list."""
+
+    limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many at most.")
+    starting_after: str | None = STARTING_AFTER
+
+    def fixed_order(self) -> str | None:
+        """Return the order that these filters force on the list, if any."""
+        return None
+
+
+Tone = Literal["good", "bad", "over", "waiting"]
+
+
+class StateLabel(NamedTuple):
+    """The label of a state, and its tone: good news, bad news, over, or still waiting."""
+
+    label: str
+    tone: Tone
+
+
+def make_states(**tones: Tone) -> Mapping[str, StateLabel]:
+    """Return the labels of states by their names, in this order."""
+    return MappingProxyType({name: StateLabel(to_label(name), tone) for name, tone in tones.items()})
+
+
+class Output(BaseModel):
+    """The output of an operation. It always has all fields; unknown ones are null."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, validate_by_name=True, defer_build=True)
+
+    # The value of its field `object`.
+    noun: ClassVar[str]
+    is_versioned: ClassVar[bool] = False
+    # The path of its page in the office, with `{id}` in it.
+    office_path: ClassVar[str | None] = None
+    # The labels of its states.
+    states: ClassVar[Mapping[str, StateLabel]] = MappingProxyType({})
+
+    object: str
+
+
+class Record(Output):
+    """The output of a stored record, as every door and every event shows it."""
+
+    is_versioned: ClassVar[bool] = True
+
+    id: str
+    created_at: str = Field(description="When it was made.", json_schema_extra={"format": "date-time"})
+    created_by: Stamp = Field(description="Who made it, and through what.")
+    updated_at: str = Field(description="When it was last changed.", json_schema_extra={"format": "date-time"})
+    updated_by: Stamp = Field(description="Who changed it last, and through what.")
+    version: int = Field(description="Goes up by one with each change; the record's ETag.")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A stored record: the row with its output columns and, as fields, the values that its rules need.
+
+    Each kind of record has a class of its own. Its fields are output columns, or rule columns of its RecordStore.
+    """
+
+    output: ClassVar[type[Output]]
+
+    row: Row
+    id: str
+
+    @property
+    def version(self) -> int:
+        """The version of the record."""
+        return cast("int", self.row[_VERSION_COLUMN])
+
+    @property
+    def display_name(self) -> str:
+        """The name that people use for it."""
+        return self.id
+
+    @property
+    def detail(self) -> str | None:
+        """A detail that tells it apart from records with the same name."""
+        return None
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another record has replaced it."""
+        return False
+
+    def find_default_part(self, _name: str) -> str | None:
+        """Return the default of a part that the record lacks, as JSON; a change of the part is merged with it."""
+        return None
+
+    def additions_blocked_by(self) -> Sequence[Reason]:
+        """Return the reasons why no more notes and files can be added."""
+        return ()
+
+
+R = TypeVar("R", bound=Output)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordResult(Generic[R]):
+    """One record without rules: a row whose columns are the fields of the model after `object`."""
+
+    model: type[R]
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class PageResult(Generic[R]):
+    """One page of a list: one such row for each record."""
+
+    model: type[R]
+    rows: Sequence[Row]
+    has_more: bool
+    # Makes records of the rows, if they were read with their rule columns to find the available actions.
+    from_row: Callable[[Row], StoredRecord] | None = None
+    # Then also the number of records in the list, as far as they are counted.
+    count: int | None = None
+    # Sums over all records of the list, not only those of the page, if they were asked for.
+    totals: BaseModel | None = None
+
+    @classmethod
+    def from_rows(
+        cls, model: type[R], rows: Sequence[Row], limit: int, from_row: Callable[[Row], StoredRecord] | None = None
+    ) -> "PageResult[R]":
+        """Make a page from the rows of a query for one row more than the limit."""
+        return cls(model, rows[:limit], len(rows) > limit, from_row)
+
+
+_VERSION_COLUMN = list(Record.model_fields).index("version") - 1

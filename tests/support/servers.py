@@ -1,0 +1,176 @@
+"""The product over HTTP: as processes of its own here, in the test's process in `in_process`."""
+
+import atexit
+import os
+import secrets
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import httpx2
+
+from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.settings import Settings, to_environment
+
+START_SECONDS = 120.0
+_POLL_SECONDS = 0.05
+
+
+@cache
+def make_tls_context() -> ssl.SSLContext:
+    """Make the TLS context once: a client would make one for each request, which takes longer than the request."""
+    return ssl.create_default_context()
+
+
+@dataclass
+class RunningServer(ABC):
+    """A server that runs."""
+
+    settings: Settings
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return self.settings.base_url
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        key: str | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        json: Any = None,
+        content: bytes | Iterator[bytes] | None = None,
+        form: Mapping[str, str] | None = None,
+        auth: tuple[str, str] | None = None,
+        files: Mapping[str, tuple[str, bytes]] | None = None,
+    ) -> httpx2.Response:
+        """Send one request, for a path or a whole address, without cookies."""
+        sent = dict(headers or {})
+        if key is not None:
+            sent.setdefault("Authorization", f"Bearer {key}")
+        address = self.url + path if path.startswith("/") else path
+        with self.client() as client:
+            return client.request(
+                method, address, headers=sent, json=json, content=content, data=form, auth=auth, files=files
+            )
+
+    @abstractmethod
+    def client(self) -> httpx2.Client:
+        """A new client of this server."""
+
+
+@dataclass
+class ServerProcess(RunningServer):
+    """The real server with all its processes, and its log in a file."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def client(self) -> httpx2.Client:
+        """A client with a connection of its own."""
+        return httpx2.Client(timeout=60, verify=make_tls_context())
+
+    def stop(self) -> int:
+        """Ask the server to end, and return its exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        # Sooner than the server kills what does not end when it is asked.
+        return self.process.wait(15)
+
+    def kill(self) -> None:
+        """End it and everything it started, at once."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(30)
+
+
+@contextmanager
+def start_server(
+    settings: Settings,
+    *,
+    max_open_files: int | None = None,
+    constants: Mapping[str, float] | None = None,
+    **environment: str,
+) -> Iterator[ServerProcess]:
+    """Serve these settings on a free port until the block ends.
+
+    The number of open files can be limited, and constants of the product can be set to other values.
+    """
+    port = free_port()
+    settings = replace(settings, port=port, base_url=f"http://127.0.0.1:{port}")
+    command = [*_limit_open_files(max_open_files), sys.executable, *_python_arguments(constants or {}), "serve"]
+    with start_command(settings, command, {**os.environ, **to_environment(settings), **environment}) as running:
+        yield running
+
+
+@contextmanager
+def start_command(settings: Settings, command: list[str], environment: Mapping[str, str]) -> Iterator[ServerProcess]:
+    """Run a command that serves these settings until the block ends."""
+    log, folder = settings.data / f"server-{settings.port}.log", DataFolder(settings.data)
+    folder.create()
+    if not folder.templates.exists():
+        folder.templates.symlink_to(_template_cache_folder(), target_is_directory=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+    running = ServerProcess(settings, process, log)
+    try:
+        _wait_until_ready(running)
+        yield running
+    finally:
+        # Also when its first process has ended: none of the others outlives the test.
+        with suppress(ProcessLookupError):
+            running.kill()
+
+
+@cache
+def _template_cache_folder() -> Path:
+    """Return a folder for compiled page templates, shared by all servers here; it saves a third of a start."""
+    folder = mkdtemp(prefix="mainstay-templates-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def free_port() -> int:
+    """Return a free port of the loopback, outside the range that the system gives to clients."""
+    while True:
+        port = 20_000 + secrets.randbelow(10_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
+def _limit_open_files(maximum: int | None) -> list[str]:
+    return ["sh", "-c", f'ulimit -n {maximum} && exec "$@"', "sh"] if maximum else []
+
+
+def _python_arguments(constants: Mapping[str, float]) -> list[str]:
+    """Return the arguments by which Python runs the product, with constants of its modules changed."""
+    if not constants:
+        return ["-m", "mainstay"]
+    assignments = [f"import {name.rpartition('.')[0]}; {name} = {value}" for name, value in constants.items()]
+    return ["-c", "\n".join([*assignments, "from mainstay.__main__ import main; main()"])]
+
+
+def _wait_until_ready(running: ServerProcess) -> None:
+    with running.client() as client:
+        for _ in range(int(START_SECONDS / _POLL_SECONDS)):
+            with suppress(httpx2.TransportError):
+                if client.get(f"{running.url}/readyz", timeout=START_SECONDS).status_code == httpx2.codes.OK:
+                    return
+            # Asked again soon, unless it has ended meanwhile.
+            with suppress(subprocess.TimeoutExpired):
+                running.process.wait(_POLL_SECONDS)
+                break
+    raise RuntimeError(f"The server did not start:\n{running.log.read_text()}")
