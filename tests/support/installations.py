@@ -16,7 +16,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.maintenance.check import check_invariants
 from mainstay.settings import Settings, read_settings
 from support.cast import EMAILS, open_accounts
-from support.engines import PostgresServer, start_postgresql
+from support.engines import PostgresServer, make_quick_folder, start_postgresql
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Installations:
     @cached_property
     def postgresql(self) -> PostgresServer:
         """One PostgreSQL server for the whole process."""
-        return start_postgresql(self._folder / "postgresql")
+        return start_postgresql(make_quick_folder(self._folder) / "postgresql")
 
     def make_empty(self, engine: str, folder: Path) -> Settings:
         """Make an installation whose database has no tables."""
