@@ -44,6 +44,8 @@ CHECKS = [
 # How many cases for each operation, access and way of making them; and how many mangled requests.
 FEW, MANY = 2, 350
 FEW_MANGLED, MANY_MANGLED = 300, 12_000
+# Most of them are refused before they reach a database: of these, another engine is sent fewer.
+FEWER_MANGLED = 100
 # Where a message ends is for the client to say: what is wrong there never becomes a request.
 FRAMING = ("content-length", "transfer-encoding")
 # A key may make 600 requests a minute: a fresh one in time, and no limit is in the way.
@@ -157,8 +159,8 @@ def _settings_for(cases: int) -> hypothesis.settings:
     )
 
 
-def test_a_mangled_request_is_refused_in_the_one_shape(server: RunningServer, cast: Cast) -> None:
-    _send_mangled(server, cast, FEW_MANGLED)
+def test_a_mangled_request_is_refused_in_the_one_shape(server: RunningServer, cast: Cast, engine: str) -> None:
+    _send_mangled(server, cast, FEW_MANGLED if engine == "sqlite" else FEWER_MANGLED)
 
 
 @pytest.mark.long

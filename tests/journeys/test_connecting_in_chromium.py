@@ -48,7 +48,8 @@ def open_approval(page: Page, app: OAuthApp, person: NewPerson) -> None:
     expect(page.get_by_role("heading", name="Connect")).to_contain_text("Kitchen planner")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
+# Its pages are checked in both views either way, and denied in a wide one.
+@pytest.mark.parametrize(("size", "scheme"), [pytest.param(WIDE, "light", marks=pytest.mark.long), (NARROW, "dark")])
 def test_an_app_is_connected_seen_and_disconnected(
     browser: Browser, server: RunningServer, cast: Cast, callback: Callback, size: tuple[int, int], scheme: Scheme
 ) -> None:

@@ -258,7 +258,14 @@ def test_every_page_is_without_faults(server: RunningServer, cast: Cast, browser
         cast.renew()
 
 
-@pytest.mark.parametrize("role", list(Role))
+# An admin and the office have the pages of an owner, and fewer of them.
+@pytest.mark.parametrize(
+    "role",
+    [
+        *(Role.OWNER, Role.MEMBER, Role.SUBCONTRACTOR),
+        *(pytest.param(role, marks=pytest.mark.long) for role in (Role.ADMIN, Role.OFFICE)),
+    ],
+)
 def test_a_phone_shows_the_title_at_once_and_two_lines_a_record(
     server: RunningServer, cast: Cast, browser: Browser, role: Role
 ) -> None:

@@ -24,7 +24,7 @@ from support.invoices import make_invoice
 from support.servers import RunningServer
 from support.stored_state import actor_through_app, actor_with_key
 
-# Of this door, the smoke set on both engines.
+# Of this door, the smoke set on both engines; what is decided before the database is asked on one.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 PATH = "/settings/activity"
 
@@ -192,6 +192,7 @@ def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, c
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", row[0]) for row in rows[1:])
 
 
+@pytest.mark.engines("sqlite")
 def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: Cast) -> None:
     answer = sign_in_new_person(server, cast).get(f"{PATH}?from=2038-01-02&until=2038-01-01")
     assert answer.status_code == 422
@@ -200,6 +201,7 @@ def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: 
     assert "None of these. Show all" in visible_text(nothing.text)
 
 
+@pytest.mark.engines("sqlite")
 @pytest.mark.parametrize(
     ("asked", "fault"),
     [
@@ -221,6 +223,7 @@ def test_what_it_cannot_be_narrowed_to_is_told_by_its_name(
         assert re.search(rf'name="{name}"[^>]* aria-invalid="true" aria-describedby="{name}-fault"', answer.text)
 
 
+@pytest.mark.engines("sqlite")
 @pytest.mark.parametrize("name", ["personId", "clientId", "actedBy", "from"])
 def test_what_is_no_text_is_refused_and_does_not_widen_what_is_shown(
     server: RunningServer, cast: Cast, name: str
@@ -232,12 +235,14 @@ def test_what_is_no_text_is_refused_and_does_not_widen_what_is_shown(
         assert (answer.status_code, "Customer created" in answer.text) == (422, False)
 
 
+@pytest.mark.engines("sqlite")
 def test_an_address_that_asks_for_too_much_is_refused(server: RunningServer, cast: Cast) -> None:
     query = "&".join(["actedBy=person", *(f"x{number}=1" for number in range(20))])
     answer = sign_in_new_person(server, cast).get(f"{PATH}?{query}")
     assert (answer.status_code, "asks for more than a page can tell" in answer.text) == (400, True)
 
 
+@pytest.mark.engines("sqlite")
 def test_everything_that_acts_is_called_in_words(server: RunningServer, cast: Cast) -> None:
     page = sign_in_new_person(server, cast).get(PATH).text
     for one in DoneBy:

@@ -13,7 +13,7 @@ from support.cast import Cast
 from support.form_fields import read_form
 from support.servers import RunningServer
 
-# Of this door, the smoke set on both engines.
+# Of this door, the smoke set on both engines; what is decided before the database is asked on one.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 DETAILS = {"name": "Mia Moved", "email": "mia@cast.example"}
@@ -62,12 +62,14 @@ def test_someone_is_invited(server: RunningServer, cast: Cast) -> None:
     assert person["createdBy"]["via"] == {"door": "office", "client": None}
 
 
+@pytest.mark.engines("sqlite")
 def test_what_must_be_chosen_is_not_chosen_for_anyone(server: RunningServer, cast: Cast) -> None:
     page = sign_in_new_person(server, cast).get("/people/invite").text
     assert re.search(r'<select id="role" name="role" required[^>]*>\s*<option value="">Choose', page)
     assert " selected" not in page
 
 
+@pytest.mark.engines("sqlite")
 def test_what_is_wrong_is_said_beside_the_fields_and_nothing_typed_is_lost(server: RunningServer, cast: Cast) -> None:
     answer = sign_in_new_person(server, cast).submit_form(
         "/people/invite", name="", email="nope", role="owner", phone="0123"
@@ -166,6 +168,7 @@ def test_a_removal_on_an_old_page_is_refused(server: RunningServer, cast: Cast) 
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["status"] == "active"
 
 
+@pytest.mark.engines("sqlite")
 def test_what_is_wrong_within_a_list_is_said_beside_it(server: RunningServer, cast: Cast) -> None:
     answer = sign_in_new_person(server, cast).submit_form(
         f"{person_path(cast)}/edit", **DETAILS, skills="gas, " + "x" * 300

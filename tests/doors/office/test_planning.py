@@ -15,7 +15,7 @@ from support.oauth_app import hidden_value
 from support.servers import RunningServer
 from support.visits import DAY, make_site_job, plan_test_visit
 
-# Of this door, the smoke set on both engines.
+# Of this door, the smoke set on both engines; what is decided before the database is asked on one.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 PATH = f"/schedule/change?from={DAY}&until={DAY}"
@@ -174,6 +174,7 @@ def test_what_is_not_clear_is_asked(cast: Cast, office: BrowserSession, sent: di
     assert (answer.status_code, told in visible_text(answer.text)) == (422, True)
 
 
+@pytest.mark.engines("sqlite")
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
@@ -199,6 +200,7 @@ def test_what_cannot_be_read_is_told_in_its_row(
     assert read_visit(cast, made)[:2] == ("Mia Member", f"{DAY}T10:00:00.000Z")
 
 
+@pytest.mark.engines("sqlite")
 def test_nothing_typed_is_nothing_done(cast: Cast, office: BrowserSession) -> None:
     plan_test_visit(cast)
     answer = open_form(office).submit()
@@ -305,6 +307,7 @@ def test_a_plan_that_is_sent_twice_is_made_once(cast: Cast, office: BrowserSessi
     assert cast.perform(get_visit, visitId=made["id"])["version"] == version
 
 
+@pytest.mark.engines("sqlite")
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_only_those_who_plan_are_let_in(server: RunningServer, cast: Cast, role: Role) -> None:
     made = plan_test_visit(cast, role)
@@ -315,6 +318,7 @@ def test_only_those_who_plan_are_let_in(server: RunningServer, cast: Cast, role:
     assert session.post(PATH, sent).status_code == 403
 
 
+@pytest.mark.engines("sqlite")
 @pytest.mark.parametrize(
     "asked", ["from=x&until=y", "from=9999-12-31", "from=2038-01-11&until=2026-01-01", "personId=x", "timeOffId=x", ""]
 )

@@ -12,7 +12,7 @@ from support.cast import Cast
 from support.servers import RunningServer
 from support.visits import DAY, make_site_job, plan_test_visit
 
-# Of this door, the smoke set on both engines.
+# Of this door, the smoke set on both engines; what is decided before the database is asked on one.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 SECRETS = ("Mend the roof", "Hill Farm", "1 Hill Road", "Carla", "900001", "Key under", "ladder")
@@ -189,6 +189,7 @@ def test_nothing_is_offered_to_change_with_a_visit_that_is_planned_no_more(serve
     assert offered(early["id"]) == [["one", "following", "all"]] * 2
 
 
+@pytest.mark.engines("sqlite")
 @pytest.mark.parametrize("asked", ["on=never", "on=9999-12-31", "view=year", "on=0001-01-01&view=week", "view=day&on="])
 def test_what_is_no_date_shows_today(server: RunningServer, cast: Cast, asked: str) -> None:
     assert sign_in_cast(server, cast, Role.OWNER).get(f"/schedule?{asked}").status_code == 200
@@ -321,6 +322,7 @@ def test_how_far_a_visit_is_now_is_said_in_plain_words(server: RunningServer, ca
         )
 
 
+@pytest.mark.engines("sqlite")
 def test_a_wrong_time_to_look_at_is_not_said_to_be_unsaved(server: RunningServer, cast: Cast) -> None:
     text = visible_text(sign_in_cast(server, cast, Role.OFFICE).get("/schedule/free?durationMinutes=long").text)
     assert "One field needs another look." in text
