@@ -222,25 +222,23 @@ class _SingleRead(SqliteHandle):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        pass
+        # It belongs to the context that holds this handle. Only the garbage collector would free such a ring.
+        self.now = None
 
 
-class _ReadTransaction:
-    """A read transaction; a class, because a generator would cost more than the query."""
+class _ReadTransaction(_SingleRead):
+    """A handle within a read transaction; a class, because a generator would cost more than the query."""
 
-    __slots__ = ("_connection", "_organisation")
-
-    def __init__(self, connection: apsw.Connection, organisation: str) -> None:
-        self._connection = connection
-        self._organisation = organisation
+    __slots__ = ()
 
     def __enter__(self) -> SqliteHandle:
         self._connection.execute("BEGIN")
-        return SqliteHandle(self._connection, self._organisation)
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        super().__exit__(kind, error, trace)
         self._connection.execute("ROLLBACK")
 
 
