@@ -151,21 +151,22 @@ class _RequestScope:
         self.method = request.method
         self.path = unquote(path)
         self.query_string = query
-        self.headers = _RequestHeaders(request.headers.raw)
+        self.headers = RequestHeaders(request.headers.raw)
 
 
-class _RequestHeaders:
+class RequestHeaders:
     """Headers by names in lower case; a value that is not visible ASCII is counted as present, but not returned."""
 
     def __init__(self, lines: Sequence[tuple[bytes, bytes]]) -> None:
         self._lines = [(name.decode("ascii").lower(), value.strip(b" \t")) for name, value in lines]
 
-    def get_all(self, name: str) -> list[str]:
-        """Every line of this name."""
-        return [value.decode("ascii") for known, value in self._lines if known == name and _is_visible_ascii(value)]
+    def items(self) -> list[tuple[str, str]]:
+        """The name and the value of every line with such a value."""
+        return [(name, value.decode("ascii")) for name, value in self._lines if _is_visible_ascii(value)]
 
-    def __contains__(self, name: str) -> bool:
-        return any(known == name for known, _ in self._lines)
+    def keys(self) -> list[str]:
+        """Each name once."""
+        return [*dict.fromkeys(name for name, _ in self._lines)]
 
 
 def _is_visible_ascii(value: bytes) -> bool:

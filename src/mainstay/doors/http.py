@@ -10,9 +10,9 @@ from functools import partial
 from http import HTTPStatus
 from itertools import count
 from pathlib import Path
-from typing import Protocol, cast, overload
 
 import orjson
+from granian.rsgi import Headers as ServerHeaders
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from mainstay.doors.compression import accepts_gzip, compress, is_worth_compressing
@@ -69,34 +69,17 @@ class Response:
     gzipped_body: bytes | None = None
 
 
-class ServerHeaders(Protocol):
-    """The headers as granian provides them; its type stubs lack `get_all`."""
-
-    def get_all(self, name: str, /) -> list[str]:
-        """Return every line of this name."""
-
-    def __contains__(self, name: str, /) -> bool:
-        """Return whether there is a line of this name."""
-
-
-class RequestHeaders:
-    """The headers of a request, by lower-case name; a header that was sent several times is joined into one list."""
-
-    __slots__ = ("_headers",)
-
-    def __init__(self, headers: ServerHeaders) -> None:
-        self._headers = headers
-
-    @overload
-    def get(self, name: str) -> str | None: ...
-    @overload
-    def get(self, name: str, default: str) -> str: ...
-    def get(self, name: str, default: str | None = None) -> str | None:
-        """Return the value, or the default if there is none."""
-        if lines := self._headers.get_all(name):
-            return lines[0] if len(lines) == 1 else ", ".join(lines)
-        # The server hides values that are not ASCII. They count as present, but are equal to nothing.
-        return _NOT_ASCII if name in self._headers else default
+def read_headers(headers: ServerHeaders) -> Mapping[str, str]:
+    """Return the headers by lower-case name; a header that was sent several times is joined into one list."""
+    names, lines = headers.keys(), headers.items()
+    values = dict(lines)
+    if len(values) == len(lines) == len(names):
+        return values
+    # The server hides values that are not ASCII. They count as present, but are equal to nothing.
+    joined = dict.fromkeys(names, _NOT_ASCII)
+    for name, value in lines:
+        joined[name] = value if joined[name] == _NOT_ASCII else f"{joined[name]}, {value}"
+    return joined
 
 
 _NOT_ASCII = "\0"
@@ -130,7 +113,7 @@ class Request:
         self.method = scope.method
         self.path = scope.path
         self.query = scope.query_string.encode()
-        self.headers = RequestHeaders(cast("ServerHeaders", scope.headers))
+        self.headers = read_headers(scope.headers)
         self._scope = scope
 
     @property
@@ -205,8 +188,8 @@ class Request:
 
     def _refuse_compressed(self) -> None:
         """Refuse a compressed body, because its bytes would be read as text."""
-        encodings = {encoding.strip().lower() for encoding in self.headers.get("content-encoding", "").split(",")}
-        if not encodings <= {"", "identity"}:
+        encodings = self.headers.get("content-encoding", "").lower().split(",")
+        if any(encoding.strip() not in {"", "identity"} for encoding in encodings):
             raise HttpError(415, _COMPRESSED_BODY_TEXT, (("accept-encoding", "identity"),))
 
     async def _read_limited(self, limit: int) -> bytes:

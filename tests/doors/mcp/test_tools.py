@@ -16,7 +16,7 @@ from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Role
 from rules.examples_any import make_example_input
 from support.cast import Cast, temporary_cast
-from support.mcp_client import call_legacy, call_modern, call_tool
+from support.mcp_client import call_legacy, call_modern, call_tool, make_legacy_call, post_call
 from support.servers import RunningServer
 
 # Of this door, the smoke set on both engines.
@@ -30,6 +30,17 @@ MOST_TOOLS = 110
 def test_an_owner_is_offered_every_tool_in_the_catalogues_order(server: RunningServer, cast: Cast) -> None:
     tools = call_legacy(server, cast.make_key(), "tools/list")["tools"]
     assert [tool["name"] for tool in tools] == [operation.name for operation in AGENT_OPERATIONS]
+
+
+def test_the_list_is_the_same_at_every_call_but_for_its_id(server: RunningServer, cast: Cast) -> None:
+    key = cast.make_key()
+    for id_ in (1, "1", 2, 1):
+        call = make_legacy_call("tools/list", id_=id_)
+        plain, short = (post_call(server, key, call, {"Accept-Encoding": coding}) for coding in ("identity", "gzip"))
+        assert (plain.headers.get("Content-Encoding"), short.headers["Content-Encoding"]) == (None, "gzip")
+        assert plain.content == short.content
+        assert plain.content.startswith(b'{"jsonrpc":"2.0","id":%b,"result":{"tools":[' % orjson.dumps(id_))
+        assert orjson.loads(plain.content)["result"] == call_legacy(server, key, "tools/list")
 
 
 def test_a_read_only_key_is_offered_only_what_changes_nothing(server: RunningServer, cast: Cast) -> None:

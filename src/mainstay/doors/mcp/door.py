@@ -7,6 +7,7 @@ from typing import Any
 
 from mainstay.changes.idempotency import INVALID_KEY, is_idempotency_key
 from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
+from mainstay.doors.compression import compress
 from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
 from mainstay.doors.field_hints import add_field_hints
 from mainstay.doors.http import SERVER_ERROR_TEXT, HttpError, Request, Response, log_fault
@@ -19,6 +20,7 @@ from mainstay.doors.mcp.tools import ToolResult, Tools
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.permissions import Access, Permissions
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Unauthenticated
 
 BODY_LIMIT = 1_048_576
@@ -26,7 +28,7 @@ BODY_LIMIT = 1_048_576
 DISCOVERY_MS = 3_600_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class McpDoor:
     """The door of the tool server: translates between the Model Context Protocol and operations."""
 
@@ -86,7 +88,7 @@ class McpDoor:
             case "tools/call":
                 return await self._call_tool(request, actor, call)
             case "tools/list":
-                return self._list_tools(actor, call)
+                return self._list_tools(request, actor, call)
             case "initialize" if not call.is_modern:
                 return call.answer(self._build_initialize_result(call))
             case "ping" if not call.is_modern:
@@ -95,13 +97,18 @@ class McpDoor:
                 return call.answer(self._build_discovery_result())
         return call.refuse(protocol.METHOD_NOT_FOUND, f"There is no method {call.method[:100]!r} here.")
 
-    def _list_tools(self, actor: Actor, call: Call) -> Response:
+    def _list_tools(self, request: Request, actor: Actor, call: Call) -> Response:
         if call.params.get("cursor") is not None:
             return call.refuse(protocol.INVALID_PARAMS, "There is no such cursor: the list has one page.")
-        result: dict[str, Any] = {"tools": self.tools.list_tools(actor)}
-        if call.is_modern:
+        body = _encode_tool_list(self, actor.permissions, actor.access, call.id, is_modern=call.is_modern)
+        return Response(200, body, quiet=True, gzipped_body=_compress_once(body) if request.accepts_gzip else None)
+
+    def build_tool_list(self, permissions: Permissions, access: Access, *, is_modern: bool) -> dict[str, Any]:
+        """Return the result of `tools/list` for an actor with these permissions and this access."""
+        result: dict[str, Any] = {"tools": self.tools.list_tools(permissions, access)}
+        if is_modern:
             result |= {**self._build_modern_fields(), "ttlMs": 0, "cacheScope": "private"}
-        return call.answer(result)
+        return result
 
     async def _call_tool(self, request: Request, actor: Actor, call: Call) -> Response:
         name, arguments = call.params.get("name"), call.params.get("arguments", {})
@@ -149,6 +156,18 @@ class McpDoor:
     def _build_modern_fields(self) -> dict[str, Any]:
         """Return the fields that every result of the modern protocol carries."""
         return {"resultType": "complete", "_meta": {protocol.SERVER_INFO_KEY: self.server_info}}
+
+
+# Clients count their calls from 0 or 1, and few sets of permissions are in use: nearly all of these large answers are
+# the same. Compressing one takes ten times as long as everything else that a call takes.
+@lru_cache(16)
+def _encode_tool_list(
+    door: McpDoor, permissions: Permissions, access: Access, id_: protocol.CallId, *, is_modern: bool
+) -> bytes:
+    return protocol.encode_answer(id_, door.build_tool_list(permissions, access, is_modern=is_modern))
+
+
+_compress_once = lru_cache(16)(compress)
 
 
 def _take_request_details(request: Request, operation: Operation, arguments: dict[str, Any]) -> RequestDetails:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from mainstay.doors.http import Headers, RequestHeaders, Response
+from mainstay.doors.http import Headers, Response
 from mainstay.doors.json import InvalidJson, decode_json
 
 LEGACY_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -44,13 +44,16 @@ class Call(NamedTuple):
 
     def answer(self, result: Mapping[str, Any], *, logged: bool = False) -> Response:
         """Answer with a result; a read that succeeded is not logged."""
-        response = _build_response(200, {"jsonrpc": "2.0", "id": self.id, "result": result})
-        response.quiet = not logged
-        return response
+        return Response(200, encode_answer(self.id, result), quiet=not logged)
 
     def refuse(self, code: int, message: str) -> Response:
         """Answer that the call is not valid."""
         return rpc_error_response(_MODERN_STATUSES[code] if self.is_modern else 200, code, message, self.id)
+
+
+def encode_answer(id_: CallId, result: Mapping[str, Any]) -> bytes:
+    """Return the answer to the call with this id."""
+    return orjson.dumps({"jsonrpc": "2.0", "id": id_, "result": result})
 
 
 class NotACall(Exception):
@@ -66,10 +69,10 @@ def rpc_error_response(
 ) -> Response:
     """Return a JSON-RPC error."""
     error = {"code": code, "message": message} | ({"data": data} if data else {})
-    return _build_response(status, {"jsonrpc": "2.0", "id": id_, "error": error}, headers)
+    return Response(status, orjson.dumps({"jsonrpc": "2.0", "id": id_, "error": error}), headers)
 
 
-def read_call(headers: RequestHeaders, body: bytes) -> Call:
+def read_call(headers: Mapping[str, str], body: bytes) -> Call:
     """Read the call in a body; raise NotACall if there is none to perform."""
     try:
         message = decode_json(body)
@@ -115,7 +118,7 @@ def _check_id(message: dict[str, Any], *, is_modern: bool) -> CallId:
     return id_
 
 
-def _check_modern_call(call: Call, headers: RequestHeaders, meta: object) -> None:
+def _check_modern_call(call: Call, headers: Mapping[str, str], meta: object) -> None:
     """Refuse a modern request without the required `_meta`, or with headers that contradict its body."""
     if not isinstance(meta, dict) or _VERSION_KEY not in meta or _CAPABILITIES_KEY not in meta:
         text = f"params._meta must be an object with {_VERSION_KEY} and {_CAPABILITIES_KEY}."
@@ -142,18 +145,12 @@ def _refuse_version(version: str, id_: CallId) -> Response:
 _BASE64_VALUE = re.compile(r"=\?base64\?(.*)\?=")
 
 
-def _header_text(headers: RequestHeaders, name: str) -> str | None:
+def _header_text(headers: Mapping[str, str], name: str) -> str | None:
     """Return a header's value; text that does not fit a header is sent in base64."""
     text = headers.get(name)
-    if text is None:
-        return None
-    if encoded := _BASE64_VALUE.fullmatch(text):
+    if text and text.startswith("=?") and (encoded := _BASE64_VALUE.fullmatch(text)):
         try:
             return base64.b64decode(encoded[1], validate=True).decode()
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return text
-
-
-def _build_response(status: int, message: Mapping[str, Any], headers: Headers = ()) -> Response:
-    return Response(status, orjson.dumps(message), headers)

@@ -90,9 +90,9 @@ class Tools:
         data = b'{"status":"done","result":' + answer.body + b"}"
         return ToolResult((data.decode(),), data)
 
-    def list_tools(self, actor: Actor) -> orjson.Fragment:
-        """Return the descriptions of the tools that this actor may use."""
-        key = (actor.permissions, actor.access)
+    def list_tools(self, permissions: Permissions, access: Access) -> orjson.Fragment:
+        """Return the descriptions of the tools that an actor with these permissions and this access may use."""
+        key = (permissions, access)
         tool_list = self._tool_lists.get(key)
         if tool_list is None:
             descriptions = b",".join(map(_describe_as_json, self._permitted_operations(*key)))
