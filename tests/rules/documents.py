@@ -1,6 +1,7 @@
 """Write the documents that are made from the catalogue. A test checks that they are current."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,15 +83,6 @@ _EXAMPLE_FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def build_documents() -> dict[Path, str]:
-    """Return every generated document by its path."""
-    return {
-        ROOT / "docs" / "operations.md": _OPERATIONS_HEADER + "".join(map(format_operation_row, CATALOGUE.operations)),
-        ROOT / "docs" / "events.md": _format_events(),
-        ROOT / "docs" / "openapi.json": build_openapi(CATALOGUE, BASE_URL).decode() + "\n",
-    }
-
-
 def format_operation_row(operation: Operation) -> str:
     """Format an operation as a row of the table of operations."""
     route = f"`{operation.api_path}`" if operation.api_path else ""
@@ -98,6 +90,10 @@ def format_operation_row(operation: Operation) -> str:
     words = f"**{operation.title}.** {operation.description}".replace("|", "\\|")
     effect = _EFFECTS[operation.effect]
     return f"| `{operation.name}` | {route} | `{operation.permission}` | {effect} | {doors} | {words} |\n"
+
+
+def _format_operations() -> str:
+    return _OPERATIONS_HEADER + "".join(map(format_operation_row, CATALOGUE.operations))
 
 
 def _format_events() -> str:
@@ -146,11 +142,23 @@ def _make_record(output: type[Output]) -> dict[str, Any]:
     return shared | {name: (field.examples or [])[0] for name, field in own.items()}
 
 
+def _format_openapi() -> str:
+    return build_openapi(CATALOGUE, BASE_URL).decode() + "\n"
+
+
+# What makes each generated document. They are made when they are asked for: it takes a while.
+DOCUMENTS: dict[Path, Callable[[], str]] = {
+    ROOT / "docs" / "operations.md": _format_operations,
+    ROOT / "docs" / "events.md": _format_events,
+    ROOT / "docs" / "openapi.json": _format_openapi,
+}
+
+
 def main() -> None:
     """Write the documents."""
-    for path, text in build_documents().items():
+    for path, make_text in DOCUMENTS.items():
         path.parent.mkdir(exist_ok=True)
-        path.write_text(text, "utf-8")
+        path.write_text(make_text(), "utf-8")
         sys.stdout.write(f"{path.relative_to(ROOT)}\n")
 
 
