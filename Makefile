@@ -66,7 +66,7 @@ bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,00
 	PYTHONPATH=. $(BIN)/python -m bench.flat
 
 documents: $(DEV) ## Write the generated documents anew
-	$(BIN)/python tests/rules/documents.py
+	PYTHONPATH=tests $(BIN)/python tests/rules/documents.py
 
 lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock

@@ -29,7 +29,7 @@ from support.outbox_tasks import (
 from support.query_plans import explain
 from support.recorded_statements import RecordingDatabase, RecordingHandle
 
-STOPPED = "The worker stopped 3 times while doing this. It is not tried again by itself: this may be what stopped it."
+STOPPED = "The worker stopped 3 times while doing this. It is not retried automatically, because it may be the cause."
 
 
 @pytest.fixture

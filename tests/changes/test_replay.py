@@ -52,27 +52,27 @@ def test_a_repeat_still_tells_the_answer_of_then(cast: Cast) -> None:
 
 def test_another_body_with_the_same_key_is_refused(cast: Cast) -> None:
     cast.answer(invite_person, request=request_with_key(), **NINA)
-    with pytest.raises(Invalid, match=r"^Idempotency-Key: was used before for a different request$"):
+    with pytest.raises(Invalid, match=r"^Idempotency-Key: was already used for a different request$"):
         cast.answer(invite_person, request=request_with_key(), **NINA | {"email": "other@new.example"})
     assert len(cast.perform(list_people)["data"]) == 6
 
 
 def test_a_null_is_not_the_same_as_nothing(cast: Cast) -> None:
     cast.answer(update_person, request=request_with_key(), personId=cast.people[Role.MEMBER], phone=None)
-    with pytest.raises(Invalid, match="was used before"):
+    with pytest.raises(Invalid, match="was already used"):
         cast.answer(update_person, request=request_with_key(), personId=cast.people[Role.MEMBER])
 
 
 def test_another_operation_with_the_same_key_is_refused(cast: Cast) -> None:
     cast.answer(invite_person, request=request_with_key(), **NINA)
-    with pytest.raises(Invalid, match="was used before"):
+    with pytest.raises(Invalid, match="was already used"):
         cast.answer(update_person, request=request_with_key(), personId=cast.people[Role.MEMBER], phone="1")
 
 
 def test_another_credential_has_keys_of_its_own(cast: Cast) -> None:
     mine, yours = actor_with_key(cast, cast.make_key()), actor_with_key(cast, cast.make_key())
     cast.answer(invite_person, mine, request=request_with_key(), **NINA)
-    with pytest.raises(Conflict, match="is already a person"):
+    with pytest.raises(Conflict, match="already belongs to"):
         cast.answer(invite_person, yours, request=request_with_key(), **NINA)
     other = cast.answer(invite_person, yours, request=request_with_key(), **NINA | {"email": "other@new.example"})
     assert not other.is_replayed

@@ -37,8 +37,8 @@ def test_every_file_of_deploy_stands_in_the_document() -> None:
 
 def test_before_it_is_served_only_mail_is_not_well(deployed: DeployedInstallation) -> None:
     lines = deployed.doctor_output.splitlines()
-    assert [line.split()[1] for line in lines if line.startswith("MEND")] == ["mail:"]
-    assert sum(line.startswith("well") for line in lines) >= 3
+    assert [line.split()[1] for line in lines if line.startswith("FIX")] == ["mail:"]
+    assert sum(line.startswith("ok") for line in lines) >= 3
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_the_bytes_are_counted_when_nobody_says_how_many_there_are(server: Runni
 def test_an_empty_body_is_not_json(server: RunningServer, cast: Cast) -> None:
     key = cast.make_key()
 
-    assert check_refusal(post_body(server, key, b""), 400) == "The body is empty. Send a JSON object, {} at least."
+    assert check_refusal(post_body(server, key, b""), 400) == "The body is empty. Send a JSON object, at least {}."
     check_refusal(server.request("PATCH", ORGANISATION, key, headers=JSON), 400)
     check_refusal(post_body(server, key, b"   "), 400)
 
@@ -193,7 +193,7 @@ def test_a_price_is_a_plain_decimal(server: RunningServer, cast: Cast, number: s
     # With a blank behind the colon and without: two parsers look at them.
     for body in (f'{{"costRate":{number}}}', f'{{"costRate": {number}}}'):
         answer = server.request("PATCH", path, cast.make_key(), headers=JSON, content=body.encode())
-        assert check_refusal(answer, 422).startswith("costRate: is not a decimal")
+        assert check_refusal(answer, 422).startswith("costRate: is not a number such as 85.50")
     for field, problem in (("name", "is not text"), ("skills", "is not a list")):
         body = f'{{"{field}":{number}}}'
         answer = server.request("PATCH", path, cast.make_key(), headers=JSON, content=body.encode())

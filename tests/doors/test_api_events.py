@@ -82,7 +82,7 @@ def test_another_organisation_sees_none_of_it(server: RunningServer, cast: Cast,
         ),
         ("startingAfter=evt_1", "startingAfter: is not the id of an event"),
         ("limit=0", "limit: is below 1"),
-        ("type=person.joined&type=person.left", "type: is given twice"),
+        ("type=person.joined&type=person.left", "type: is sent twice"),
     ],
 )
 def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: str, told: str) -> None:
@@ -99,7 +99,7 @@ def test_a_wrong_kind_is_told_which_there_are(server: RunningServer, cast: Cast)
         " quote.accepted, quote.created, quote.declined, quote.expired, quote.sent, quote.superseded, quote.updated,"
         " quote.viewed, quote.withdrawn"
     )
-    assert message == f"type: names a kind of event that is not known, there are {kinds}"
+    assert message == f"type: has an unknown type of event, choose from {kinds}"
 
 
 def test_webhooks_themselves_have_no_place_in_the_api(server: RunningServer, cast: Cast) -> None:

@@ -121,8 +121,8 @@ def test_a_malformed_limit_is_refused(server: RunningServer, cast: Cast, limit: 
         ("status=gone", "status: is not one of 'invited', 'active' or 'left'"),
         ("role=king", "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),
         ("role=Owner", "role: is not one of 'owner', 'admin', 'office', 'member' or 'subcontractor'"),
-        ("limit=5&limit=5", "limit: is given twice"),
-        ("limit=5&%6Cimit=6", "limit: is given twice"),
+        ("limit=5&limit=5", "limit: is sent twice"),
+        ("limit=5&%6Cimit=6", "limit: is sent twice"),
         ("nonsense=1", "nonsense: is not known here"),
         ("limit=5&page=2&sort=name", "page: is not known here; sort: is not known here"),
         ("limit=0&status=gone", "limit: is below 1; status: is not one of 'invited', 'active' or 'left'"),
@@ -140,9 +140,9 @@ def test_an_unknown_parameter_is_refused_on_every_path(server: RunningServer, ca
 
     for query, message in (
         ("x=1", "x: is not known here"),
-        ("x=1&x=2", "x: is given twice"),
+        ("x=1&x=2", "x: is sent twice"),
         ("x=1&y=2", "x: is not known here; y: is not known here"),
-        ("x=1&x=2&y=3", "x: is given twice; y: is not known here"),
+        ("x=1&x=2&y=3", "x: is sent twice; y: is not known here"),
         ("=1", "query: has a parameter without a name"),
         ("personId=1", "personId: is not known here"),
     ):

@@ -68,7 +68,7 @@ def test_an_e_invoice_is_saved_and_not_shown(server: RunningServer, cast: Cast) 
 def test_a_draft_has_none_and_a_stranger_s_is_not_there(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
     draft = make_quote(cast)
     text = check_refusal(server.request("GET", f"{QUOTES}/{draft['id']}/pdf", cast.make_key()), 409)
-    assert text == "Q-0001 was never sent, and has no file until it is."
+    assert text == "Q-0001 has not been sent, so it has no file yet."
     path = f"{QUOTES}/{issue_quote(cast, draft, deliver='none')['id']}/pdf"
     check_refusal(server.request("GET", path, other_cast.make_key()), 404)
     check_refusal(server.request("GET", path), 401)
@@ -151,4 +151,4 @@ def test_a_file_that_could_not_be_made_is_refused_and_not_promised(
         (work,) = outbox_queue.take_tasks(db, Lane.PDFS, only_cast.performer.clock())
         outbox_queue.park_task(db, work, only_cast.performer.clock(), "Typst gave up", "It could not be printed.")
     text = check_refusal(server_without_worker.request("GET", path, only_cast.make_key()), 409)
-    assert text == "Quote Q-0001.pdf could not be made. Ask whoever runs this Mainstay to try again."
+    assert text == "Quote Q-0001.pdf could not be created. Ask your administrator to retry it."

@@ -132,7 +132,7 @@ def test_the_same_key_for_another_body_or_operation_is_refused(server: RunningSe
     other_path = post_with_key(server, key, "taken", {"confirmed": True}, remove)
 
     for answer in (other_body, other_operation, other_path):
-        assert check_refusal(answer, 422) == "Idempotency-Key: was used before for a different request"
+        assert check_refusal(answer, 422) == "Idempotency-Key: was already used for a different request"
     assert len(server.request("GET", PEOPLE, key).json()["data"]) == 6
 
 
@@ -196,4 +196,4 @@ def test_hours_that_were_changed_meanwhile_are_neither_submitted_approved_nor_st
     assert server.request("POST", "/api/v1/hours/submit", key, headers=seen, json=body).status_code == 200
     body |= {"from": "2026-11-16", "until": "2026-11-16"}
     message = check_refusal(server.request("POST", "/api/v1/hours/submit", key, json=body), 422)
-    assert message.startswith("from: goes with a range, send either that, or timeEntryIds")
+    assert message.startswith("from: cannot be combined with timeEntryIds")

@@ -66,11 +66,11 @@ def test_no_amount_breaks_an_order_a_bill_or_what_comes(server: RunningServer, c
 def test_what_cannot_be_is_told_in_words(server: RunningServer, cast: Cast, other_cast: Cast) -> None:
     key, draft, bill = cast.make_key(), make_order(cast), make_bill(cast)
     message = check_refusal(server.request("GET", f"{ORDERS}/{draft['id']}/pdf", key), 409)
-    assert message == "PO-0001 was never sent, and has no file until it is."
+    assert message == "PO-0001 has not been sent, so it has no file yet."
     check_refusal(server.request("GET", f"{ORDERS}/{draft['id']}", other_cast.make_key()), 404)
     check_refusal(server.request("GET", f"{BILLS}/{bill['id']}", other_cast.make_key()), 404)
     check_refusal(server.request("GET", f"{BILLS}?status=late", key), 422)
     given = {"supplierId": bill["supplierId"], "supplierNumber": "4711", "on": "2026-02-02", "total": "6"}
     line = {"description": "x", "unitPrice": "6"}
     message = check_refusal(server.request("POST", BILLS, key, json={**given, "lines": [line]}), 409)
-    assert message.startswith("Pennine Supplies 4711 of 2026-02-02 over 60.00 GBP is recorded already")
+    assert message.startswith("Bill Pennine Supplies 4711 dated 2026-02-02 for 60.00 GBP is already recorded")

@@ -76,7 +76,7 @@ def test_the_http_api_names_what_belongs_into_the_query_or_the_body(server: Runn
     )
     # Twice wrong, and still named.
     message = check_refusal(server.request("GET", f"{PEOPLE}?limit=1&limit=2&sort=name", key), 422)
-    assert message.startswith(f"limit: is given twice; sort: is not known here (known: {LIST_FIELDS}")
+    assert message.startswith(f"limit: is sent twice; sort: is not known here (known: {LIST_FIELDS}")
     # What stands in the path is no field of the body, and a write takes nothing in its query.
     changed = check_refusal(server.request("PATCH", path, key, json={"personId": "x"}), 422)
     assert changed.startswith("personId: is not known here (known: name, email, phone, ")
@@ -103,9 +103,9 @@ def test_a_boolean_as_text_is_told_how_it_is_sent(server: RunningServer, cast: C
     ("role", "operation", "told"),
     [
         (Role.OFFICE, update_person, "Use one with read and write access"),
-        (Role.MEMBER, update_person, "the role member may have no other. What the role may change can be changed"),
-        (Role.MEMBER, update_organisation, "the role member may not do this with any. Ask an owner or admin."),
-        (Role.OFFICE, update_organisation, "the role office may not do this with any. Ask an owner or admin."),
+        (Role.MEMBER, update_person, "the role member cannot get another. Make the change in the office."),
+        (Role.MEMBER, update_organisation, "the role member cannot do this anyway. Ask an owner or admin."),
+        (Role.OFFICE, update_organisation, "the role office cannot do this anyway. Ask an owner or admin."),
     ],
 )
 def test_a_read_only_credential_is_told_whether_another_would_help(
@@ -130,17 +130,19 @@ def test_who_may_not_is_told_where_to_see_what_they_may(server: RunningServer, c
 def test_the_last_owner_is_told_where_another_is_named(server: RunningServer, cast: Cast) -> None:
     result = call_tool(server, cast.make_key(), "remove_person", personId=cast.people[Role.OWNER])
     blockers = result["structuredContent"]["preview"]["blockers"]
-    assert blockers == ["Olivia Owner is the only owner. Name another owner first, in the office under People."]
+    assert blockers == ["Olivia Owner is the only owner. Make someone else an owner first, in the office under People."]
 
 
 def test_a_state_that_is_in_the_way_names_the_tool_that_clears_it(server: RunningServer, cast: Cast) -> None:
     key, member = cast.make_key(), cast.people[Role.MEMBER]
     cast.perform(remove_person, personId=member, confirmed=True)
-    assert read_refusal(server, key, "update_person", personId=member, phone="1").endswith(" Call invite_person first.")
+    assert read_refusal(server, key, "update_person", personId=member, phone="1").endswith(
+        " First: call invite_person."
+    )
     # Where nothing clears it, there is something to look at.
-    assert read_refusal(server, key, "invite_again", personId=member).endswith(" get_person shows it as it is now.")
+    assert read_refusal(server, key, "invite_again", personId=member).endswith(" get_person shows its current state.")
     taken = read_refusal(server, key, "invite_person", name="A", email=EMAILS[Role.ADMIN], role="member")
-    assert taken.endswith(" list_people shows those there are.")
+    assert taken.endswith(" list_people lists them.")
 
 
 def test_nobody_is_sent_to_a_tool_that_they_may_not_call(cast: Cast) -> None:
@@ -150,7 +152,7 @@ def test_nobody_is_sent_to_a_tool_that_they_may_not_call(cast: Cast) -> None:
         with pytest.raises(NotFound) as refusal:
             cast.performer.perform(update_person, actor, b'{"personId":"nobody","phone":"1"}', RequestDetails("req_1"))
         hint = tools.hint_after(update_person, refusal.value, actor)
-        assert hint == (" list_people shows those there are." if role is Role.MEMBER else "")
+        assert hint == (" list_people lists them." if role is Role.MEMBER else "")
 
 
 def test_one_who_asks_who_they_are_is_told_what_they_can_do_now(cast: Cast) -> None:
@@ -194,17 +196,17 @@ def test_every_tool_tells_a_way_on_where_a_record_is_not_found(server: RunningSe
             given = {"role": "member"} if tool.name == "change_role" else make_example_input(alone, tool)
         unknown = {to_camel(tool.on.id_field): new_id(tool.on.prefix)}
         message = read_refusal(server, key, tool.name, **given | unknown)
-        assert message.endswith(f" {LISTS[tool.on.prefix]} shows those there are."), message
+        assert message.endswith(f" {LISTS[tool.on.prefix]} lists them."), message
 
 
 def test_the_way_on_is_to_what_there_is_none_of(server: RunningServer, cast: Cast) -> None:
     key, customer = cast.make_key(), make_customer(cast)
     nobody = {"customerId": new_id("customer"), "title": "x"}
-    assert read_refusal(server, key, "create_job", **nobody).endswith(" list_customers shows those there are.")
+    assert read_refusal(server, key, "create_job", **nobody).endswith(" list_customers lists them.")
     nowhere = {"customerId": customer, "title": "x", "siteId": new_id("site")}
-    assert read_refusal(server, key, "create_job", **nowhere).endswith(" list_sites shows those there are.")
+    assert read_refusal(server, key, "create_job", **nowhere).endswith(" list_sites lists them.")
     nothing = read_refusal(server, key, "add_note", recordId=new_id("job"), text="x")
-    assert nothing == "There is no record with that identifier. search finds those there are."
+    assert nothing == "There is no record with that identifier. search finds records."
 
 
 def test_a_refusal_of_a_lapsed_organisation_stays_what_it_is(server: RunningServer, cast: Cast) -> None:

@@ -153,7 +153,7 @@ def test_an_invitation_leaves_through_the_mail_server(installation: MailInstalla
 def test_a_change_that_is_taken_back_mails_nobody(installation: MailInstallation, port: int) -> None:
     run_all_tasks(installation.make_worker())
     taken = NEW_PERSON | {"email": "mia@cast.example"}
-    with pytest.raises(Exception, match="already a person"):
+    with pytest.raises(Exception, match="already belongs to"):
         installation.cast.perform(invite_person, **taken)
 
     assert installation.list_tasks() == []
@@ -218,7 +218,7 @@ def test_a_mail_that_can_never_be_sent_is_parked_at_once_with_the_reason(
                 orjson.dumps(payload).decode(),
                 None,
                 1,
-                "This is not the address of a mail: it has a dot too many before the @.",
+                "This is not an email address: it has a misplaced dot before the @.",
             )
         ]
 
@@ -403,7 +403,7 @@ def test_replays_are_kept_for_24_hours(installation: MailInstallation) -> None:
     ).is_replayed
 
     installation.clock.now += timedelta(seconds=2)
-    with pytest.raises(Exception, match="already a person"):
+    with pytest.raises(Exception, match="already belongs to"):
         installation.cast.answer(invite_person, installation.cast.actor(Role.OWNER), request, **NEW_PERSON)
     installation.make_worker().remove_old()
     assert count_rows(installation, "replay") == 0

@@ -59,7 +59,7 @@ def test_the_audit_trail_tells_of_it_and_no_event_goes_out(cast: Cast) -> None:
 
 
 def test_the_operator_makes_no_key_of_nobody(cast: Cast) -> None:
-    with pytest.raises(Forbidden, match="A key is made by a person"):
+    with pytest.raises(Forbidden, match="Only an owner or admin of the organisation can create an API key"):
         cast.perform(create_key, operator_actor(cast.organisation), name="Till", access="read")
 
 

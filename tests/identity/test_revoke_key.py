@@ -40,7 +40,7 @@ def test_a_key_revoked_before_keeps_its_time(cast: Cast) -> None:
     record_id = actor_with_key(cast, cast.make_key()).credential
     first = cast.perform(revoke_key, keyId=record_id)
     late = replace(cast.performer, clock=lambda: cast.performer.clock() + timedelta(days=1))
-    with pytest.raises(Blocked, match=r"^The key owner write is revoked already\.$"):
+    with pytest.raises(Blocked, match=r"^The key owner write is already revoked\.$"):
         replace(cast, performer=late).perform(revoke_key, keyId=record_id)
     (listed,) = cast.perform(list_keys)["data"]
     assert listed["revokedAt"] == first["revokedAt"]

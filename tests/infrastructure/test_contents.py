@@ -40,9 +40,9 @@ def test_a_photo_is_drawn_anew_and_small_as_well(tmp_path: Path) -> None:
 
 def test_a_photo_may_be_as_large_as_phones_take_them_and_no_larger(tmp_path: Path) -> None:
     assert open_image(identify_content(tmp_path, draw_image("JPEG", (8160, 6144), "L")).content).size == (2400, 1807)
-    with pytest.raises(UnacceptedFile, match="more than 52 million dots"):
+    with pytest.raises(UnacceptedFile, match="more than 52 million pixels"):
         identify_content(tmp_path, draw_image("JPEG", (8200, 6400), "L"))
-    with pytest.raises(UnacceptedFile, match="more than 16 million dots"):
+    with pytest.raises(UnacceptedFile, match="more than 16 million pixels"):
         identify_content(tmp_path, draw_image("PNG", (4100, 4000), "L"))
 
 
@@ -65,19 +65,22 @@ def test_other_files_are_known_by_what_is_in_them_and_stay_as_they_are(
 REFUSED_FILES = {
     "nothing": (b"", "is empty"),
     "blanks": (b" \n\t", "is empty"),
-    "a program": (b"\x7fELF\x02\x01\x01\0\0", "not taken. Taken are PNG"),
-    "text of an older kind": ("Grüße".encode("latin-1"), "not taken"),
-    "text with control characters": (b"a\x1b[31mb", "not taken"),
-    "text with a vertical tab": (b"a\x0bb", "not taken"),
-    "text with a control character of ISO 6429": ("a\x85b".encode(), "not taken"),
-    "a PDF that does not end": (PDF[:-7], "does not end"),
-    "a PDF behind something else": (b"\0\0\0" + PDF, "not taken"),
-    "an archive": (make_zip(a_txt=b"a"), "another kind"),
-    "an archive that is none": (b"PK\x03\x04 and no more", "another kind"),
+    "a program": (b"\x7fELF\x02\x01\x01\0\0", "not an accepted type of file. You can upload PNG"),
+    "text of an older kind": ("Grüße".encode("latin-1"), "not an accepted type of file"),
+    "text with control characters": (b"a\x1b[31mb", "not an accepted type of file"),
+    "text with a vertical tab": (b"a\x0bb", "not an accepted type of file"),
+    "text with a control character of ISO 6429": ("a\x85b".encode(), "not an accepted type of file"),
+    "a PDF that does not end": (PDF[:-7], "is an incomplete PDF"),
+    "a PDF behind something else": (b"\0\0\0" + PDF, "not an accepted type of file"),
+    "an archive": (make_zip(a_txt=b"a"), "not an accepted type of archive"),
+    "an archive that is none": (b"PK\x03\x04 and no more", "not an accepted type of archive"),
     "a table with macros": (make_office_file("xl/workbook.xml", xl__vbaProject_bin=b"x"), "macros"),
     "a photo of a phone": (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC"),
-    "an archive of many parts": (hostile.make_archive_with_entries(6_000), "another kind"),
-    "an archive with much beside the names": (hostile.make_archive_with_entries(10, added=16_000), "another kind"),
+    "an archive of many parts": (hostile.make_archive_with_entries(6_000), "not an accepted type of archive"),
+    "an archive with much beside the names": (
+        hostile.make_archive_with_entries(10, added=16_000),
+        "not an accepted type of archive",
+    ),
     "a photo with a scan that is there 200 times": (
         hostile.make_jpeg_with_repeated_scan(80, 60, 200),
         "takes too long",
@@ -95,7 +98,7 @@ def test_what_is_not_taken_is_told_in_words(tmp_path: Path, what: str) -> None:
 
 @pytest.mark.parametrize("called", ["x.png", "x.JPEG", "x.svg"])
 def test_text_that_is_called_a_picture_is_told_to_be_none(tmp_path: Path, called: str) -> None:
-    with pytest.raises(UnacceptedFile, match="and is no such picture"):
+    with pytest.raises(UnacceptedFile, match="but is not such a picture"):
         identify_content(tmp_path, b"<svg/>", called)
 
 

@@ -86,7 +86,7 @@ def test_what_is_no_picture_is_refused(tmp_path: Path, what: str) -> None:
 
 
 def test_a_picture_with_too_many_dots_is_not_even_begun(tmp_path: Path) -> None:
-    with pytest.raises(UnacceptedPicture, match="million dots"):
+    with pytest.raises(UnacceptedPicture, match="million pixels"):
         redraw(tmp_path, NOT_IMAGES["PNG as large as a house"])
 
 
@@ -120,9 +120,9 @@ HOSTILE_IMAGES: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: draw_image("JPEG").replace(b"\xff\xc0", b"\xff\xc9"),
         "rare kind",
     ),
-    "many comments": (lambda: hostile.make_jpeg_with_segments(20_000, 0xFE), "far too many parts"),
-    "many texts": (lambda: hostile.make_png_with_chunks(20_000, b"tEXt", b"a\0"), "far too many parts"),
-    "many parts of dots": (lambda: hostile.make_png_with_chunks(20_000, b"IDAT"), "far too many parts"),
+    "many comments": (lambda: hostile.make_jpeg_with_segments(20_000, 0xFE), "too many parts"),
+    "many texts": (lambda: hostile.make_png_with_chunks(20_000, b"tEXt", b"a\0"), "too many parts"),
+    "many parts of dots": (lambda: hostile.make_png_with_chunks(20_000, b"IDAT"), "too many parts"),
 }
 
 

@@ -255,7 +255,7 @@ def test_a_fresh_file_is_private_sparse_and_empty_and_leaves_nothing_else_behind
 def test_a_file_made_for_something_else_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "other").write_bytes(b"mainstay limits0" * 1000)
 
-    with pytest.raises(ValueError, match="made for something else"):
+    with pytest.raises(ValueError, match="has another purpose or version"):
         MachineRateLimits(tmp_path / "other")
 
 
@@ -263,5 +263,5 @@ def test_a_file_cut_short_is_not_opened(tmp_path: Path) -> None:
     MachineRateLimits.create(tmp_path / "limits")
     os.truncate(tmp_path / "limits", 100_000)
 
-    with pytest.raises(ValueError, match="made for something else"):
+    with pytest.raises(ValueError, match="has another purpose or version"):
         MachineRateLimits(tmp_path / "limits")

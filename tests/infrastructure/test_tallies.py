@@ -115,7 +115,7 @@ def test_every_row_and_every_name_has_a_place_of_its_own(tmp_path: Path) -> None
 def test_a_file_made_for_other_names_is_not_opened(tmp_path: Path) -> None:
     SharedCounters.create(tmp_path / "tallies", NAMES, rows=4)
 
-    with pytest.raises(ValueError, match="made for something else"):
+    with pytest.raises(ValueError, match="has another purpose or version"):
         SharedCounters(tmp_path / "tallies", [*NAMES[1:], "other"], row=0)
 
 

@@ -74,10 +74,10 @@ def test_an_app_is_connected_seen_and_disconnected(
         page.get_by_role("link", name="Revoke").click()
         check_page(page)
         page.get_by_role("button", name="Revoke").click()
-        expect(page.get_by_role("status")).to_contain_text("The app's access is revoked.")
+        expect(page.get_by_role("status")).to_contain_text("App access revoked.")
         assert post_call(server, token, make_legacy_call("ping")).status_code == 401
         page.goto(MCP)
-        expect(page.get_by_text("No apps connected")).to_be_visible()
+        expect(page.get_by_text("No connected apps yet")).to_be_visible()
 
 
 def test_denying_leads_back_to_the_app(browser: Browser, server: RunningServer, cast: Cast, callback: Callback) -> None:

@@ -48,7 +48,7 @@ def test_by_keyboard_one_walks_along_what_is_found_whatever_its_kind(
         box = page.get_by_role("combobox", name="Search")
         expect(box).to_have_attribute("aria-expanded", "false")
         box.fill("calder")
-        found = page.get_by_role("listbox", name="Found while you type")
+        found = page.get_by_role("listbox", name="Search results")
         for kind, text in (("Customers", CUSTOMER), ("Sites", SITE), ("Jobs", BOILER)):
             expect(found.get_by_role("group", name=kind).get_by_role("option")).to_have_text([text])
         expect(box).to_have_attribute("aria-expanded", "true")
@@ -77,7 +77,7 @@ def test_by_mouse_what_is_found_is_a_link_and_gone_when_one_leaves_it(
     with open_office_page(server, cast, browser) as page:
         box = page.get_by_role("combobox", name="Search")
         box.fill("boiler")
-        found = page.get_by_role("listbox", name="Found while you type")
+        found = page.get_by_role("listbox", name="Search results")
         found.get_by_text("Jobs").click()
         expect(found).to_be_visible()
         page.get_by_role("heading", level=1).click()
@@ -96,7 +96,7 @@ def test_what_is_offered_is_without_faults_and_leads_to_all_that_is_found(
         for _ in range(9):
             make_job(cast, customer)
         page.goto("/search")
-        box = page.get_by_role("combobox", name="What you look for")
+        box = page.get_by_role("combobox", name="Search for")
         box.fill("boiler")
         group = page.get_by_role("group", name="Jobs")
         # So many at most are offered of all kinds together, and here all of them are jobs.

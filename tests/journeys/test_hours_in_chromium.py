@@ -28,12 +28,12 @@ def test_a_member_times_and_logs_hours_on_a_phone(server: RunningServer, cast: C
         page.get_by_label("Main areas").get_by_role("link", name="Hours").click()
         page.get_by_role("region", name="Timer").get_by_label("Job").select_option(called)
         page.get_by_role("button", name="Start timer").click()
-        expect(page.get_by_role("status")).to_have_text(re.compile("The timer runs"))
+        expect(page.get_by_role("status")).to_have_text(re.compile("Timer started"))
         check_page(page)
         page.reload()
         expect(page.locator("[data-since]")).to_have_text("0:00")
         page.get_by_role("button", name="Stop timer").click()
-        expect(page.get_by_role("status")).to_have_text(re.compile("The timer is stopped"))
+        expect(page.get_by_role("status")).to_have_text(re.compile("Timer stopped"))
         log = page.get_by_role("region", name="Log hours")
         log.get_by_label("Job").select_option(called)
         log.get_by_label("Time").fill("7.30")
@@ -65,7 +65,7 @@ def test_on_a_phone_a_week_of_many_jobs_is_short_and_any_day_of_it_is_typed(
         tuesday.fill("2:15")
         check_page(page)
         page.get_by_role("button", name="Save week").click()
-        expect(page.get_by_role("status")).to_have_text(re.compile("The hours are changed"))
+        expect(page.get_by_role("status")).to_have_text(re.compile("Hours updated"))
         # What is wrong on a day that is not open is in sight, and says which day it is of.
         tuesday.evaluate("field => { field.value = 'soon' }")
         page.get_by_role("button", name="Save week").click()
@@ -113,7 +113,7 @@ def test_a_week_is_typed_with_the_keyboard_alone(server: RunningServer, cast: Ca
         expect(box).to_be_focused()
         page.keyboard.type("2,5")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("status")).to_have_text(re.compile("The hours are changed"))
+        expect(page.get_by_role("status")).to_have_text(re.compile("Hours updated"))
         expect(box).to_have_value("2:30")
 
 
@@ -129,12 +129,12 @@ def test_the_office_approves_a_week_and_rejects_with_a_reason(
         page.get_by_role("link", name="To approve").click()
         check_page(page)
         page.get_by_role("checkbox", name=re.compile("1:02")).uncheck()
-        page.get_by_role("button", name="Approve marked hours").click()
-        expect(page.get_by_role("status")).to_contain_text("One entry is approved.")
-        page.get_by_text("Reject marked hours").click()
+        page.get_by_role("button", name="Approve 1 entry (1:01)").click()
+        expect(page.get_by_role("status")).to_contain_text("1 entry approved.")
+        page.get_by_text("Reject entries").click()
         page.get_by_label("Reason").fill("Which job?")
         page.get_by_role("button", name="Reject", exact=True).click()
-        expect(page.get_by_text("Nothing waits for approval")).to_be_visible()
+        expect(page.get_by_text("Nothing to approve")).to_be_visible()
     found = cast.perform(list_hours, personId=cast.people[Role.MEMBER])["data"]
     assert {(entry["minutes"], entry["status"]) for entry in found} == {(61, "approved"), (62, "rejected")}
 
@@ -148,10 +148,10 @@ def test_everything_works_without_javascript(server: RunningServer, cast: Cast, 
     page.goto("/hours/week")
     page.get_by_role("button", name="Start timer").click()
     page.get_by_role("button", name="Stop timer").click()
-    page.get_by_label("Add a job").select_option(f"{job['number']} Replace the boiler · Ashdown School")
+    page.get_by_label("Add job").select_option(f"{job['number']} Replace the boiler · Ashdown School")
     page.locator(f'input[name="hours new {today(cast)}"]').fill("45m")
     page.get_by_role("button", name="Save and submit").click()
-    expect(page.get_by_role("status")).to_have_text(re.compile("The hours are submitted"))
+    expect(page.get_by_role("status")).to_have_text(re.compile("Hours submitted"))
     context.close()
     found = cast.perform(list_hours, personId=person.id)["data"]
     assert sorted((entry["minutes"], entry["status"]) for entry in found) == [(1, "submitted"), (45, "submitted")]

@@ -80,16 +80,16 @@ def test_what_was_bought_is_billed_to_the_customer(firm: InvoicingFirm, browser:
         expect(page.get_by_role("heading", level=1)).to_contain_text("New taps")
         [job] = firm.cast.perform(list_jobs, text="taps")["data"]
         order_goods(page, job, "Taps", "4", "20")
-        page.get_by_role("link", name="Record a bill").click()
-        page.get_by_label("Their number").fill("4712")
-        page.get_by_label("Dated").fill("2026-02-02")
+        page.get_by_role("link", name="Record bill").click()
+        page.get_by_label("Bill number").fill("4712")
+        page.get_by_label("Bill date").fill("2026-02-02")
         page.get_by_label("Total").fill("96")
-        page.get_by_role("button", name="Record the bill").click()
+        page.get_by_role("button", name="Record bill").click()
         page.get_by_role("button", name="Approve").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Pennine Supplies 4712")
         page.goto("/hours/to-bill")
-        page.get_by_role("button", name=f"Draft invoice for {job['number']}").click()
-        expect(page.get_by_role("status")).to_contain_text("The draft is made.")
+        page.get_by_role("button", name=f"Create invoice for {job['number']}").click()
+        expect(page.get_by_role("status")).to_contain_text("Draft invoice created.")
         expect(page.get_by_role("main")).to_contain_text("Taps")
     [invoice] = firm.cast.perform(list_invoices, jobId=job["id"])["data"]
     [line] = fetch_invoice(firm, invoice)["lines"]
@@ -107,7 +107,7 @@ def test_a_bank_statement_is_read_on_a_phone(firm: InvoicingFirm, browser: Brows
         page.locator("#file").set_input_files(
             {"name": "bank.csv", "mimeType": "text/csv", "buffer": file.encode()},
         )
-        page.get_by_role("button", name="Look at it").click()
+        page.get_by_role("button", name="Continue").click()
         row = page.locator("tbody tr").first
         tick, heading, number = (box_of(row, part) for part in ("[type=checkbox]", "th", "[name^=invoices]"))
         # One beside the other, the number below both with room to be read, and no word is cut off.
@@ -116,7 +116,11 @@ def test_a_bank_statement_is_read_on_a_phone(firm: InvoicingFirm, browser: Brows
         assert number["width"] > NARROW[0] / 2
         assert row.locator("th .sub").evaluate("one => one.scrollWidth <= one.clientWidth")
         check_page(page)
-        page.get_by_role("button", name="Record what is ticked").click()
+        # The button counts what is ticked.
+        row.get_by_role("checkbox").uncheck()
+        expect(page.get_by_role("button", name="Record 0 payments")).to_be_visible()
+        row.get_by_role("checkbox").check()
+        page.get_by_role("button", name="Record 1 payment").click()
         expect(page.get_by_role("region", name="Recorded", exact=True)).to_contain_text(invoice["number"])
         # What cannot be read is still there to be looked after.
         expect(page.get_by_role("region", name="Not recorded")).to_contain_text("Who knows")
@@ -141,18 +145,18 @@ def make_and_send_quote(page: Page) -> None:
     page.locator("#customerId").fill("Calder Property")
     page.locator("#title").fill("New heating")
     page.locator("[name='deposit.percent']").fill("25")
-    page.get_by_role("button", name="Draft quote").click()
+    page.get_by_role("button", name="Create quote").click()
     page.get_by_role("link", name="Edit lines").click()
     new = page.locator(".line-row.new")
     for what, costs in (("Combi boiler", "900"), ("Flue", "100")):
-        new.get_by_label("What it is").fill(what)
+        new.get_by_label("Description").fill(what)
         new.get_by_label("Price", exact=True).fill(costs)
         # By keyboard: one is added, and one goes on with the next.
         page.keyboard.press("Enter")
         expect(page.locator("#new-item")).to_be_focused()
     page.get_by_role("button", name="Save and close").click()
     send_document(page)
-    expect(page.get_by_role("status")).to_contain_text("Quote Q-0001 is sent.")
+    expect(page.get_by_role("status")).to_contain_text("Quote Q-0001 sent.")
 
 
 def send_document(page: Page) -> None:
@@ -161,9 +165,9 @@ def send_document(page: Page) -> None:
     if not send.is_visible():
         page.locator(".top details.more-actions > summary").click()
     send.click()
-    page.get_by_role("button", name="Show what would happen").click()
-    expect(page.locator("main")).to_contain_text("The mail says:")
-    proof = page.get_by_role("link", name="See the PDF before it goes").get_attribute("href")
+    page.get_by_role("button", name="Review and send").click()
+    expect(page.locator("main")).to_contain_text("The email says:")
+    proof = page.get_by_role("link", name="Preview PDF").get_attribute("href")
     assert page.request.get(str(proof)).body().startswith(b"%PDF-")
     page.locator("form button.danger").click()
 
@@ -183,17 +187,17 @@ def accept_on_a_phone(firm: InvoicingFirm, browser: Browser) -> None:
 def send_invoice(page: Page, invoice: Record) -> None:
     page.goto(f"/invoices/{invoice['id']}")
     send_document(page)
-    expect(page.get_by_role("status")).to_contain_text("is issued.")
+    expect(page.get_by_role("status")).to_contain_text("issued.")
 
 
 def pay(page: Page, invoice: Record, amount: str | None = None) -> None:
     """Record a payment: all that is due, which is filled in, or less."""
     page.goto(f"/invoices/{invoice['id']}")
-    page.get_by_role("link", name="Record a payment").click()
+    page.get_by_role("link", name="Record payment").click()
     if amount:
         page.locator("#amount").fill(amount)
     page.get_by_role("button", name="Record payment").click()
-    expect(page.get_by_role("status").first).to_contain_text("The payment is recorded.")
+    expect(page.get_by_role("status").first).to_contain_text("Payment recorded.")
 
 
 def do_extra_work(firm: InvoicingFirm, job: Record) -> None:
@@ -220,7 +224,7 @@ def order_goods(page: Page, job: Record, what: str, quantity: str, price: str) -
     page.goto("/purchasing/orders/new")
     page.get_by_label("Supplier").fill("pennine")
     page.locator("#jobId").fill(job["number"])
-    page.get_by_role("button", name="Draft purchase order").click()
+    page.get_by_role("button", name="Create purchase order").click()
     page.get_by_role("link", name="Edit lines").click()
     for name, typed in (("description", what), ("quantity", quantity), ("unitPrice", price)):
         page.locator(f"[name='new {name}']").fill(typed)
@@ -239,7 +243,7 @@ def buy_materials(firm: InvoicingFirm, page: Page, job: Record) -> None:
 def bill_everything(page: Page, job: Record) -> Record:
     """An invoice of the rest of the quote and of all work, picked line by line; and it leaves."""
     page.goto(f"/jobs/{job['id']}")
-    page.get_by_role("link", name="Draft the invoice").click()
+    page.get_by_role("link", name="Create invoice").click()
     expect(page.locator("#sums")).to_contain_text("1,080.00")
     pipe = page.get_by_role("checkbox", name="Copper pipe")
     pipe.uncheck()
@@ -248,8 +252,8 @@ def bill_everything(page: Page, job: Record) -> Record:
     pipe.check()
     expect(page.locator("#sums")).to_contain_text("1,080.00")
     check_page(page)
-    page.get_by_role("button", name="Draft invoice").click()
-    expect(page.get_by_role("status").first).to_contain_text("The draft is made.")
+    page.get_by_role("button", name="Create invoice").click()
+    expect(page.get_by_role("status").first).to_contain_text("Draft invoice created.")
     path = page.url.partition("?")[0]
     invoice = {"id": path.rpartition("/")[2]}
     send_invoice(page, invoice)

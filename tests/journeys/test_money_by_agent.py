@@ -96,7 +96,7 @@ async def sell(firm: InvoicingFirm, agent: Agent) -> Record:
     # Words that look like a confirmation are none.
     assert "confirmed" in await agent.read_refusal("send_quote", quoteId=draft["number"], confirmed="true")
     preview = (await agent.call("send_quote", quoteId=draft["number"]))["preview"]
-    assert preview["effects"][0].startswith(f"It is mailed to {CUSTOMER}: Quote Q-0001")
+    assert preview["effects"][0].startswith(f"Email to {CUSTOMER}: Quote Q-0001")
     assert "Hello Calder Property," in preview["effects"][1]
     await agent.confirm("send_quote", quoteId=draft["number"])
     assert (
@@ -146,7 +146,7 @@ async def bill_rest(firm: InvoicingFirm, agent: Agent, quote: Record) -> None:
     sent = await agent.confirm("send_invoice", invoiceId=draft["id"])
     pdf = read_attached_pdf(await wait_for_mail(firm, CUSTOMER, "Invoice INV-0002"))
     assert read_e_invoice(pdf) == {"number": "INV-0002", "total": "1080.00", "due": "1080.00"}
-    assert "was issued already" in await agent.read_refusal("send_invoice", invoiceId=draft["id"], confirmed=True)
+    assert "has already been issued" in await agent.read_refusal("send_invoice", invoiceId=draft["id"], confirmed=True)
     await agent.call("record_payment", invoiceId=sent["number"], amount="500")
     assert (await agent.call("get_invoice", invoiceId="INV-0002"))["status"] == "partPaid"
     void = await agent.call("void_invoice", invoiceId="INV-0002", reason="A mistake")

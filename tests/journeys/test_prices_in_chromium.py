@@ -38,8 +38,8 @@ def make_rate(page: Page) -> None:
         row = page.get_by_role("group", name=f"Taxes, row {number}")
         row.get_by_label("Name").fill(name)
         row.get_by_label("Percent").fill(percent)
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_contain_text("The tax rate is saved.")
+    page.get_by_role("button", name="Add tax rate").click()
+    expect(page.get_by_role("status")).to_contain_text("Tax rate Quebec saved.")
 
 
 def make_kit(page: Page, *, scripts: bool) -> None:
@@ -51,24 +51,24 @@ def make_kit(page: Page, *, scripts: bool) -> None:
     expect(rows).to_have_count(3)
     typed = ["combi boiler", "copper", "filter", "engineer"][: 4 if scripts else 3]
     if scripts:
-        page.get_by_role("button", name="Add a row").click()
+        page.get_by_role("button", name="Add row").click()
         fresh = page.get_by_role("group", name="Parts, row 4")
         # What one may mean is offered in a new row as well.
         fresh.get_by_label("Item").press_sequentially("engin")
         expect(fresh.locator("datalist option[value='Heating engineer']")).to_have_count(1)
     else:
-        expect(page.get_by_role("button", name="Add a row")).to_be_hidden()
+        expect(page.get_by_role("button", name="Add row")).to_be_hidden()
     for number, item in enumerate(typed):
         rows.nth(number).get_by_label("Item").fill(item)
         rows.nth(number).get_by_label("Quantity").fill("two" if number == 1 else "2,5")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Add price item").click()
     fault = page.get_by_role("link", name="Parts, row 2: Quantity is not a quantity")
     expect(fault).to_be_visible()
     expect(page.get_by_role("group", name="Parts, row 2").get_by_label("Quantity")).to_be_focused()
     if scripts:
         check_page(page)
     page.get_by_role("group", name="Parts, row 2").get_by_label("Quantity").fill("1")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Add price item").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("New boiler, fitted")
     page.locator("section", has_text="Parts").get_by_role("link", name="Copper pipe").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Copper pipe")

@@ -39,15 +39,15 @@ def draft_quote_on_page(page: Page) -> None:
     page.goto("/quotes/new")
     page.locator("#customerId").fill("Calder Property")
     page.get_by_label("Title").fill("New heating")
-    page.get_by_role("button", name="Draft quote").click()
+    page.get_by_role("button", name="Create quote").click()
     page.get_by_role("link", name="Edit lines").click()
-    page.get_by_label("From the price list").fill("Combi boiler")
+    page.get_by_label("Price list item").fill("Combi boiler")
     page.get_by_role("button", name="Add line").click()
-    expect(page.get_by_label("What it is").first).to_have_value("Combi boiler")
+    expect(page.get_by_label("Description").first).to_have_value("Combi boiler")
     new = page.locator(".line-row.new")
-    new.get_by_label("What it is").fill("Warranty, 5 years")
+    new.get_by_label("Description").fill("Warranty, 5 years")
     new.get_by_label("Price", exact=True).fill("200")
-    new.get_by_label("Option").check()
+    new.get_by_label("Optional (customer can choose)").check()
     page.get_by_role("button", name="Add line").click()
     # The total follows while one types, and is there when it is saved.
     page.get_by_label("Quantity").first.fill("2")
@@ -59,14 +59,14 @@ def draft_quote_on_page(page: Page) -> None:
 
 def send_quote_on_page(page: Page) -> None:
     page.get_by_role("link", name="Send").click()
-    page.get_by_role("button", name="Show what would happen").click()
-    expect(page.locator("main")).to_contain_text("It is mailed to")
+    page.get_by_role("button", name="Review and send").click()
+    expect(page.locator("main")).to_contain_text("Email to")
     page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("status")).to_contain_text("Quote Q-0001 is sent.")
+    expect(page.get_by_role("status")).to_contain_text("Quote Q-0001 sent.")
     check_page(page)
     # What was sent is not sent once more, nor asked about in the browser's own words.
     page.go_back()
-    expect(page.get_by_role("button", name="Show what would happen")).to_be_visible()
+    expect(page.get_by_role("button", name="Review and send")).to_be_visible()
     page.go_forward()
 
 
@@ -91,7 +91,7 @@ def test_a_quote_becomes_a_job_on_a_phone(
     expect(phone.get_by_role("heading", level=1)).to_have_text("New heating")
     phone.get_by_role("checkbox").check()
     if not scripts:
-        phone.get_by_role("button", name="Update the total").click()
+        phone.get_by_role("button", name="Update total").click()
     expect(phone.get_by_role("button", name="Accept for")).to_contain_text("£2,640.00")
     if scripts:
         check_page(phone)
@@ -113,11 +113,11 @@ def test_after_a_refusal_one_goes_on_typing_in_the_first_field_that_is_wrong(
     with open_page(browser, server.url, NARROW) as page:
         enter_office(page, cast, Role.OFFICE)
         page.goto(f"/quotes/{quote['id']}/lines")
-        page.get_by_label("From the price list").fill("Boiler")
+        page.get_by_label("Price list item").fill("Boiler")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("alert")).to_contain_text("From the price list could be one of several")
-        expect(page.get_by_label("From the price list")).to_be_focused()
-        page.get_by_label("From the price list").fill("")
+        expect(page.get_by_role("alert")).to_contain_text("Price list item could be one of several")
+        expect(page.get_by_label("Price list item")).to_be_focused()
+        page.get_by_label("Price list item").fill("")
         prices = page.get_by_label("Price", exact=True)
         prices.first.fill("dear")
         page.keyboard.press("Enter")

@@ -12,7 +12,7 @@ from support.cast import Cast
 from support.servers import RunningServer
 from support.visits import DAY, plan_test_visit
 
-SAVES = "Enter saves it"
+SAVES = "Press Enter to save"
 # What is dragged is not dragged beyond the window.
 TALL_SIZE = (1280, 1200)
 

@@ -90,7 +90,7 @@ def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Pag
     # Where the overlap is allowed is one press away.
     page.locator("#dragged").get_by_role("link", name="Move it with the form").click()
     expect(page).to_have_url(re.compile(f"/schedule/visits/{made['id']}/move$"))
-    expect(page.get_by_label("May overlap")).to_be_visible()
+    expect(page.get_by_label("Allow double booking")).to_be_visible()
 
 
 # Their forms show 01/11/2038, 2038-01-11, 11/01/2038 and 11.01.2038; the other journeys are British ones.
@@ -160,7 +160,7 @@ def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: 
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
         page.keyboard.press(f"Shift+{key}")
     # It waits to be saved, as where it goes does.
-    expect(message).to_have_text("Mia Member, 10:00\N{EN DASH}11:30. Enter saves it, Escape leaves it as it was.")
+    expect(message).to_have_text("Mia Member, 10:00\N{EN DASH}11:30. Press Enter to save or Escape to cancel.")
     assert cast.perform(get_visit, visitId=made["id"])["version"] == made["version"]
     save_move(page)
     expect(visit_on_board(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
@@ -181,7 +181,7 @@ def test_by_keyboard_alone_where_a_visit_goes_and_how_long_it_takes_are_saved_to
     visit_on_board(page, made).focus()
     for key in ("ArrowDown", "ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(page.locator("#dragged")).to_contain_text(", 10:30\N{EN DASH}12:00. Enter saves it")
+    expect(page.locator("#dragged")).to_contain_text(", 10:30\N{EN DASH}12:00. Press Enter to save")
     save_move(page)
     expect(visit_on_board(page, made)).to_be_focused()
     assert "/visits/" not in page.url
@@ -198,10 +198,10 @@ def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, p
     visit_on_board(page, made).focus()
     for _ in range(2):
         page.keyboard.press("Shift+ArrowRight")
-    expect(page.locator("#dragged")).to_have_text("It cannot become longer here: the day that is shown ends.")
+    expect(page.locator("#dragged")).to_have_text("It can't be longer: the day shown ends here.")
     for _ in range(5):
         page.keyboard.press("Shift+ArrowLeft")
-    expect(page.locator("#dragged")).to_have_text("It cannot become shorter than a quarter of an hour.")
+    expect(page.locator("#dragged")).to_have_text("It can't be shorter than 15 minutes.")
 
 
 def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, page: Page) -> None:
@@ -229,7 +229,7 @@ def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, p
     to_sam = ["ArrowDown"] * down + ["ArrowRight"] * 2
     for key in to_sam:
         page.keyboard.press(key)
-    expect(message).to_contain_text("Sam Subcontractor, 10:30\N{EN DASH}11:30. Enter saves it")
+    expect(message).to_contain_text("Sam Subcontractor, 10:30\N{EN DASH}11:30. Press Enter to save")
     page.keyboard.press("Escape")
     expect(message).to_be_hidden()
     expect(row.locator(".booked")).to_have_count(1)
@@ -307,10 +307,10 @@ def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) ->
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Move").focus()
     page.keyboard.press("Enter")
-    page.get_by_label("Begins").fill(f"{DAY}T15:00")
+    page.get_by_label("Starts").fill(f"{DAY}T15:00")
     page.get_by_label("Ends").fill(f"{DAY}T16:00")
     page.get_by_label("Ends").press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("The visit is changed.")
+    expect(page.get_by_role("status")).to_contain_text("Visit updated.")
     assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == f"{DAY}T15:00:00.000Z"
 
 
@@ -324,12 +324,12 @@ def test_without_scripts_a_visit_is_planned_for_whoever_is_free(
     enter_office(page, cast, Role.OFFICE)
     page.goto("/schedule")
     page.get_by_role("link", name="Who is free?").click()
-    page.get_by_label("At this time").fill(f"{DAY}T14:00")
-    page.get_by_role("button", name="Look").click()
+    page.get_by_label("Start time").fill(f"{DAY}T14:00")
+    page.get_by_role("button", name="Find free times").click()
     page.get_by_role("link", name="Plan Sam Subcontractor").click()
     page.get_by_label("Job").fill(str(job["number"]))
     page.get_by_role("button", name="Plan visit").click()
-    expect(page.get_by_role("status")).to_contain_text("The visit is planned.")
+    expect(page.get_by_role("status")).to_contain_text("Visit planned.")
     (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
     assert (made["personName"], made["startsAt"]) == ("Sam Subcontractor", f"{DAY}T14:00:00.000Z")
     context.close()
@@ -347,21 +347,21 @@ def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_
         page.get_by_label("Decision").select_option("approve")
         page.get_by_role("button", name="Decide").click()
         page.get_by_role("link", name="Move these visits").click()
-        marks = page.get_by_label("Mark ")
+        marks = page.get_by_label("Select ")
         expect(marks).to_have_count(2)
         for mark in marks.all():
             mark.check()
-        page.get_by_label("Give them to").select_option(label="Sam Subcontractor")
+        page.get_by_label("Assign to").select_option(label="Sam Subcontractor")
         page.get_by_role("button", name="Fill in").click()
         expect(page.locator("tr.changed")).to_have_count(2)
-        page.locator(".stuck").get_by_role("button", name="Look at it").click()
+        page.locator(".stuck").get_by_role("button", name="Continue").click()
         # One of them clashes: that one goes to the day after.
         expect(page.get_by_role("alert")).to_contain_text(f"Sam Subcontractor is at {there['jobNumber']} Mend the roof")
-        page.get_by_label(f"Day, {first['jobNumber']}").fill("2038-01-12")
-        page.locator(".stuck").get_by_role("button", name="Look at it").click()
-        expect(page.locator(".panel")).to_contain_text("Sam Subcontractor on 12 Jan 2038: 1 visit, 1 h.")
-        page.get_by_role("button", name="Change the schedule").click()
-        expect(page.get_by_role("status")).to_contain_text("The schedule is changed.")
+        page.get_by_label(f"Date, {first['jobNumber']}").fill("2038-01-12")
+        page.locator(".stuck").get_by_role("button", name="Continue").click()
+        expect(page.locator(".panel")).to_contain_text("Sam Subcontractor on 12 Jan 2038: 1 visit (1:00 h).")
+        page.get_by_role("button", name="Save changes").click()
+        expect(page.get_by_role("status")).to_contain_text("Schedule updated.")
         expect(page.get_by_role("link", name="Move these visits")).to_have_count(0)
     for visit, day in ((first, "2038-01-12T10"), (second, f"{DAY}T13")):
         after = cast.perform(get_visit, visitId=visit["id"])

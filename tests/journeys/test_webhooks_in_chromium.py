@@ -69,7 +69,7 @@ def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Ca
     page.get_by_role("link", name="Developer").click()
     page.get_by_role("link", name="Webhooks").click()
     page.get_by_role("link", name="Create webhook").click()
-    page.get_by_label("Address").fill(receiver.url)
+    page.get_by_label("URL").fill(receiver.url)
     page.get_by_label("Description").fill("Our accounting")
     page.get_by_label("A person left the organisation").check()
     page.get_by_role("button", name="Create webhook").click()
@@ -83,20 +83,20 @@ def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Ca
 
     # What is sent appears by itself, and the page is not left for it.
     choose_action(page, "Send test event")
-    expect(page.get_by_role("status").filter(has_text="The test event is on its way.")).to_be_visible()
-    row = page.get_by_role("row", name="A test event")
+    expect(page.get_by_role("status").filter(has_text="Test event sent.")).to_be_visible()
+    row = page.get_by_role("row", name="Test event")
     expect(row).to_contain_text("Delivered")
     expect(row).to_contain_text("200 OK")
 
     receiver.status = 500
     choose_action(page, "Send test event")
-    row = page.get_by_role("row", name="A test event").first
+    row = page.get_by_role("row", name="Test event").first
     expect(row).to_contain_text("500 Internal Server Error")
     expect(row).to_contain_text("Retrying")
     page.reload()
     expect(page.get_by_text("Failing since")).to_be_visible()
     receiver.status = 200
-    page.get_by_role("row", name="A test event").first.get_by_role("link").click()
+    page.get_by_role("row", name="Test event").first.get_by_role("link").click()
     expect(page.get_by_role("row", name="Attempt 1")).to_contain_text("500 Internal Server Error")
     page.get_by_role("button", name="Redeliver event").click()
     expect(page.get_by_role("row").filter(has_text="200 OK")).to_be_visible()
@@ -106,12 +106,12 @@ def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Ca
     choose_action(page, "Rotate secret")
     page.get_by_role("button", name="Rotate secret").click()
     assert page.locator("#secret").inner_text() != secret
-    expect(page.get_by_text("signs as well until")).to_be_visible()
+    expect(page.get_by_text("The previous secret also works until")).to_be_visible()
 
     choose_action(page, "Delete")
-    expect(page.get_by_role("heading", name=f"The webhook to {receiver.url} is deleted")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"The webhook to {receiver.url} will be deleted")).to_be_visible()
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("status")).to_contain_text("The webhook is deleted.")
+    expect(page.get_by_role("status")).to_contain_text("Webhook deleted.")
     assert cast.perform(list_webhooks)["data"] == []
 
 
@@ -145,7 +145,7 @@ def test_the_list_changes_without_taking_the_focus_or_the_selection(
     pass_refresh_time(page)
     # The next turn begins when this one has ended.
     pass_refresh_time(page)
-    assert page.evaluate("getSelection().toString()") == "A test event"
+    assert page.evaluate("getSelection().toString()") == "Test event"
     page.evaluate("getSelection().removeAllRanges()")
     pass_refresh_time(page)
     expect(page.locator(f"#{third}")).to_be_visible()
@@ -164,7 +164,7 @@ def test_one_who_is_signed_out_is_not_asked_for_again(page: Page, cast: Cast) ->
     page.goto(f"{WEBHOOKS}/{webhook}")
     page.context.clear_cookies()
     pass_refresh_time(page)
-    expect(page.locator("#deliveries-told")).to_have_text("No longer updated.")
+    expect(page.locator("#deliveries-told")).to_have_text("No longer updating.")
 
 
 def test_it_works_without_javascript(
@@ -175,13 +175,13 @@ def test_it_works_without_javascript(
         page = context.new_page()
         enter_office(page, cast)
         page.goto(f"{WEBHOOKS}/new")
-        page.get_by_label("Address").fill(receiver.url)
+        page.get_by_label("URL").fill(receiver.url)
         page.get_by_role("button", name="Create webhook").click()
         choose_action(page, "Send test event")
         (webhook,) = cast.perform(list_webhooks)["data"]
         wait_for_attempts(cast, webhook["id"])
         page.get_by_role("link", name="Refresh").click()
-        expect(page.get_by_role("row", name="A test event")).to_contain_text("200 OK")
+        expect(page.get_by_role("row", name="Test event")).to_contain_text("200 OK")
     finally:
         context.close()
 
@@ -196,14 +196,14 @@ def test_every_page_is_without_faults(
         expect(page.get_by_text("No webhooks yet")).to_be_visible()
         check_page(page)
         page.get_by_role("link", name="Create webhook").click()
-        page.get_by_label("Address").fill("https://user@x.example/")
+        page.get_by_label("URL").fill("https://user@x.example/")
         page.get_by_label("A person left the organisation").check()
         page.get_by_role("button", name="Create webhook").click()
-        expect(page.get_by_role("link", name="Address is not written https://host/path")).to_be_visible()
+        expect(page.get_by_role("link", name="URL must look like https://host/path")).to_be_visible()
         check_page(page)
-        page.get_by_label("Address").fill(f"{receiver.url}/{'long' * 60}")
+        page.get_by_label("URL").fill(f"{receiver.url}/{'long' * 60}")
         page.get_by_role("button", name="Create webhook").click()
-        expect(page.get_by_role("status").filter(has_text="The webhook is ready.")).to_be_visible()
+        expect(page.get_by_role("status").filter(has_text="Webhook created.")).to_be_visible()
         open_all_details(page)
         check_page(page)
 

@@ -33,10 +33,10 @@ def add_customer_in_browser(page: Page) -> None:
     page.get_by_role("link", name="Create customer").click()
     page.get_by_label("Name").fill("Calder Property")
     page.get_by_label("Phone").fill("01422 555010")
-    page.get_by_label("Days to pay").fill("30")
+    page.get_by_label("Payment terms (days)").fill("30")
     page.get_by_role("button", name="Create customer").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Calder Property")
-    expect(page.get_by_role("status")).to_contain_text("The customer is created.")
+    expect(page.get_by_role("status")).to_contain_text("Customer Calder Property created.")
 
 
 def make_site(page: Page) -> None:
@@ -44,7 +44,7 @@ def make_site(page: Page) -> None:
     expect(page.get_by_label("Customer")).to_have_value("Calder Property")
     page.get_by_label("Line 1").fill("2 Weir Lane")
     page.get_by_label("Postcode").fill("HX6 2AG")
-    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Add site").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("2 Weir Lane")
 
 
@@ -85,7 +85,7 @@ def search_and_open(page: Page, *, scripts: bool) -> None:
 def open_suggestion(page: Page) -> None:
     """What is found while one types is an arrow away, and gone as soon as one leaves it."""
     page.goto("/")
-    found = page.get_by_role("listbox", name="Found while you type")
+    found = page.get_by_role("listbox", name="Search results")
     page.locator("#search").press_sequentially("j1")
     expect(found.get_by_role("option")).to_have_text(["J-0001 Replace the boiler Calder Property"])
     page.keyboard.press("Escape")
@@ -99,10 +99,10 @@ def open_suggestion(page: Page) -> None:
 
 def add_note(page: Page) -> None:
     page.get_by_label("Write a note").fill("The key is under the mat.")
-    page.get_by_role("region", name="Notes").get_by_label("For the office only").check()
+    page.get_by_role("region", name="Notes").get_by_label("Office only").check()
     page.get_by_role("button", name="Add note").click()
     written = page.locator("article.written")
     expect(written).to_contain_text("The key is under the mat.")
     expect(written).to_contain_text("Sara Someone")
-    expect(written).to_contain_text("for the office only")
+    expect(written).to_contain_text("office only")
     expect(page.locator(".timeline li").first).to_contain_text("Note added")

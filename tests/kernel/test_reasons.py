@@ -19,9 +19,9 @@ from mainstay.vocabulary.schemas import IrreversibleInput
 from support.cast import Cast
 from support.stored_state import read_all_rows
 
-SUNDAY, RAIN = Reason("It is Sunday."), Reason("It rains.", unblocked_by="update_person")
+SUNDAY, RAIN = Reason("It is Sunday."), Reason("It rains.", first="update_person")
 TOO_SHORT = Reason("You are not tall enough.", forbids=True)
-_GET_PERSON_HINT = " get_person shows it as it is now."
+_GET_PERSON_HINT = " get_person shows its current state."
 
 
 class PraisePerson(IrreversibleInput):
@@ -96,7 +96,7 @@ def test_a_preview_is_refused_for_not_found_stale_forbidden_and_lapsed(cast: Cas
             personId=member,
             confirmed=confirmed,
         )
-    with pytest.raises(Forbidden, match="may not do this"):
+    with pytest.raises(Forbidden, match="do not have access"):
         praise(cast, praise_operation, Role.MEMBER, confirmed=confirmed)
     cast.lapse()
     with pytest.raises(Lapsed):
@@ -119,9 +119,9 @@ def test_an_operation_with_a_reason_against_it_is_not_an_available_action(cast: 
 def test_a_hint_names_the_tool_that_unblocks(cast: Cast) -> None:
     tools, actor = Tools(CATALOGUE.operations), cast.actor(Role.OWNER, door=Door.AGENT)
     praise_operation = build_operation()
-    assert tools.hint_after(praise_operation, Blocked([SUNDAY, RAIN]), actor) == " Call update_person first."
+    assert tools.hint_after(praise_operation, Blocked([SUNDAY, RAIN]), actor) == " First: call update_person."
     # A tool that agents do not have is not suggested.
-    blocked = Blocked([Reason("No.", unblocked_by="name_owner")])
+    blocked = Blocked([Reason("No.", first="name_owner")])
     assert tools.hint_after(praise_operation, blocked, actor) == _GET_PERSON_HINT
     assert tools.hint_after(praise_operation, Conflict("No."), actor) == _GET_PERSON_HINT
-    assert tools.hint_after(praise_operation, NotFound("person"), actor) == " list_people shows those there are."
+    assert tools.hint_after(praise_operation, NotFound("person"), actor) == " list_people lists them."

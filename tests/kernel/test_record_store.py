@@ -159,7 +159,7 @@ def test_those_who_see_only_their_own_see_no_other_anywhere(cast: Cast) -> None:
             assert list_names(ctx, order=order) == ["Orla Office"]
         assert list_names(ctx, startingAfter=other) in ([], ["Orla Office"])
         # Of one that they do not see, what lies behind it would tell where it stands.
-        with pytest.raises(Invalid, match=r"^startingAfter: is of no record here"):
+        with pytest.raises(Invalid, match=r"^startingAfter: is not a record of this list"):
             list_names(ctx, order="name", startingAfter=other)
         assert list_names(ctx, role=Role.MEMBER) == []
         assert list_names(ctx, kind="here") == ["Orla Office"]

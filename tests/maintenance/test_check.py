@@ -75,9 +75,9 @@ FAULTS = [
     ),
     Fault("audit_chain", "does not fit the chain", ("UPDATE audit SET given = '{}' WHERE sequence = 2",)),
     Fault("audit_chain", "does not fit the chain", ("DELETE FROM audit WHERE sequence = 2",)),
-    Fault("doers", "is listed as another's act", ("UPDATE audit SET person_id = NULL WHERE person_id IS NOT NULL",)),
-    Fault("doers", "is listed as another's act", ("UPDATE audit SET acted_by = 'house' WHERE sequence = 2",)),
-    Fault("doers", "is listed as another's act", ("UPDATE audit SET client_id = 'key_x' WHERE sequence = 2",)),
+    Fault("doers", "is listed with another actor", ("UPDATE audit SET person_id = NULL WHERE person_id IS NOT NULL",)),
+    Fault("doers", "is listed with another actor", ("UPDATE audit SET acted_by = 'house' WHERE sequence = 2",)),
+    Fault("doers", "is listed with another actor", ("UPDATE audit SET client_id = 'key_x' WHERE sequence = 2",)),
     Fault("histories", "is not in the history", ("DELETE FROM audit_record WHERE sequence = 1",)),
     Fault(
         "stray_histories",
@@ -94,82 +94,92 @@ FAULTS = [
     Fault("outbox", "cannot be read", ("UPDATE outbox SET payload = '{' WHERE kind = 'fax'",)),
     Fault("outbox", "cannot be read", ("UPDATE outbox SET payload = '[]' WHERE kind = 'fax'",)),
     Fault("parked_work", "(fax) is parked", ("UPDATE outbox SET problem = NULL WHERE due_at IS NULL",)),
-    Fault("mails", "to ian@cast.example waits for nothing", ("DELETE FROM outbox WHERE kind = 'mail'",)),
+    Fault("mails", "to ian@cast.example has no task", ("DELETE FROM outbox WHERE kind = 'mail'",)),
     Fault("records", "there is no such contact", ("UPDATE site SET contact_id = NULL", "DELETE FROM contact")),
     Fault("search_words", "is not found by", ("UPDATE search_fresh SET words = '[]' WHERE kind = 'job'",)),
     Fault("search_words", "is not found by", SETTLED[1:]),
-    Fault("search_words", "is found by words that none says", (STRAY,)),
+    Fault("search_words", "is found by words that no record has", (STRAY,)),
     Fault("search_words", "is not found by", (*SETTLED, "DELETE FROM search_word WHERE word = 'job'")),
     Fault("search_words", "is not found by", ("UPDATE customer SET name = 'Another'",)),
-    Fault("own_records", "something it is not", ("UPDATE own_job SET status = 'closed'",)),
-    Fault("own_records", "something it is not", ("UPDATE own_customer SET name_folded = 'x'",)),
+    Fault("own_records", "but has changed since", ("UPDATE own_job SET status = 'closed'",)),
+    Fault("own_records", "but has changed since", ("UPDATE own_customer SET name_folded = 'x'",)),
     Fault(
         "duplicate_keys",
-        "is not found as a duplicate",
+        "cannot be found as a duplicate",
         ("DELETE FROM customer_key WHERE key = (SELECT min(key) FROM customer_key)",),
     ),
-    Fault("duplicate_firsts", "is of 0 customers first", ("UPDATE customer_key SET repeats = 1",)),
+    Fault("duplicate_firsts", "has 0 first customers", ("UPDATE customer_key SET repeats = 1",)),
     Fault(
         "sign_ins",
-        "is that of several active people",
+        "belongs to several active people",
         ("UPDATE person SET account_id = (SELECT min(account_id) FROM person) WHERE status = 'active'",),
     ),
-    Fault("numbers_of_job", "is not there", (f"DELETE FROM job WHERE id = {SECOND_JOB}",)),
-    Fault("numbers_of_job", "is given once more", ("UPDATE number_series SET next = 3 WHERE kind = 'job'",)),
-    Fault("numbers_of_job", "is not there", ("UPDATE number_series SET next = next + 1 WHERE kind = 'job'",)),
-    Fault("numbers_of_job", "another has as well", (f"UPDATE job SET number = 'J-1' WHERE id = {SECOND_JOB}",)),
-    Fault("numbers_of_job", "without digits", (f"UPDATE job SET number = 'J-' WHERE id = {FIRST_JOB}",)),
-    Fault("numbers_of_quote", "is not there", ("DELETE FROM quote WHERE id = (SELECT min(id) FROM quote)",)),
-    Fault("stages", "is kept at the stage paid, and is at", (f"UPDATE job SET stage = 'paid' WHERE id = {FIRST_JOB}",)),
-    Fault("stages", "is kept at the stage", (f"UPDATE job SET next_action = 'Sing' WHERE id = {FIRST_JOB}",)),
-    Fault("assigned_people", "exactly those who are assigned", ("UPDATE own_job SET assigned = 0",)),
-    Fault("own_customers", "who sees a job of it", ("DELETE FROM own_customer",)),
-    Fault("own_customers", "who sees no job of it", ("DELETE FROM own_job",)),
-    Fault("planned_visits", "planned visits, and has", ("UPDATE job SET planned_visits = planned_visits + 1",)),
-    Fault("next_visits", "with the next visit at 2000, and", ("UPDATE job SET next_visit_at = '2000'",)),
-    Fault("planned_people", "who is planned on it", ("UPDATE own_job SET planned = 0",)),
-    Fault("planned_people", "for a visit that there is not", ("UPDATE visit SET person_id = NULL",)),
-    Fault("running_timers", "timers that run, and has", ("UPDATE job SET running_timers = running_timers + 1",)),
-    Fault("stored_bytes", "is said to store", ("UPDATE organisation SET storage_bytes = storage_bytes + 1",)),
+    Fault("numbers_of_job", "there is no record", (f"DELETE FROM job WHERE id = {SECOND_JOB}",)),
+    Fault("numbers_of_job", "would be given again", ("UPDATE number_series SET next = 3 WHERE kind = 'job'",)),
+    Fault("numbers_of_job", "there is no record", ("UPDATE number_series SET next = next + 1 WHERE kind = 'job'",)),
+    Fault(
+        "numbers_of_job",
+        "has the same number as another one",
+        (f"UPDATE job SET number = 'J-1' WHERE id = {SECOND_JOB}",),
+    ),
+    Fault("numbers_of_job", "does not end with digits", (f"UPDATE job SET number = 'J-' WHERE id = {FIRST_JOB}",)),
+    Fault("numbers_of_quote", "there is no record", ("DELETE FROM quote WHERE id = (SELECT min(id) FROM quote)",)),
+    Fault("stages", "stores the stage paid but is at", (f"UPDATE job SET stage = 'paid' WHERE id = {FIRST_JOB}",)),
+    Fault("stages", "stores the stage", (f"UPDATE job SET next_action = 'Sing' WHERE id = {FIRST_JOB}",)),
+    Fault("assigned_people", "exactly the people assigned", ("UPDATE own_job SET assigned = 0",)),
+    Fault("own_customers", "who can see one of its jobs", ("DELETE FROM own_customer",)),
+    Fault("own_customers", "who cannot see any of its jobs", ("DELETE FROM own_job",)),
+    Fault("planned_visits", "planned visits but has", ("UPDATE job SET planned_visits = planned_visits + 1",)),
+    Fault("next_visits", "stores 2000 as its next visit but", ("UPDATE job SET next_visit_at = '2000'",)),
+    Fault("planned_people", "who has a visit", ("UPDATE own_job SET planned = 0",)),
+    Fault("planned_people", "who has no visit", ("UPDATE visit SET person_id = NULL",)),
+    Fault("running_timers", "running timers but has", ("UPDATE job SET running_timers = running_timers + 1",)),
+    Fault("stored_bytes", "is recorded as storing", ("UPDATE organisation SET storage_bytes = storage_bytes + 1",)),
     Fault("kits", "other parts", ("UPDATE kit_part SET quantity = quantity + 1",)),
-    Fault("totals_of_quotes", "its lines come to", ("UPDATE quote SET net = net + 1, total = total + 1",)),
-    Fault("totals_of_quotes", "cannot be added up", ("UPDATE quote SET lines = '[{}]'",)),
-    Fault("numbers_of_invoice", "is not there", ("UPDATE number_series SET next = next + 1 WHERE kind = 'invoice'",)),
-    Fault("numbers_of_creditNote", "is not there", ("UPDATE number_series SET next = 9 WHERE kind = 'creditNote'",)),
+    Fault("totals_of_quotes", "but its lines add up to", ("UPDATE quote SET net = net + 1, total = total + 1",)),
+    Fault("totals_of_quotes", "can't be added up", ("UPDATE quote SET lines = '[{}]'",)),
+    Fault(
+        "numbers_of_invoice", "there is no record", ("UPDATE number_series SET next = next + 1 WHERE kind = 'invoice'",)
+    ),
+    Fault(
+        "numbers_of_creditNote", "there is no record", ("UPDATE number_series SET next = 9 WHERE kind = 'creditNote'",)
+    ),
     Fault(
         "numbers_apart",
-        "has the number of a credit note too",
+        "has the same number as a credit note",
         ("UPDATE credit_note SET number = 'INV-0001' WHERE id = (SELECT min(id) FROM credit_note)",),
     ),
-    Fault("totals_of_invoices", "its lines come to", ("UPDATE invoice SET net = net + 1, tax = tax - 1",)),
-    Fault("totals_of_credit_notes", "its lines come to", ("UPDATE credit_note SET net = net + 1, tax = tax - 1",)),
-    Fault("paid", "is kept with", ("UPDATE allocation SET amount = amount + 1",)),
-    Fault("credited", "is kept with", ("UPDATE credit_note SET tax = tax + 1, total = total + 1",)),
-    Fault("standings", "is kept as", ("UPDATE invoice SET standing = 'sent' WHERE standing <> 'sent'",)),
-    Fault("standings", "is kept as", ("UPDATE invoice SET owing = 1 - owing",)),
-    Fault("on_account", "is put to invoices", ("UPDATE payment SET amount = amount + 1",)),
-    Fault("billed_hours", "are on no invoice", ("DELETE FROM billed_source WHERE kind = 'timeEntry'",)),
-    Fault("billed_hours", "not kept as billed", ("UPDATE time_entry SET billed = 0 WHERE billed = 1",)),
+    Fault("totals_of_invoices", "its lines add up to", ("UPDATE invoice SET net = net + 1, tax = tax - 1",)),
+    Fault("totals_of_credit_notes", "its lines add up to", ("UPDATE credit_note SET net = net + 1, tax = tax - 1",)),
+    Fault("paid", "is stored with", ("UPDATE allocation SET amount = amount + 1",)),
+    Fault("credited", "is stored with", ("UPDATE credit_note SET tax = tax + 1, total = total + 1",)),
+    Fault("standings", "is stored as", ("UPDATE invoice SET standing = 'sent' WHERE standing <> 'sent'",)),
+    Fault("standings", "is stored as", ("UPDATE invoice SET owing = 1 - owing",)),
+    Fault("on_account", "on account, but of", ("UPDATE payment SET amount = amount + 1",)),
+    Fault("billed_hours", "but on no invoice", ("DELETE FROM billed_source WHERE kind = 'timeEntry'",)),
+    Fault("billed_hours", "not marked as billed", ("UPDATE time_entry SET billed = 0 WHERE billed = 1",)),
     Fault(
         "billable_materials",
-        "kept as billable",
+        "wrongly stored as billable",
         ("UPDATE material SET billable = 1 - billable WHERE billed = 0 AND value > 0",),
     ),
     Fault("papers", "has the same file as", ("UPDATE invoice SET pdf_sha256 = 'aa'",)),
-    Fault("rows", "is not as Mainstay wrote it last", ("UPDATE customer SET notes = 'They pay late'",)),
-    Fault("rows", "is not there, and no act", ("DELETE FROM note",)),
+    Fault("rows", "is not as Mainstay last wrote it", ("UPDATE customer SET notes = 'They pay late'",)),
+    Fault("rows", "is missing, but was not deleted", ("DELETE FROM note",)),
     Fault(
         "rows",
-        "Mainstay has not written it",
+        "Mainstay did not write it",
         ("UPDATE note SET id = 'note_01JCDZ8Q4X0V9M2T6W3B7K5N1R' WHERE id = (SELECT min(id) FROM note)",),
     ),
     Fault(
-        "sources", "which is on no line of it", ("UPDATE billed_source SET invoice_id = (SELECT max(id) FROM invoice)",)
+        "sources",
+        "but none of its lines bills it",
+        ("UPDATE billed_source SET invoice_id = (SELECT max(id) FROM invoice)",),
     ),
-    Fault("allocations", "is put to other invoices", ("UPDATE allocation SET amount = amount + 1",)),
+    Fault("allocations", "lists other invoices", ("UPDATE allocation SET amount = amount + 1",)),
     Fault(
         "billed_materials",
-        "not kept as billed",
+        "not marked as billed",
         (
             (
                 "INSERT INTO billed_source (organisation_id, source_id, kind, invoice_id)"
@@ -178,9 +188,9 @@ FAULTS = [
             ),
         ),
     ),
-    Fault("owed", "is kept with", ("UPDATE job SET owed = owed + 1",)),
-    Fault("quoting", "is kept as quoting 1", ("UPDATE job SET quoting = 1 WHERE quoting = 0",)),
-    Fault("quoting", "is kept as quoting 0", ("UPDATE job SET quoting = 0 WHERE quoting = 1",)),
+    Fault("owed", "is stored with", ("UPDATE job SET owed = owed + 1",)),
+    Fault("quoting", "is stored as quoting 1", ("UPDATE job SET quoting = 1 WHERE quoting = 0",)),
+    Fault("quoting", "is stored as quoting 0", ("UPDATE job SET quoting = 0 WHERE quoting = 1",)),
 ]
 # Those about files, of the database or kept, are planted by hand, below; those about the schema in `test_corruptions`.
 BY_HAND = {"storage", "files", "columns", "objects"}
@@ -252,7 +262,7 @@ def test_a_damaged_database_is_found(sample_installation: SampleInstallation) ->
 def test_where_nothing_is_nothing_is_made(sample_installation: SampleInstallation) -> None:
     elsewhere = sample_installation.settings.data / "elsewhere"
     refusal = run_command(sample_installation.settings, "check", "--data", str(elsewhere)).error
-    assert refusal == f"MAINSTAY_DATA names {elsewhere}, in which there is no database."
+    assert refusal == f"There is no database in {elsewhere} (MAINSTAY_DATA)."
     assert not elsewhere.exists()
 
 
@@ -277,7 +287,7 @@ def test_people_of_one_sign_in_are_named_but_for_those_who_have_left(sample_inst
     )
     people = sorted([(owner, "Olivia Owner"), (admin, "Adam Admin")])
     named = " and ".join(f"{name} ({record_id})" for record_id, name in people)
-    message = f"is that of several active people: {named}. Remove all but one of them"
+    message = f"belongs to several active people: {named}. Remove all but one of them"
     assert flaws_by_invariant(run_check(sample_installation))["sign_ins"] == [("sign-in olivia@cast.example", message)]
 
 
@@ -292,7 +302,7 @@ def test_numbers_that_were_raised_leave_a_gap_that_is_none(sample_installation: 
     assert flaws_by_invariant(run_check(sample_installation)) == {}
     sample_installation.corrupt("UPDATE number_series SET next = 700 WHERE kind = 'job'")
     assert flaws_by_invariant(run_check(sample_installation)) == {
-        "numbers_of_job": [("job 502 to 699", "was given a number and is not there")]
+        "numbers_of_job": [("job 502 to 699", "was given as a number, but there is no record")]
     }
 
 
@@ -337,12 +347,10 @@ def test_what_is_wrong_is_told_to_people_and_very_much_of_it_is_counted(
     sample_installation.corrupt("DELETE FROM search_fresh WHERE kind = 'job'")
     result: CommandResult = run_command(sample_installation.settings, "check")
     assert result.code == 1
-    assert result.errors == f"1 of {len(INVARIANTS)} proofs does not hold.\n"
+    assert result.errors == f"1 of {len(INVARIANTS)} checks failed.\n"
     lines = result.output.splitlines()
-    at = lines.index("WRONG  Each record is found by its words")
-    assert lines[at + 1].endswith(
-        f"is not found by the words that it says (in {sample_installation.samples.cast.organisation})"
-    )
+    at = lines.index("WRONG  Every record can be found by its words")
+    assert lines[at + 1].endswith(f"is not found by its words (in {sample_installation.samples.cast.organisation})")
 
     jobs = ", ".join(
         f"('{sample_installation.samples.cast.organisation}', 'job_x{number}', 1)" for number in range(103)

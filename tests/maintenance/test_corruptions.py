@@ -132,7 +132,7 @@ OTHER_CORRUPTIONS = [
     OtherCorruption(
         "UPDATE billed_source SET invoice_id = (SELECT max(id) FROM invoice)"
         " WHERE invoice_id <> (SELECT max(id) FROM invoice)",
-        "is on no line of it",
+        "marked as billed, but none of its lines bills it",
     ),
     OtherCorruption("UPDATE material SET billed = 1 - billed WHERE id = (SELECT min(id) FROM material)", "billed"),
     OtherCorruption("UPDATE allocation SET amount = amount - 1", "payment "),

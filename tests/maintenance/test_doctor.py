@@ -54,7 +54,7 @@ def test_where_all_is_well_nothing_is_to_be_mended(unserved_settings: Settings) 
     assert {"data folder", "disk", "database", "clock", "redis", "mail", "server"} == set(about)
     result = run_command(unserved_settings, "doctor")
     assert (result.code, result.errors) == (0, "")
-    assert [line[:6] for line in result.output.splitlines()] == ["well  "] * len(about)
+    assert [line[:6] for line in result.output.splitlines()] == ["ok    "] * len(about)
 
 
 def test_where_nothing_is_yet_nothing_is_made(fresh_settings: Settings) -> None:
@@ -74,7 +74,7 @@ def test_a_folder_that_others_look_into_is_to_be_closed(unserved_settings: Setti
     path = unserved_settings.data.absolute()
     assert find_diagnosis(unserved_settings, "data folder").mend == f"chmod go-rwx {path} {path}/secret"
     ended = run_command(unserved_settings, "doctor")
-    assert (ended.code, ended.errors) == (1, "1 thing is to be mended.\n")
+    assert (ended.code, ended.errors) == (1, "1 problem to fix.\n")
     assert f"      chmod go-rwx {path} {path}/secret\n" in ended.output
     unserved_settings.data.chmod(0o700)
     DataFolder(unserved_settings.data).secret.chmod(0o600)
@@ -189,7 +189,7 @@ def test_the_mail_server_is_greeted_and_gets_no_mail(unserved_settings: Settings
         address = f"smtp://office:a%20password@127.0.0.1:{mail_server.port}"
         assert find_diagnosis(replace(unserved_settings, smtp=address), "mail").mend is None
         wrong = find_diagnosis(replace(unserved_settings, smtp=address.replace("%20", "%21")), "mail")
-    assert "does not let us in: (535, " in wrong.found
+    assert "refused the sign-in: (535, " in wrong.found
     assert str(wrong.mend).startswith("Set MAINSTAY_SMTP")
     assert "Connection refused" in find_diagnosis(replace(unserved_settings, smtp=address), "mail").found
     assert mail_server.emails == []

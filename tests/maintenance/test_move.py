@@ -94,7 +94,7 @@ def test_nothing_is_moved_to_where_something_is(sample_installation: SampleInsta
     refusals = {
         str(other.settings.data): there,
         str(sample_installation.settings.data): there,
-        "mysql://host/name": "--to must begin with postgresql://, or name a folder.",
+        "mysql://host/name": "--to must begin with postgresql://, or be a folder.",
         "postgresql://nobody@127.0.0.1:1/nothing": "The database cannot be reached: ",
         str(secret.parent): f"{secret} is another secret than the one here. Take it away first.",
     }
@@ -121,7 +121,7 @@ def test_two_moves_do_not_get_in_each_other_s_way(sample_installation: SampleIns
     with (sample_installation.settings.data / "run" / "moving.lock").open("w") as other:
         flock(other, LOCK_EX)
         refusal = run_command(sample_installation.settings, "move", "--to", str(tmp_path / "elsewhere")).error
-    assert refusal == "Another move of this installation is going on. Wait until it ends."
+    assert refusal == "This installation is already being moved. Wait until that is finished."
 
 
 class InterruptingProgress(io.StringIO):
@@ -144,7 +144,7 @@ def test_what_was_done_meanwhile_is_not_lost_silently(sample_installation: Sampl
         with around, redirect_stderr(result), redirect_stdout(io.StringIO()):
             code = run_command_line(COMMANDS, ["move", "--to", str(tmp_path / "elsewhere")])
     assert code == 1
-    assert result.getvalue().splitlines()[-1].startswith("Something was changed meanwhile and is not there.")
+    assert result.getvalue().splitlines()[-1].startswith("Something was changed in the meantime and was not copied.")
 
 
 @pytest.mark.long

@@ -13,6 +13,7 @@ from mainstay.kernel.operation import Effect, Operation
 from mainstay.vocabulary.record_json import to_json
 from mainstay.vocabulary.schemas import Output, Record
 from mainstay.webhooks.model import TEST_EVENT, EventData, EventOut, WebhookOut
+from rules.message_texts import build_message_catalogue
 
 ROOT = Path(__file__).parents[2]
 BASE_URL = "https://mainstay.example"
@@ -151,6 +152,7 @@ DOCUMENTS: dict[Path, Callable[[], str]] = {
     ROOT / "docs" / "operations.md": _format_operations,
     ROOT / "docs" / "events.md": _format_events,
     ROOT / "docs" / "openapi.json": _format_openapi,
+    ROOT / "docs" / "messages.pot": build_message_catalogue,
 }
 
 

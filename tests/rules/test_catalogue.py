@@ -18,7 +18,7 @@ from mainstay.kernel.reaction import DailyTimer, Reaction, TaskKind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.refusal import Fault, Invalid
-from mainstay.vocabulary.schemas import IrreversibleInput, ListInput
+from mainstay.vocabulary.schemas import BACKWARDS, IrreversibleInput, ListInput
 from mainstay.vocabulary.validation import parse_input
 from rules.every import EACH_OPERATION
 
@@ -145,7 +145,7 @@ def test_a_range_that_ends_before_it_begins_is_refused_alike_everywhere() -> Non
     for operation in ranges:
         with pytest.raises(Invalid) as refused:
             parse_input(operation.input, b'{"from": "2038-01-02", "until": "2038-01-01"}')
-        assert Fault("until", "is before the first date") in refused.value.faults
+        assert Fault("until", BACKWARDS) in refused.value.faults
 
 
 def find_declared(kind: type) -> list[object]:

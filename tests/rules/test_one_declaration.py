@@ -35,7 +35,7 @@ class RetirePerson(IrreversibleInput):
 def has_no_phone(person: Person, _by: Actor) -> list[Reason]:
     """Why someone cannot retire: there must be a way to call them."""
     known = person.email.startswith("mia")
-    return [] if known else [Reason(f"{person.name} cannot be called.", unblocked_by="update_person")]
+    return [] if known else [Reason(f"{person.name} cannot be called.", first="update_person")]
 
 
 @operation(
@@ -117,7 +117,7 @@ def test_it_is_previewed_and_done_and_told_and_written_down(wider_cast: Cast) ->
         "object": "preview",
         "operation": "retire_person",
         "summary": "Let a person retire: Mia Member.",
-        "effects": ["Mia Member gets a watch.", "Webhooks are told: A person's details or role changed."],
+        "effects": ["Mia Member gets a watch.", "Webhook event: A person's details or role changed."],
         "warnings": [],
         "blockers": [],
     }
@@ -135,7 +135,7 @@ def test_what_speaks_against_it_and_who_may_not_are_told(wider_cast: Cast) -> No
     acting = wider_cast.actor(Role.OWNER, door=Door.AGENT)
     assert (
         Tools(CATALOGUE_WITH_RETIRE.operations).hint_after(retire_person, refusal.value, acting)
-        == " Call update_person first."
+        == " First: call update_person."
     )
     for role in Role:
         if Permission.PEOPLE_CHANGE not in ROLE_PERMISSIONS[role]:

@@ -388,5 +388,5 @@ def test_a_foreign_organisation_s_actor_does_not_help(dry_run: DryRun) -> None:
     for operation in CATALOGUE.operations:
         if operation.name not in READS | REFUSED_LATER | BY_LINK:
             given = dry_run.foreign.example_input(operation)
-            with pytest.raises(Unauthenticated, match="no longer a person"):
+            with pytest.raises(Unauthenticated, match="no longer belong to this organisation"):
                 dry_run.performer.perform(operation, forged, orjson.dumps(given), RequestDetails(new_id("req")))

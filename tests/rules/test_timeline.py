@@ -41,16 +41,16 @@ def test_it_is_told_as_what_was_done(name: str) -> None:
 
 
 def test_what_was_filled_in_is_told_with_the_fields_that_are_different_since() -> None:
-    assert describe_action("update_job", {}, ["title", "due"]) == "Details changed: title, due"
-    assert describe_action("update_job", {}, list("abcdefg")) == "Details changed: a, b, c, d, e and 2 more"
-    assert describe_action("update_job", {}, list("abcde")) == "Details changed: a, b, c, d, e"
+    assert describe_action("update_job", {}, ["title", "due"]) == "Details edited: title, due"
+    assert describe_action("update_job", {}, list("abcdefg")) == "Details edited: a, b, c, d, e and 2 more"
+    assert describe_action("update_job", {}, list("abcde")) == "Details edited: a, b, c, d, e"
     assert describe_action("change_job_status", {"status": "onHold"}, ["status"]) == "Job: on hold"
     assert describe_action("cancel_job", {"reason": "No money"}, ["status"]) == "Job cancelled: No money"
 
 
 def test_the_fields_are_called_as_on_the_form_and_what_followed_from_them_is_not_told() -> None:
     update = CHANGES["update_job"]
-    assert changed_field_labels(update, {"stage", "leadPersonId", "dueOn"}) == ["due", "led by"]
+    assert changed_field_labels(update, {"stage", "leadPersonId", "dueOn"}) == ["due date", "lead"]
     assert changed_field_labels(CHANGES["update_quote"], {"lines", "total", "title"}) == ["title", "lines"]
     assert changed_field_labels(CHANGES["add_note"], {"lines"}) == []
 

@@ -150,7 +150,7 @@ def sign_in(page: Page, person: NewPerson) -> None:
 
 def fill_in_sign_in(page: Page, person: NewPerson) -> None:
     """Fill in the form of signing in that the page shows."""
-    page.get_by_label("E-mail address").fill(person.email)
+    page.get_by_label("Email").fill(person.email)
     page.get_by_label("Password").fill(person.password)
     page.get_by_role("button", name="Sign in").click()
 

@@ -31,7 +31,7 @@ def test_an_iban_is_kept_without_blanks(given: str, kept: str) -> None:
     ],
 )
 def test_an_iban_that_does_not_add_up_is_refused(given: str) -> None:
-    with pytest.raises(ValidationError, match="is not an IBAN: a letter or digit of it is wrong"):
+    with pytest.raises(ValidationError, match="is not valid; check its letters and digits"):
         Bank(iban=given)
 
 

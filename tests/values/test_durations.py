@@ -2,7 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from mainstay.values.durations import duration_text, hours_text, parse_minutes
+from mainstay.values.durations import duration_text, hours_text
+from mainstay.values.typed_durations import parse_minutes
 
 
 @pytest.mark.parametrize(
@@ -37,8 +38,8 @@ def test_what_people_write_is_understood(written: str, minutes: int) -> None:
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("7.25", "could be 7:25 or 7:15; write the one that is meant"),
-        ("7,50", "could be 7:50 or 7:30; write the one that is meant"),
+        ("7.25", "could be 7:25 or 7:15; write one of them"),
+        ("7,50", "could be 7:50 or 7:30; write one of them"),
         ("45", "could be hours or minutes; write 45m for minutes"),
         ("", "is not a time such as"),
         ("x", "is not a time such as"),

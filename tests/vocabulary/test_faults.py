@@ -49,7 +49,7 @@ def refusal_text(model: type[Input], raw: bytes | dict[str, str]) -> str:
         (b'{"text":null}', "text: is not text"),
         (b'{"text":""}', "text: is empty"),
         (b'{"text":"four"}', "text: is longer than 3 characters"),
-        (b'{"code":"A"}', "code: is not of the right form"),
+        (b'{"code":"A"}', "code: has the wrong format"),
         (b'{"number":"1"}', "number: is not a whole number"),
         (b'{"number":1.5}', "number: is not a whole number"),
         (b'{"number":1.0}', "number: is not a whole number"),

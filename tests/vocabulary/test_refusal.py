@@ -3,12 +3,12 @@ from mainstay.vocabulary.refusal import Fault, Invalid
 
 def test_only_between_two_faults_there_is_a_semicolon() -> None:
     several = [
-        Fault("on", "lies ahead; hours are logged when they are worked"),
+        Fault("on", "is in the future; hours are logged when they are worked"),
         Fault("personId", "names Ann; or Bob, who has left; list_people tells who is here"),
         Fault("minutes", "is required"),
     ]
     result = Invalid(several)
     assert [one.partition(": ")[0] for one in result.text.split("; ")] == ["on", "personId", "minutes"]
-    assert Invalid(several[:1]).text == "on: lies ahead, hours are logged when they are worked"
+    assert Invalid(several[:1]).text == "on: is in the future, hours are logged when they are worked"
     # On a page each fault stands next to its field, with its clauses separated.
     assert result.faults == tuple(several)

@@ -75,7 +75,7 @@ def test_it_is_offered_to_people_only() -> None:
 
 def test_the_eleventh_is_refused(cast: Cast, other_cast: Cast) -> None:
     made = [make_webhook(cast) for _ in range(10)]
-    with pytest.raises(Conflict, match=r"^An organisation has at most 10 webhooks\. Delete one first\.$"):
+    with pytest.raises(Conflict, match=r"^You can have up to 10 webhooks\. Delete one first\.$"):
         make_webhook(cast)
     assert make_webhook(other_cast)
     cast.perform(delete_webhook, webhookId=made[0], confirmed=True)
@@ -103,14 +103,14 @@ def test_of_many_at_once_ten_are_made(cast: Cast) -> None:
         ({"url": "ftp://example.com"}, "url: is not an address such as https://example.com/webhooks"),
         ({"url": "https://"}, "url: is not an address such as https://example.com/webhooks"),
         ({"url": RECEIVER_URL + "x" * 2000}, "url: is longer than 2000 characters"),
-        ({"url": RECEIVER_URL, "events": []}, "events: is empty, name at least one kind, or leave it out for all"),
+        ({"url": RECEIVER_URL, "events": []}, "events: is empty, choose at least one type, or leave it out for all"),
         (
             {"url": RECEIVER_URL, "events": ["person.joined", "person.flew"]},
-            "events: names a kind of event that is not known, there are {kinds}",
+            "events: has an unknown type of event, choose from {kinds}",
         ),
         (
             {"url": RECEIVER_URL, "events": ["webhook.test"]},
-            "events: names a kind of event that is not known, there are {kinds}",
+            "events: has an unknown type of event, choose from {kinds}",
         ),
         ({"url": RECEIVER_URL, "events": "person.joined"}, "events: is not a list"),
         ({"url": RECEIVER_URL, "description": ""}, "description: is empty"),
@@ -159,5 +159,5 @@ def test_where_there_is_no_room_no_name_is_looked_up(cast: Cast) -> None:
         pytest.fail(f"looked up {host}")
 
     guarded = replace(cast, performer=replace(cast.performer, guard=AddressGuard(allow_private=False, resolve=look_up)))
-    with pytest.raises(Conflict, match="at most 10 webhooks"):
+    with pytest.raises(Conflict, match="up to 10 webhooks"):
         guarded.perform(create_webhook, url="https://receiver.example/")

@@ -40,8 +40,8 @@ def test_without_confirmation_it_is_told_what_would_happen(cast: Cast) -> None:
     assert cast.perform(delete_webhook, webhookId=webhook) == {
         "object": "preview",
         "operation": "delete_webhook",
-        "summary": f"The webhook to {RECEIVER_URL} is deleted, with its delivery log.",
-        "effects": ["Events that are still to be delivered there, and will not be: 4."],
+        "summary": f"The webhook to {RECEIVER_URL} will be deleted, with its delivery log.",
+        "effects": ["4 waiting events will not be delivered."],
         "warnings": [],
         "blockers": [],
     }

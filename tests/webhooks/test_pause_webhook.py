@@ -50,7 +50,7 @@ def test_what_nothing_is_sent_to_is_not_paused(cast: Cast, status: str) -> None:
     set_columns(cast, "webhook", webhook, status=status)
     with pytest.raises(Blocked, match=rf"^The webhook is {status}\. Resume it first\.$") as refusal:
         cast.perform(pause_webhook, webhookId=webhook)
-    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["resume_webhook"]
+    assert [reason.first for reason in refusal.value.reasons] == ["resume_webhook"]
     assert read_columns(cast, webhook, "status", "version") == (status, 1)
 
 

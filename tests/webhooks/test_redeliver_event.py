@@ -5,7 +5,7 @@ import pytest
 
 from mainstay.values.ids import new_id
 from mainstay.vocabulary.permissions import Role
-from mainstay.vocabulary.refusal import Conflict, Lapsed, NotFound
+from mainstay.vocabulary.refusal import Conflict, Lapsed, NotFound, UnblockingAction
 from mainstay.webhooks.deliveries import redeliver_event
 from mainstay.webhooks.endpoints import pause_webhook, resume_webhook
 from support.cast import Cast
@@ -56,7 +56,7 @@ def test_a_disabled_webhook_must_be_set_active_first(cast: Cast) -> None:
     set_columns(cast, "webhook", webhook, status="disabled")
     with pytest.raises(Conflict, match=r"^The webhook is disabled\. Resume it first\.$") as refusal:
         cast.perform(redeliver_event, deliveryId=delivery["id"])
-    assert refusal.value.unblocking_actions == (("resume_webhook", webhook),)
+    assert refusal.value.unblocking_actions == (UnblockingAction("resume_webhook", webhook),)
     assert list_stored_deliveries(cast, webhook)[0]["status"] == "failed"
     cast.perform(resume_webhook, webhookId=webhook)
     assert cast.perform(redeliver_event, deliveryId=delivery["id"])["status"] == "waiting"
@@ -64,7 +64,7 @@ def test_a_disabled_webhook_must_be_set_active_first(cast: Cast) -> None:
 
 def test_not_while_it_is_being_sent(cast: Cast) -> None:
     webhook, delivery = make_tried_delivery(cast, "sending", "2126-11-15T10:00:00.000Z")
-    with pytest.raises(Conflict, match=r"^The event is being sent at this moment\."):
+    with pytest.raises(Conflict, match=r"^The event is being sent right now\."):
         cast.perform(redeliver_event, deliveryId=delivery["id"])
     assert (list_stored_deliveries(cast, webhook)[0]["retries"], read_columns(cast, webhook, "due_at")) == (3, (None,))
 
@@ -73,7 +73,7 @@ def test_an_event_that_is_kept_no_longer_cannot_be_sent_again(cast: Cast) -> Non
     _, delivery = make_tried_delivery(cast, "failed")
     with cast.performer.database.write_transaction(cast.organisation) as db:
         db.run("DELETE FROM event WHERE organisation_id = :organisation")
-    with pytest.raises(Conflict, match=r"^The event is kept no longer"):
+    with pytest.raises(Conflict, match=r"^The event has been deleted"):
         cast.perform(redeliver_event, deliveryId=delivery["id"])
 
 

@@ -44,7 +44,7 @@ def test_a_resumed_webhook_is_looked_at_at_once(cast: Cast) -> None:
 def test_one_that_is_sent_to_is_not_resumed(cast: Cast, failing_since: str | None) -> None:
     webhook = make_webhook(cast)
     set_columns(cast, "webhook", webhook, failing_since=failing_since)
-    with pytest.raises(Blocked, match=r"^The webhook is active already\.$"):
+    with pytest.raises(Blocked, match=r"^The webhook is already active\.$"):
         cast.perform(resume_webhook, webhookId=webhook)
     assert read_columns(cast, webhook, "failing_since", "version") == (failing_since, 1)
 

@@ -54,7 +54,7 @@ def test_a_new_address_is_not_trusted_yet_and_has_not_failed(cast: Cast) -> None
         ({"status": "paused"}, "status: is not known here"),
         ({"url": None}, "url: is not text"),
         ({"url": "x"}, "url: is not an address such as https://example.com/webhooks"),
-        ({"events": []}, "events: is empty, name at least one kind, or leave it out for all"),
+        ({"events": []}, "events: is empty, choose at least one type, or leave it out for all"),
         ({"generation": 7}, "generation: is not known here"),
     ],
 )

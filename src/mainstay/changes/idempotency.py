@@ -31,8 +31,8 @@ class Answer(NamedTuple):
     is_replayed: bool = False
     # Whether it only describes what would happen.
     is_preview: bool = False
-    # If there are reasons against that: the operations that would remove them, each with its record.
-    unblocking_actions: tuple[tuple[str, str | None], ...] = ()
+    # If there are reasons against that: the operations that help, each with its record, and whether it is done instead.
+    unblocking_actions: tuple[tuple[str, str | None, bool], ...] = ()
 
 
 class KeyReused(Exception):

@@ -14,7 +14,7 @@ def find_broken_chain(context: CheckContext) -> Iterator[Violation]:
     broken = find_break(context.db)
     if broken is not None:
         yield Violation(
-            f"entry {broken} of the audit trail", "does not fit the chain: it, or one before it, was altered"
+            f"entry {broken} of the audit trail", "does not fit the chain: it, or one before it, was changed"
         )
 
 
@@ -23,7 +23,7 @@ def find_wrong_actors(context: CheckContext) -> Iterator[Violation]:
     sql = "SELECT sequence, actor, person_id, client_id, acted_by FROM audit WHERE organisation_id = :organisation"
     for sequence, actor, *columns in context.db.stream(sql):
         if parse_actor(str(actor)) != tuple(columns):
-            yield Violation(f"entry {sequence} of the audit trail", "is listed as another's act")
+            yield Violation(f"entry {sequence} of the audit trail", "is listed with another actor")
 
 
 def find_lost_histories(context: CheckContext) -> Iterator[Violation]:
@@ -34,24 +34,20 @@ def find_lost_histories(context: CheckContext) -> Iterator[Violation]:
         if {f"{record} {hash_}" for record, hash_ in expected.items()} != set(
             str(history).split("\n") if history else ()
         ):
-            yield Violation(
-                f"entry {sequence} of the audit trail", "is not in the history of the records that it names"
-            )
+            yield Violation(f"entry {sequence} of the audit trail", "is not in the history of its records")
 
 
 def find_changed_rows(context: CheckContext) -> Iterator[Violation]:
     """Find the rows that differ from what the last change in the audit trail wrote."""
     for difference in find_differences(context.db):
         if difference.expected is None:
-            yield Violation(difference.label, "is in no entry of the audit trail: Mainstay has not written it")
+            yield Violation(difference.label, "is in no entry of the audit trail: Mainstay did not write it")
         elif difference.actual == REMOVED:
-            yield Violation(difference.label, "is not there, and no act has removed it")
+            yield Violation(difference.label, "is missing, but was not deleted by Mainstay")
         elif difference.expected == REMOVED:
-            yield Violation(difference.label, "is there again, after an act has removed it")
+            yield Violation(difference.label, "exists, although Mainstay deleted it")
         else:
-            yield Violation(
-                difference.label, "is not as Mainstay wrote it last: its hash in the audit trail is another one"
-            )
+            yield Violation(difference.label, "is not as Mainstay last wrote it: the audit trail has another hash")
 
 
 def find_unreadable_tasks(context: CheckContext) -> Iterator[Violation]:
@@ -62,7 +58,7 @@ def find_unreadable_tasks(context: CheckContext) -> Iterator[Violation]:
         except ValueError:
             readable = False
         if not readable:
-            yield Violation(f"work {record_id}", "has a content that cannot be read")
+            yield Violation(f"work {record_id}", "has content that cannot be read")
 
 
 _HISTORIES = """
@@ -94,29 +90,27 @@ WHERE organisation_id = :organisation AND due_at IS NULL AND problem IS NULL
 
 INVARIANTS = (
     Invariant("audit_chain", "The audit trail is unbroken", find_broken_chain),
-    Invariant("doers", "Each entry of the trail is listed as the act of whoever acted", find_wrong_actors),
+    Invariant("doers", "Each entry of the trail is listed with its actor", find_wrong_actors),
     Invariant("histories", "Each entry of the trail is in the history of its records", find_lost_histories),
     no_rows_invariant(
         "stray_histories",
         "Each entry of a history is in the trail",
         _STRAY_HISTORIES,
-        "names entry {0} of the audit trail, which is not there",
+        "names entry {0} of the audit trail, which does not exist",
     ),
     no_rows_invariant(
         "event_numbers",
         "Events are numbered without a gap",
         _WRONG_EVENT_COUNTS,
-        "were numbered up to {0}, of which {1} are kept no longer, and there are {2}",
+        "were numbered up to {0}; {1} of them were deleted, and {2} are stored",
     ),
-    Invariant("rows", "Every row is as the last act on it has left it", find_changed_rows),
-    Invariant("outbox", "Work that waits can be read", find_unreadable_tasks),
+    Invariant("rows", "Every row is as Mainstay last wrote it", find_changed_rows),
+    Invariant("outbox", "Waiting tasks can be read", find_unreadable_tasks),
     no_rows_invariant(
         "parked_work",
-        "Work that is not tried again says why",
+        "Parked tasks have a reason",
         _PARKED_WITHOUT_PROBLEM,
         "({0}) is parked without a reason",
     ),
-    no_rows_invariant(
-        "mails", "Each mail that is still to go waits in the outbox", _LOST_EMAILS, "to {0} waits for nothing"
-    ),
+    no_rows_invariant("mails", "Each unsent email has a task in the outbox", _LOST_EMAILS, "to {0} has no task"),
 )

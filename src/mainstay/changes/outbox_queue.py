@@ -128,11 +128,11 @@ def park_task(db: DatabaseHandle, task: LeasedTask, now: datetime, problem: str,
         _update_message(db, task, "failed", message)
 
 
-_GIVEN_UP = "The mail server did not take it, though it was tried for two days."
-_GIVEN_UP_PRINT = "Its PDF could not be made, though it was tried for two days."
+_GIVEN_UP = "The mail server did not accept it within two days."
+_GIVEN_UP_PRINT = "Its PDF could not be created within two days."
 _STOPPED = (
-    f"The worker stopped {MAX_LOST_LEASES} times while doing this. It is not tried again by itself: this may be what"
-    " stopped it."
+    f"The worker stopped {MAX_LOST_LEASES} times while doing this. It is not retried automatically, because it may be"
+    " the cause."
 )
 _MAX_PROBLEM_LENGTH = 1000
 

@@ -22,6 +22,7 @@ from mainstay.documents.peppol import (
 )
 from mainstay.documents.snapshot import AddressSnapshot, PartySnapshot, PrecedingSnapshot, Snapshot
 from mainstay.documents.tax_texts import is_vat_number, plain_number
+from mainstay.values.message import Message
 from mainstay.values.money import CURRENCIES
 
 EInvoiceStatus = Literal["included", "incomplete", "notApplicable"]
@@ -60,12 +61,12 @@ def check_einvoice(snapshot: Snapshot) -> EInvoiceChecks:
     )
 
 
-def explain_impossible(snapshot: Snapshot) -> str | None:
+def explain_impossible(snapshot: Snapshot) -> Message | None:
     """Return why a document cannot be an e-invoice even with more fields, or None if it can."""
     if not _is_expressible(snapshot):
-        return "the norm has no words for its taxes or its currency"
+        return Message("the standard does not support its taxes or its currency")
     if not has_consistent_tax(snapshot):
-        return "its tax is further from the percentages of its rates than the norm allows"
+        return Message("its tax differs from the percentages of its rates by more than the standard allows")
     return None
 
 

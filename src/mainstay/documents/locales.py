@@ -63,14 +63,7 @@ class Locale:
 
     def format_money(self, text: str | Decimal, currency: str) -> str:
         """Format an amount with its currency, for use in a sentence."""
-        # Babel uses the decimals of cash payments, so it would round dinars although documents show their fractions.
-        decimals = CURRENCIES[currency]
-        pattern = self._locale.currency_formats["standard"].pattern
-        exact_pattern = pattern.replace("0.00", f"0.{'0' * decimals}" if decimals else "0")
-        numbers = import_lazily("babel.numbers")
-        return _replace_minus(
-            numbers.format_currency(Decimal(text), currency, exact_pattern, locale=self._locale, currency_digits=False)
-        )
+        return _format_currency(Decimal(text), currency, self._locale)
 
     def format_address(self, place: AddressSnapshot | None) -> list[str]:
         """Return the lines of an address. The country is included only if it is a foreign one."""
@@ -95,6 +88,20 @@ def format_decimal_of_country(text: str, country: str) -> str:
     decimals = len(text.partition(".")[2])
     pattern = f"{whole_pattern}.{'0' * decimals}" if decimals else whole_pattern
     return _replace_minus(import_lazily("babel.numbers").format_decimal(Decimal(text), pattern, locale))
+
+
+@lru_cache(4096)
+def format_money_of_country(text: str, currency: str, country: str) -> str:
+    """Format an amount or a price with its currency, and with all decimals that it has: `£1,548.00`, `£0.125`."""
+    return _format_currency(Decimal(text), currency, _load_country_locale(country), len(text.partition(".")[2]))
+
+
+def _format_currency(number: Decimal, currency: str, locale: Any, min_decimals: int = 0) -> str:
+    # Babel uses the decimals of cash payments, so it would round dinars although documents show their fractions.
+    decimals = max(CURRENCIES[currency], min_decimals)
+    pattern = locale.currency_formats["standard"].pattern.replace("0.00", f"0.{'0' * decimals}" if decimals else "0")
+    numbers = import_lazily("babel.numbers")
+    return _replace_minus(numbers.format_currency(number, currency, pattern, locale=locale, currency_digits=False))
 
 
 @cache

@@ -17,6 +17,7 @@ from mainstay.infrastructure.files import FileStore
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Conflict, NotFound
@@ -86,7 +87,9 @@ class DocumentAnswers:
         task, now = create_print_task(document["recordId"], document["name"], document["form"]), self.performer.clock()
         with self.performer.database.write_transaction(organisation) as db:
             if outbox.is_parked(db, task):
-                raise Conflict(f"{document['name']} could not be made. Ask whoever runs this Mainstay to try again.")
+                raise Conflict(
+                    Message("{file} could not be created. Ask your administrator to retry it.", file=document["name"])
+                )
             if not outbox.is_waiting(db, task):
                 outbox.add_task(db, task, moment_text(now))
         with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:

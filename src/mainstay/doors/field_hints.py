@@ -7,7 +7,8 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.values.message import Message
+from mainstay.vocabulary.refusal import Fault, Invalid, template_of
 from mainstay.vocabulary.validation import NOT_AN_OBJECT, UNKNOWN_FIELD
 
 # Wrong names that are often sent, and the fields that are probably meant.
@@ -32,23 +33,27 @@ def add_field_hints(faults: Sequence[Fault], model: type[BaseModel], path_fields
     hinted = list(faults)
     for index, fault in enumerate(faults):
         *path, name = fault.field.split(".")
-        if fault.problem == NOT_AN_OBJECT and (parts := _field_names(model, [*path, name])):
-            hinted[index] = replace(fault, problem=f"{NOT_AN_OBJECT} (with {', '.join(parts)})")
-        if fault.problem == UNKNOWN_FIELD:
+        if template_of(fault) == NOT_AN_OBJECT and (parts := _field_names(model, [*path, name])):
+            hint = Message("is not an object (with {fields})", fields=", ".join(parts))
+            hinted[index] = replace(fault, message=hint)
+        if template_of(fault) == UNKNOWN_FIELD:
             if names := [known for known in _field_names(model, path) if known not in path_fields]:
-                hinted[index] = replace(
-                    fault, problem=f"{UNKNOWN_FIELD} ({_suggest_field(name, names)}known: {', '.join(names)})"
+                hint = Message(
+                    "is not known here ({suggestion}known: {fields})",
+                    suggestion=_suggest_field(name, names),
+                    fields=", ".join(names),
                 )
+                hinted[index] = replace(fault, message=hint)
             break
     return Invalid(hinted)
 
 
-def _suggest_field(name: str, known_fields: Sequence[str]) -> str:
+def _suggest_field(name: str, known_fields: Sequence[str]) -> Message | str:
     """Return a hint at the field that an unknown name may mean, or no text if none is close."""
     candidates = [field for field in _PROBABLE_FIELDS.get(name, ()) if field in known_fields] or get_close_matches(
         name, known_fields, 1, _MIN_SIMILARITY
     )
-    return f"perhaps {candidates[0]}, " if candidates else ""
+    return Message("perhaps {field}, ", field=candidates[0]) if candidates else ""
 
 
 _MIN_SIMILARITY = 0.75

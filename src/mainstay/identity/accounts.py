@@ -8,6 +8,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Preparation
 from mainstay.values.email_address import fold_address
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Conflict, NotFound
 
 
@@ -59,5 +60,5 @@ def insert(ctx: Context, email: str, password_hash: str) -> str:
         )
     except UniqueViolation:
         # An invitation of another organisation created it at the same moment.
-        raise Conflict("This address has just got a sign-in. Use its password.") from None
+        raise Conflict(Message("This email has just been given a sign-in. Use its password.")) from None
     return account

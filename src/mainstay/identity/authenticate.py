@@ -12,6 +12,7 @@ from mainstay.identity.connections import EFFECTIVE_ACCESS, IS_VALID
 from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, hash_secret, is_secret
 from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.ids import is_id
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import PERMANENT_CREDENTIALS, Actor, Door, Named, customer_actor
 from mainstay.vocabulary.permissions import Access, Permission, Role, permissions_of, sql_roles_with
@@ -98,7 +99,9 @@ def actor_of_bearer(db: DatabaseHandle, secret: str, door: Door, now: datetime) 
     The handle is not bound to one organisation.
     """
     if not secret:
-        raise Unauthenticated("No token was sent. Send the header Authorization: Bearer with an API key or a token.")
+        raise Unauthenticated(
+            Message("No token was sent. Send the header Authorization: Bearer with an API key or a token.")
+        )
     if not is_secret(secret, ACCESS_TOKEN):
         return actor_of_key(db, secret, door)
     row = db.one(_CONNECTION_BY_TOKEN, hash=hash_secret(secret), now=moment_text(now))
@@ -170,7 +173,7 @@ def _reread_person(db: DatabaseHandle, actor: Actor) -> Actor:
     try:
         return actor_of_person(db, actor.credential, actor.door)
     except NotFound:
-        raise Unauthenticated("You are no longer a person of this organisation.") from None
+        raise Unauthenticated(Message("You no longer belong to this organisation.")) from None
 
 
 class InvalidKey(Unauthenticated):
@@ -180,14 +183,14 @@ class InvalidKey(Unauthenticated):
     """
 
     def __init__(self) -> None:
-        super().__init__("This API key is not valid. It may have been revoked.")
+        super().__init__(Message("This API key is not valid. It may have been revoked."))
 
 
 class InvalidToken(Unauthenticated):
     """The token was never issued, has expired, or its connection has ended."""
 
     def __init__(self) -> None:
-        super().__init__("This token is not valid. It may have expired, or the connection may have been ended.")
+        super().__init__(Message("This token is not valid. It may have expired, or the connection was ended."))
 
 
 def _actor_through_client(row: Row, door: Door) -> Actor:

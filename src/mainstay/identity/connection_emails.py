@@ -8,9 +8,9 @@ from mainstay.vocabulary.permissions import Permission, sql_roles_with
 _EMAIL_TEXT = """\
 Hello {owner},
 
-{person} has connected the app "{app}" to {organisation}, with {access} access. It can now act as {person}.
+{person} has connected the app "{app}" to {organisation} with {access} access. It can now act as {person}.
 
-If this was not meant to happen, end it at {base_url}/settings/developer/mcp
+If you don't want this, end its access at {base_url}/settings/developer/mcp
 """
 
 
@@ -29,11 +29,11 @@ def build_owner_emails(db: DatabaseHandle, connection: str, base_url: str) -> li
     if found is None:
         return []
     app, access, person, organisation = found
-    access_words = "read and write" if access == "write" else "read only"
+    access_words = "read and write" if access == "write" else "read-only"
     return [
         build_email_task(
             str(email),
-            f"A new app is connected to {organisation}",
+            f"New app connected to {organisation}",
             _EMAIL_TEXT.format(
                 owner=owner,
                 person=person,

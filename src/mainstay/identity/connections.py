@@ -15,6 +15,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.list_queries import Visibility
@@ -43,14 +44,14 @@ class ConnectionOut(Output):
     states = make_states(active="good", ended="over")
 
     id: str
-    client_name: str = Field(description="What the app calls itself.")
-    person_id: str = Field(description="Who approved it and whose rights it has.")
+    client_name: str = Field(description="The app's own name for itself.")
+    person_id: str = Field(description="The person who approved it. It has their permissions.")
     person_name: str = Field(title="Approved by")
-    person_role: Role = Field(title="Their role")
-    access: Access = Field(title="Approved access", description="What was approved.")
-    effective_access: Access = Field(title="Access", description="What it may do with the person's role now.")
+    person_role: Role = Field(title="Role of the approver")
+    access: Access = Field(title="Approved access", description="The access that was approved.")
+    effective_access: Access = Field(title="Access", description="What it may do now, with the person's current role.")
     created_at: str
-    last_used_at: str | None = Field(description="Right within a minute.")
+    last_used_at: str | None = Field(description="Accurate to about a minute.")
     ended_at: str | None
     status: Literal["active", "ended"]
 
@@ -65,13 +66,13 @@ class ApprovedOut(Output):
 
 
 class ApproveConnection(Input):
-    """What is approved, and how the app will prove that it made the request."""
+    """The app and its access, and how it will prove that it made the request."""
 
-    client_id: str = Field(description="The id under which the app registered itself.")
-    client_name: str = Field(description="What the app calls itself; nobody has verified it.")
-    access: Access = Field(description="`read` or `write`; never more than the person may do.")
+    client_id: str = Field(description="The app's registered ID.")
+    client_name: str = Field(description="The app's own name for itself, not verified.")
+    access: Access = Field(description="`read` or `write`, within the person's permissions.")
     redirect_uri: str = Field(description="Where the code is sent.")
-    challenge: str = Field(description="The hash of what the app will show when it exchanges the code.")
+    challenge: str = Field(description="The hash of the secret that the app will show when it exchanges the code.")
 
 
 class ListConnections(ListInput):
@@ -83,26 +84,26 @@ class ListConnections(ListInput):
 class GetConnection(Input):
     """Which connection."""
 
-    connection_id: str = Field(description="The connection's id.")
+    connection_id: str = Field(description="The connection's ID.")
 
 
 class StartConnection(Input):
     """Which connection an app begins to use."""
 
-    connection_id: str = Field(description="The connection's id.")
+    connection_id: str = Field(description="The connection's ID.")
 
 
 class RevokeConnection(Input):
     """Which connection to end."""
 
-    connection_id: str = Field(description="The connection's id.")
+    connection_id: str = Field(description="The connection's ID.")
 
 
 class EndConnection(Input):
-    """Which connection ends by itself, and why."""
+    """Which connection ends, and why."""
 
-    connection_id: str = Field(description="The connection's id.")
-    reason: str = Field(description="What led to it.")
+    connection_id: str = Field(description="The connection's ID.")
+    reason: str = Field(description="The reason.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,9 @@ class Connection(StoredRecord):
 
     def not_revocable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why its access cannot be ended."""
-        return [Reason(f"The access of {self.client_name} has ended already.")] if self.ended_at else []
+        return (
+            [Reason(Message("The access of {app} has already ended.", app=self.client_name))] if self.ended_at else []
+        )
 
 
 _SELECT_FROM_PERSON = (
@@ -148,14 +151,14 @@ CONNECTIONS = RecordStore(
     permission=Permission.CONNECTIONS_READ, effect=Effect.CHANGE, doors=frozenset({Door.OFFICE}), open_when_lapsed=True
 )
 def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
-    """Connect an app.
+    """Connect app.
 
-    It then acts as the person who approves it, never with more rights than they have.
+    It acts as the person who approves it, within their permissions.
     """
     if given.access is Access.WRITE and not ctx.actor.can(Permission.CONNECTIONS_WRITE):
-        raise Forbidden(f"The role {ctx.actor.role} may connect an app for reading only.")
+        raise Forbidden(Message("You can connect apps with read access only. Ask an owner or admin."))
     if ctx.actor.person is None:
-        raise Forbidden("An app is connected by a person of the organisation.")
+        raise Forbidden(Message("Only a person of the organisation can connect an app."))
     record_id, code = new_id("connection"), new_secret(OAUTH_CODE)
     ctx.db.run(
         "INSERT INTO connection (organisation_id, id, client_id, client_name, person_id, access, created_at)"
@@ -195,9 +198,9 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     on=CONNECTIONS,
 )
 def start_connection(ctx: Context, _given: StartConnection, connection: Connection) -> Connection:
-    """List a connected app from now on, and tell the owners of it.
+    """Activate connection.
 
-    It has exchanged its code for its first tokens.
+    The app has exchanged its code for its first tokens. It is listed from now on, and the owners get an email.
     """
     ctx.db.run(
         "UPDATE connection SET started_at = :at"
@@ -214,18 +217,18 @@ def start_connection(ctx: Context, _given: StartConnection, connection: Connecti
 
 @operation(permission=Permission.CONNECTIONS_READ, effect=Effect.READ, doors=PEOPLE_DOORS)
 def list_connections(ctx: Context, given: ListConnections) -> PageResult[ConnectionOut]:
-    """List the connected apps, newest first.
+    """List connected apps.
 
-    Owners and admins see everyone's, others their own.
+    Newest first. Owners and admins see everyone's, others their own.
     """
     return CONNECTIONS.page(ctx, given)
 
 
 @operation(permission=Permission.CONNECTIONS_READ, effect=Effect.READ, doors=PEOPLE_DOORS, on=CONNECTIONS)
 def get_connection(_ctx: Context, _given: GetConnection, connection: Connection) -> Connection:
-    """Get one connected app.
+    """Get connected app.
 
-    Who approved it, what it may do, and when it was last used.
+    Who approved it, what it may do and when it was last used.
     """
     return connection
 
@@ -238,13 +241,13 @@ def get_connection(_ctx: Context, _given: GetConnection, connection: Connection)
     on=CONNECTIONS,
     blocked_by=Connection.not_revocable,
     asks_again=True,
-    done_message="The app's access is revoked. Its next request is refused.",
+    done_message="App access revoked.",
 )
 def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
-    """End a connected app's access.
+    """Revoke app access.
 
-    Its next request is refused; to use it again, someone has to approve it anew. Owners and admins may end any, others
-    their own.
+    The app's next request is refused. To use it again, someone has to approve it again. Owners and admins can revoke
+    any app, others their own.
     """
     return _end_one(ctx, connection)
 
@@ -258,9 +261,9 @@ def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connec
     blocked_by=Connection.not_revocable,
 )
 def end_connection(ctx: Context, _given: EndConnection, connection: Connection) -> Connection:
-    """End a connected app's access by itself.
+    """End app access automatically.
 
-    The app gave it back, or someone used a code or token of it a second time.
+    The app gave it back, or one of its codes or tokens was used twice.
     """
     return _end_one(ctx, connection)
 

@@ -21,4 +21,4 @@ def build_email_task(
     if link:
         payload["link_kind"], payload["link"] = link
     mention = TaskMessage(record_id, to, subject) if record_id else None
-    return OutboxTask(EMAIL_TASK, payload, f"Mail to {to}: {subject}", mention, lane=Lane.EMAILS)
+    return OutboxTask(EMAIL_TASK, payload, f"Email to {to}: {subject}", mention, lane=Lane.EMAILS)

@@ -16,6 +16,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import NOT_IN_FORMS, STARTING_AFTER, TextLine, make_id_validator
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permission
 from mainstay.vocabulary.refusal import Conflict, Forbidden, Reason
@@ -34,36 +35,36 @@ class KeyOut(Output):
 
     id: str
     name: str
-    access: Access = Field(description="`read` is Read only, `write` is Read and write; fixed at creation.")
-    person_id: str = Field(description="Who made it and whose rights it has.")
-    person_name: str = Field(title="Made by")
+    access: Access = Field(description="`read` is read-only, `write` is read and write. Fixed at creation.")
+    person_id: str = Field(description="The person who created it. It has their permissions.")
+    person_name: str = Field(title="Created by")
     last_four: str = Field(title="Ends in")
     created_at: str
-    last_used_at: str | None = Field(description="Right within a minute.")
+    last_used_at: str | None = Field(description="Accurate to about a minute.")
     revoked_at: str | None
     status: Literal["active", "revoked"]
 
 
 class NewKeyOut(KeyOut):
-    """An API key just made."""
+    """A new API key."""
 
-    key: str | None = Field(description="The key. It is shown this once; null to whoever made it up themselves.")
+    key: str | None = Field(description="The key. It is shown only once; null if you chose it yourself.")
 
 
 def _check_key_format(key: SecretStr) -> SecretStr:
     if not is_secret(key.get_secret_value(), API_KEY):
-        raise ValueError("is not a key")
+        raise ValueError(Message("is not an API key"))
     return key
 
 
 class CreateKey(Input):
-    """What a key is made from."""
+    """A new API key."""
 
-    name: TextLine = Field(description="What the key is for.")
-    access: Access = Field(description="What may be done with it; this cannot be changed later.")
+    name: TextLine = Field(description="What the key is for, e.g. Accounting.")
+    access: Access = Field(description="What the key may do. It can't be changed later.")
     # The stored answers to forms must not contain a key, so the office passes one that it can derive again.
     key: Annotated[SecretStr, AfterValidator(_check_key_format), NOT_IN_FORMS] | None = Field(
-        default=None, description="The key, where it is derived; without it, a new one is made and answered."
+        default=None, description="The key, if it is derived. Default: a new random one."
     )
 
 
@@ -96,13 +97,13 @@ class ListKeys(ListInput):
 class GetKey(Input):
     """Which key."""
 
-    key_id: str = Field(description="The key's id.")
+    key_id: str = Field(description="The key's ID.")
 
 
 class RevokeKey(Input):
     """Which key to revoke."""
 
-    key_id: str = Field(description="The key's id.")
+    key_id: str = Field(description="The key's ID.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Key(StoredRecord):
 
     def not_revocable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be revoked."""
-        return [Reason(f"The key {self.name} is revoked already.")] if self.revoked_at else []
+        return [Reason(Message("The key {key} is already revoked.", key=self.name))] if self.revoked_at else []
 
 
 KEYS = RecordStore(
@@ -138,15 +139,15 @@ KEYS = RecordStore(
 )
 
 
-@operation(permission=Permission.KEYS_MANAGE, effect=Effect.CHANGE, doors=PEOPLE_DOORS, done_message="The key is made.")
+@operation(permission=Permission.KEYS_MANAGE, effect=Effect.CHANGE, doors=PEOPLE_DOORS, done_message="API key created.")
 def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
-    """Create an API key.
+    """Create API key.
 
-    It acts with the rights of the person who makes it, and stops working when that person leaves or is no longer owner
+    It has the permissions of the person who creates it, and stops working when that person leaves or is no longer owner
     or admin.
     """
     if ctx.actor.person is None:
-        raise Forbidden("A key is made by a person of the organisation: an owner or admin.")
+        raise Forbidden(Message("Only an owner or admin of the organisation can create an API key."))
     record_id = new_id("key")
     secret = given.key.get_secret_value() if given.key else new_secret(API_KEY)
     try:
@@ -162,7 +163,7 @@ def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
             at=ctx.now_text,
         )
     except UniqueViolation:
-        raise Conflict("This key was made before. Make another one.") from None
+        raise Conflict(Message("This key already exists. Create another one.")) from None
     ctx.writer.touch(record_id)
     ctx.writer.mark_written(KEYS.table, record_id)
     return RecordResult(NewKeyOut, (*(created or ()), None if given.key else secret))
@@ -170,18 +171,18 @@ def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
 
 @operation(permission=Permission.KEYS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
 def list_keys(ctx: Context, given: ListKeys) -> PageResult[KeyOut]:
-    """List the API keys of the organisation, newest first.
+    """List API keys.
 
-    Revoked ones stay in it. The keys themselves are never shown again.
+    Newest first, including revoked ones. The keys themselves are never shown again.
     """
     return KEYS.page(ctx, given)
 
 
 @operation(permission=Permission.KEYS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=KEYS)
 def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
-    """Get one API key.
+    """Get API key.
 
-    What is told of it; the key itself is never shown again.
+    Its name, access and last use. The key itself is never shown again.
     """
     return key
 
@@ -194,12 +195,12 @@ def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
     on=KEYS,
     blocked_by=Key.not_revocable,
     asks_again=True,
-    done_message="The API key is revoked. The next request with it is refused.",
+    done_message="API key revoked.",
 )
 def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
-    """Revoke an API key.
+    """Revoke API key.
 
-    The next request with it is refused. This cannot be undone: a program that still needs one gets a new key.
+    The next request with it is refused. This cannot be undone; a program that still needs access gets a new key.
     """
     (revoked,) = end_access(ctx, KEYS, "revoked_at", "id = :id", id=key.id)
     return revoked

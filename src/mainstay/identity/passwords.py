@@ -5,6 +5,7 @@ import secrets
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid
 
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
@@ -29,9 +30,9 @@ def is_password(password: str, password_hash: str) -> bool:
 def check_new_password(field: str, password: str) -> None:
     """Refuse a password that is too short to be safe or too long to be hashed."""
     if len(password) < MIN_LENGTH:
-        raise Invalid([Fault(field, f"has fewer than {MIN_LENGTH} characters")])
+        raise Invalid([Fault(field, Message("has fewer than {min_length} characters", min_length=MIN_LENGTH))])
     if len(password) > MAX_LENGTH:
-        raise Invalid([Fault(field, f"has more than {MAX_LENGTH} characters")])
+        raise Invalid([Fault(field, Message("is longer than {max_length} characters", max_length=MAX_LENGTH))])
 
 
 def generate_password() -> str:

@@ -9,6 +9,7 @@ from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.sign_in import InvalidLink, clear_failed_attempts
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Preparation, operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Unauthenticated
@@ -19,9 +20,9 @@ _OFFICE_ONLY = frozenset({Door.OFFICE})
 _CHANGE_NOTICE = """\
 Hello,
 
-the password with which you sign in to Mainstay has been changed, and every other sign-in has ended.
+Your Mainstay password has been changed, and you have been signed out everywhere else.
 
-If it was not you, choose a new one at once: the page to sign in asks "Forgot your password?". And tell an owner or
+If this was not you, choose a new password now with "Forgot your password?" on the sign-in page, and tell an owner or
 admin of your organisation.
 """
 
@@ -47,21 +48,21 @@ class AccountOut(Output):
 class SignIn(Input):
     """The browser of someone who has proved who they are."""
 
-    browser: str = Field(description="What the browser says of itself.")
-    carried: list[SecretStr] = Field(description="What it is known by.")
-    ticket: SecretStr = Field(description="Where it wanted to go.")
-    earlier: str | None = Field(None, description="The session it had until now.")
+    browser: str = Field(description="The browser's description of itself.")
+    carried: list[SecretStr] = Field(description="The secrets it already has.")
+    ticket: SecretStr = Field(description="The page it wanted to open.")
+    earlier: str | None = Field(None, description="Its previous session.")
 
 
 class ChangePassword(Input):
     """The new password, after the old one was checked."""
 
     password: SecretStr = Field(description="The new password.")
-    session: str = Field(description="The session that stays.")
+    session: str = Field(description="The session to keep.")
 
 
 class ResetPassword(Input):
-    """The new password; the link says whose it is."""
+    """The new password; the link decides whose it is."""
 
     password: SecretStr = Field(description="The new password.")
 
@@ -70,7 +71,7 @@ class ResetPassword(Input):
 def sign_in(ctx: Context, given: SignIn) -> SignedInOut:
     """Sign in.
 
-    Begins a session in this organisation; whoever works in another one chooses it afterwards.
+    Begins a session in this organisation. People who belong to several can switch afterwards.
     """
     account = _own_account(ctx)
     if given.earlier:
@@ -99,9 +100,9 @@ def _hash_password(_preparation: Preparation, given: ChangePassword | ResetPassw
     prepare=_hash_password,
 )
 def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
-    """Change one's own password.
+    """Change password.
 
-    Every other sign-in ends, and a mail tells of it.
+    Your own. You are signed out everywhere else, and get an email about it.
     """
     account = _own_account(ctx)
     _set_password(ctx, account)
@@ -119,9 +120,9 @@ def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
     prepare=_hash_password,
 )
 def reset_password(ctx: Context, _given: ResetPassword) -> AccountOut:
-    """Choose a new password by a link.
+    """Reset password.
 
-    Every sign-in ends, and a mail tells of it.
+    With the link from the email. You are signed out everywhere, and get an email about it.
     """
     link = links.find(ctx.db, LinkKind.RESET, ctx.actor.credential, ctx.now)
     if link is None or link.account is None or not links.use_link(ctx.db, link.id):
@@ -138,7 +139,7 @@ OPERATIONS = (sign_in, change_password, reset_password)
 def _own_account(ctx: Context) -> str:
     row = ctx.db.one("SELECT account_id FROM person WHERE organisation_id = :organisation AND id = :me")
     if row is None or row[0] is None:
-        raise Unauthenticated("You are no longer a person of this organisation.")
+        raise Unauthenticated(Message("You no longer belong to this organisation."))
     _touch_own_record(ctx)
     return str(row[0])
 

@@ -16,6 +16,7 @@ from mainstay.identity.passwords import MAX_LENGTH, is_password
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, Database, DatabaseHandle, Row
 from mainstay.values.durations import duration_text
 from mainstay.values.email_address import fold_address
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.refusal import NotFound, Unauthenticated
 
@@ -25,13 +26,13 @@ _DUMMY_HASH = "$argon2id$v=19$m=19456,t=2,p=1$8ETtMX7cUvAq8tJjKrFXCA$WLDhK6WYtNf
 _RESET_TEXT = f"""\
 Hello,
 
-someone, most likely you, asked for a new password for Mainstay with this e-mail address.
+Someone, probably you, asked to reset the Mainstay password for this email address.
 
-Choose it here, within {duration_text(LIFETIMES[LinkKind.RESET])}:
+Choose a new password here within {duration_text(LIFETIMES[LinkKind.RESET])}:
 
 {LINK_MARK}
 
-The link works once. If it was not you, you need not do anything: your password stays as it is.
+The link works once. If this was not you, ignore this email: your password stays the same.
 """
 
 
@@ -39,14 +40,16 @@ class WrongCredentials(Unauthenticated):
     """The address is unknown or the password is wrong. The message does not say which."""
 
     def __init__(self) -> None:
-        super().__init__("The e-mail address or the password is not right.")
+        super().__init__(Message("The email or password is wrong."))
 
 
 class InvalidLink(Unauthenticated):
     """A one-time link was used, has expired, or was replaced by a newer one."""
 
     def __init__(self) -> None:
-        super().__init__("This link no longer works: it was used already, is too old, or was replaced by a newer one.")
+        super().__init__(
+            Message("This link no longer works: it was already used, has expired, or a newer one was sent.")
+        )
 
 
 @dataclass(frozen=True, slots=True)

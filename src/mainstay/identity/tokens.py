@@ -21,6 +21,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseHandle
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import system_actor
 from mainstay.vocabulary.refusal import Blocked, Refusal
@@ -35,7 +36,7 @@ class InvalidGrant(Refusal):
     """Something is wrong with the code or refresh token. The message does not say what."""
 
     def __init__(self) -> None:
-        super().__init__("The code or refresh token is not valid any more. Start the sign-in again.")
+        super().__init__(Message("The code or refresh token is no longer valid. Start the sign-in again."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,7 @@ class TokenIssuer:
                     self._perform(batch, start_connection, grant, request)
         if used is None:
             # It was used twice, so one of the two users is a thief.
-            self._end_connection(grant, "A code or refresh token of it was used a second time.", request)
+            self._end_connection(grant, "One of its codes or refresh tokens was used twice.", request)
         # Raised only now, after the transaction was committed.
         if tokens is None:
             raise InvalidGrant

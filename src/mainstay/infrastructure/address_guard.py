@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mainstay.infrastructure.log import log_error
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import Message
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -31,6 +32,10 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 class AddressDenied(Exception):
     """Mainstay may not connect to this address; the message reads like a field error: `is …`, `leads to …`."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 def resolve(host: str, port: int) -> list[str]:
@@ -72,20 +77,20 @@ class AddressGuard:
     def parse_url(self, url: str) -> Any:
         """Return the URL as an `httpx2.URL`, or raise AddressDenied because of its form or an IP address in it."""
         if len(url) > LONGEST_URL:
-            raise AddressDenied(f"is longer than {LONGEST_URL} characters")
+            raise AddressDenied(Message("is longer than {max_length} characters", max_length=LONGEST_URL))
         if any(mark == "\\" or unicodedata.category(mark)[0] in "CZ" for mark in url):
-            raise AddressDenied("holds a space, a backslash or a mark that cannot be seen")
+            raise AddressDenied(Message("has a space, a backslash or an invisible character"))
         form = _URL_PATTERN.fullmatch(url)
         if form is None:
-            raise AddressDenied("is not written https://host/path, without a user name and without #")
+            raise AddressDenied(Message("must look like https://host/path, without a user name and without #"))
         if form["scheme"].lower() != "https" and not self._allow_private:
-            raise AddressDenied("does not begin with https://")
+            raise AddressDenied(Message("must begin with https://"))
         if form["port"] and not 1 <= int(form["port"]) <= _LARGEST_PORT:
-            raise AddressDenied(f"has a port that is not from 1 to {_LARGEST_PORT}")
+            raise AddressDenied(Message("has a port that is not from 1 to {limit}", limit=_LARGEST_PORT))
         try:
             parsed = import_lazily("httpx2").URL(url)
         except import_lazily("httpx2").InvalidURL as error:
-            raise AddressDenied("names a host that cannot be") from error
+            raise AddressDenied(Message("has an invalid host name")) from error
         self._check_host(parsed.raw_host.decode())
         return parsed
 
@@ -107,7 +112,7 @@ class AddressGuard:
                 found.set_exception(error)
             except Exception as error:  # an unforeseen error must not allow the address
                 log_error("look-up failed", error, host=host)
-                found.set_exception(AddressDenied("names a host that cannot be"))
+                found.set_exception(AddressDenied(Message("has an invalid host name")))
             finally:
                 self._lookup_slots.release()
 
@@ -132,9 +137,9 @@ class AddressGuard:
             self._check_address(ip_address(host))
         except ValueError:
             if len(host) > _LONGEST_NAME or not _HOST_PATTERN.fullmatch(host):
-                raise AddressDenied("names a host that cannot be") from None
+                raise AddressDenied(Message("has an invalid host name")) from None
             if not self._allow_private and ("." not in host or _PRIVATE_HOST_PATTERN.search(host)):
-                raise AddressDenied("names a host of a private network") from None
+                raise AddressDenied(Message("is in a private network")) from None
 
     def _check_addresses(self, addresses: Sequence[str]) -> list[str]:
         checked = [self._check_address(ip_address(address)) for address in addresses]
@@ -146,7 +151,7 @@ class AddressGuard:
         if isinstance(address, IPv6Address) and address.ipv4_mapped:
             address = address.ipv4_mapped
         if not self._allow_private and any(address in network for network in _PRIVATE_NETWORKS):
-            raise AddressDenied("leads to an address that is not public")
+            raise AddressDenied(Message("leads to an address that is not public"))
         return str(address)
 
 

@@ -29,7 +29,9 @@ class ContentReader:
             raise UnreadableTable(str(error)) from None
         except ChildFailed as error:
             _log_failure(error)
-            raise UnreadableTable(f"The file {_TOO_MUCH}. Save only the sheet you need, or save it as CSV.") from None
+            raise UnreadableTable(
+                f"The file {_TOO_MUCH}. Save only the sheet you need, or save the file as CSV."
+            ) from None
         return UploadedTable(found["headings"], [(number, cells) for number, cells in found["rows"]], found["remarks"])
 
     def examine(self, path: Path, name: str) -> ExaminedFile:
@@ -40,7 +42,7 @@ class ContentReader:
             raise UnacceptedFile(str(error)) from None
         except ChildFailed as error:
             _log_failure(error)
-            raise UnacceptedFile(f"{_TOO_MUCH}. Open it in another program and save it again, smaller") from None
+            raise UnacceptedFile(f"{_TOO_MUCH}. Open it in another program and save a smaller version") from None
         return ExaminedFile(media_type, content, *small)
 
     def redraw(self, path: Path, side: int) -> bytes:
@@ -51,7 +53,7 @@ class ContentReader:
             raise UnacceptedPicture(str(error)) from None
         except ChildFailed as error:
             _log_failure(error)
-            raise UnacceptedPicture(f"{_TOO_MUCH}. Save it again, smaller") from None
+            raise UnacceptedPicture(f"{_TOO_MUCH}. Save a smaller version") from None
         return picture
 
 

@@ -90,7 +90,7 @@ class FolderTransport:
                 os.fsync(file.fileno())
             new_path.replace(self._folder / f"{message.id}.eml")
         except OSError as error:
-            raise EmailNotSent(f"The mail could not be written to the folder: {error}") from error
+            raise EmailNotSent(f"The email could not be written to the folder: {error}") from error
         # The folder delivers nothing, so the operator must see it.
         log("mail put into the folder", mail=message.id)
 
@@ -113,13 +113,13 @@ class SmtpTransport:
             self._server.send(self._sender.addr_spec, to, content)
         except AddressNotSupported as error:
             raise EmailUndeliverable(
-                f"The mail server {self._server.name} takes no address with other letters than a to z before the @."
+                f"The mail server {self._server.name} accepts only the letters a to z before the @ of an address."
             ) from error
         except smtplib.SMTPRecipientsRefused as refused:
             code, reply = refused.recipients[to]
             problem = self._describe_failure(f"{code} {reply.decode(errors='replace')}")
             if _is_missing_mailbox(code, reply):
-                raise EmailUndeliverable(f"There is no mailbox of this address. {problem}") from refused
+                raise EmailUndeliverable(f"This email address does not exist. {problem}") from refused
             raise EmailNotSent(problem) from refused
         except OSError as error:  # includes smtplib's errors
             raise EmailNotSent(self._describe_failure(str(error))) from error
@@ -133,10 +133,10 @@ class SmtpTransport:
         try:
             self._server.check_sign_in()
         except OSError as error:
-            raise EmailNotSent(f"The mail server {self._server.name} does not let us in: {error}") from error
+            raise EmailNotSent(f"The mail server {self._server.name} refused the sign-in: {error}") from error
 
     def _describe_failure(self, why: str) -> str:
-        return f"The mail server {self._server.name} did not take the mail: {why}"
+        return f"The mail server {self._server.name} did not accept the email: {why}"
 
 
 # Texts are sent in ASCII, encoded if necessary, so that every server accepts them.
@@ -149,7 +149,7 @@ _UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, separators
 
 def _build_email(message: OutgoingEmail, to: str, sender: Address) -> bytes:
     if not _EMAIL_ID.fullmatch(message.id):
-        raise EmailUndeliverable("The id of a mail is made of letters, digits, - and _.")
+        raise EmailUndeliverable("The ID of an email has only letters, digits, - and _.")
     mail = EmailMessage(policy=_WIRE_POLICY)
     # Set these headers raw: the library would decode encoded words in what people wrote.
     display_name = _without_controls(message.sender_name) or sender.display_name
@@ -181,7 +181,7 @@ def _parse_sender(text: str) -> Address:
     """Parse `Name <address>`, or the address alone."""
     addresses = _WIRE_POLICY.header_factory("From", _require_one_line(text)).addresses
     if len(addresses) != 1:
-        raise ValueError("The sender of mails is written Name <address>.")
+        raise ValueError("Write the sender of emails as Name <address>.")
     return Address(display_name=addresses[0].display_name, addr_spec=_parse_address(addresses[0].addr_spec).addr_spec)
 
 
@@ -190,9 +190,9 @@ def _parse_address(text: str) -> Address:
     try:
         address = Address(addr_spec=_require_one_line(text))
     except (MessageError, ValueError, IndexError) as error:
-        raise ValueError("This is not the address of a mail.") from error
+        raise ValueError("This is not an email address.") from error
     if not (address.username and address.domain and address.addr_spec == text):
-        raise ValueError("This is not the address of a mail.")
+        raise ValueError("This is not an email address.")
     return address
 
 
@@ -201,7 +201,7 @@ def _require_wire_address(text: str) -> str:
     try:
         return to_wire_address(text)
     except ValueError as error:
-        raise EmailUndeliverable(f"This is not the address of a mail: it {error}.") from error
+        raise EmailUndeliverable(f"This is not an email address: it {error}.") from error
 
 
 def _is_missing_mailbox(code: int, reply: bytes) -> bool:
@@ -214,5 +214,5 @@ def _is_missing_mailbox(code: int, reply: bytes) -> bool:
 
 def _require_one_line(text: str) -> str:
     if any(unicodedata.category(character) in _UNPRINTABLE for character in text):
-        raise EmailUndeliverable("A subject or an address of a mail holds no control characters.")
+        raise EmailUndeliverable("The subject and the address of an email must not have control characters.")
     return text

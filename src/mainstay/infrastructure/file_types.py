@@ -63,19 +63,21 @@ def examine_file(path: Path, file_name: str) -> ExaminedFile:
         return _redraw_photo(path)
     if header[_BOX_TYPE] == b"ftyp" and header[_BOX_BRAND] in _HEIC_AND_AVIF_BRANDS:
         raise UnacceptedFile(
-            "is a HEIC or AVIF photo, which not every program can show. Save it as JPEG first; an iPhone takes JPEG"
-            " photos when its camera is set to Most Compatible"
+            "is a HEIC or AVIF photo, which many programs can't show. Save it as JPEG first. On an iPhone, set the"
+            " camera format to Most Compatible"
         )
     content = path.read_bytes()
     if header.startswith(b"%PDF-"):
         if b"%%EOF" not in content[-_END_MARK_BYTES:]:
-            raise UnacceptedFile("is a PDF that does not end: it did not arrive whole. Save it again, then add it")
+            raise UnacceptedFile("is an incomplete PDF. Save it again, then upload it")
         return ExaminedFile(PDF, content)
     if header.startswith(b"PK\x03\x04"):
         return ExaminedFile(_find_office_type(content), content)
     if (ending := file_name.rpartition(".")[2].lower()) in _PICTURE_ENDINGS:
         # The sender expects a photo, so the content is not stored as text.
-        raise UnacceptedFile(f"is called .{ending} and is no such picture. Open it in another program and save it anew")
+        raise UnacceptedFile(
+            f"has the ending .{ending} but is not such a picture. Open it in another program and save it again"
+        )
     return ExaminedFile(_find_text_type(content, file_name), content)
 
 
@@ -103,7 +105,7 @@ _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _DEFAULT_NAME = "File"
 # Control characters, except tabs, line breaks and page breaks.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
-_ACCEPTED_IN_WORDS = "Taken are PNG and JPEG photos, PDF, plain text, CSV, and Word and Excel files (docx, xlsx)"
+_ACCEPTED_IN_WORDS = "You can upload PNG and JPEG photos, PDF, plain text, CSV, Word and Excel files (docx, xlsx)"
 
 
 def _redraw_photo(path: Path) -> ExaminedFile:
@@ -123,12 +125,12 @@ def _find_office_type(content: bytes) -> str:
     except (BadZipFile, NotImplementedError, ValueError, OSError):
         names = set()
     if "[Content_Types].xml" in names and any(name.lower().endswith("vbaproject.bin") for name in names):
-        raise UnacceptedFile("has macros in it. Save it without them first")
+        raise UnacceptedFile("has macros. Save it without macros first")
     if "[Content_Types].xml" in names and "word/document.xml" in names:
         return DOCX
     if "[Content_Types].xml" in names and "xl/workbook.xml" in names:
         return XLSX
-    raise UnacceptedFile(f"is an archive of another kind. {_ACCEPTED_IN_WORDS}")
+    raise UnacceptedFile(f"is not an accepted type of archive. {_ACCEPTED_IN_WORDS}")
 
 
 def _find_text_type(content: bytes, file_name: str) -> str:
@@ -138,7 +140,7 @@ def _find_text_type(content: bytes, file_name: str) -> str:
         text = ""
     if not text.strip() or _CONTROL.search(text):
         raise UnacceptedFile(
-            "is empty" if not content.strip() else f"is of a kind that is not taken. {_ACCEPTED_IN_WORDS}"
+            "is empty" if not content.strip() else f"is not an accepted type of file. {_ACCEPTED_IN_WORDS}"
         )
     # Both are text; the difference matters only to spreadsheets.
     return CSV if file_name.lower().endswith(".csv") else TEXT

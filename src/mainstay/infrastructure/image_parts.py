@@ -72,7 +72,7 @@ def _reduce_png(content: bytes) -> ReducedPicture:
             orientation = _read_orientation(data)
         elif kind in _DRAWN_CHUNKS:
             kept.append(chunk)
-    raise UndrawablePicture("consists of far too many parts. Open it in another program and save it anew")
+    raise UndrawablePicture("has too many parts. Open it in another program and save it again")
 
 
 def _build_chunk(kind: bytes, data: bytes) -> bytes:
@@ -120,7 +120,7 @@ def _reduce_jpeg(content: bytes) -> ReducedPicture:
         elif marker == _EXIF and data.startswith(_EXIF_MARK):
             orientation = _read_orientation(data[len(_EXIF_MARK) :])
     else:
-        raise UndrawablePicture("consists of far too many parts. Open it in another program and save it anew")
+        raise UndrawablePicture("has too many parts. Open it in another program and save it again")
     return ReducedPicture(b"".join(kept), orientation, work.is_costly)
 
 
@@ -137,7 +137,7 @@ class _JpegWork:
     def add(self, marker: int, data: bytes) -> None:
         """Count a segment."""
         if marker in _OTHER_FRAMES:
-            raise UndrawablePicture("is a JPEG picture of a rare kind. Open it in another program and save it anew")
+            raise UndrawablePicture("is a rare kind of JPEG. Open it in another program and save it again")
         if marker in _FRAMES:
             height, width = struct.unpack_from(">HH", data, 1)
             self.pixels, self.colours, self.is_layered = height * width, data[5], marker == _PROGRESSIVE_FRAME

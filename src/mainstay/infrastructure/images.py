@@ -54,13 +54,13 @@ def _redraw_content(content: bytes, side: int, max_photo_pixels: int) -> bytes:
         kind: str = picture.format
         limit = max_photo_pixels if kind == "JPEG" else _MAX_PIXELS
         if picture.width * picture.height > limit:
-            raise UnacceptedPicture(f"has more than {limit // 1_000_000} million dots; make it smaller first")
+            raise UnacceptedPicture(f"has more than {limit // 1_000_000} million pixels; make it smaller first")
         if max(picture.size) > _LONGEST_SIDE:
             # Reducing a line of a million pixels takes seconds.
-            raise UnacceptedPicture(f"has a side of more than {_LONGEST_SIDE:,} dots; make it smaller first")
+            raise UnacceptedPicture(f"has a side of more than {_LONGEST_SIDE:,} pixels; make it smaller first")
         if reduced.is_costly:
             raise UnacceptedPicture(
-                "takes too long to draw. Open it in another program and save it anew, not as a progressive JPEG"
+                "takes too long to draw. Open it in another program and save it again, not as a progressive JPEG"
             )
         # Decode a large photograph at a reduced size if its format allows that.
         picture.draft("RGB", (side, side))

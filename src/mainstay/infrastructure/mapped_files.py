@@ -28,5 +28,5 @@ def replace_file(path: Path, content: bytes, size: int) -> None:
 def map_file(file: int, size: int, header: bytes) -> mmap.mmap:
     """Map a file of `replace_file` into memory; raise ValueError if it has another purpose or version."""
     if os.pread(file, len(header), 0) != header or os.fstat(file).st_size != size:
-        raise ValueError("The shared file was made for something else; it is made anew at the start of the server.")
+        raise ValueError("The shared file has another purpose or version. It is created again when the server starts.")
     return mmap.mmap(file, size)

@@ -57,7 +57,7 @@ def format_requests(totals: Mapping[str, float], routes: Sequence[str]) -> str:
         "# HELP mainstay_up Whether the server answers.",
         "# TYPE mainstay_up gauge",
         "mainstay_up 1",
-        f"# HELP {_REQUESTS} Answered requests; 429 stands apart from the other 4xx.",
+        f"# HELP {_REQUESTS} Answered requests; 429 is counted separately from the other 4xx.",
         f"# TYPE {_REQUESTS} counter",
         *requests,
         f"# HELP {_SECONDS} Time from a request's head to its answer.",
@@ -69,13 +69,13 @@ def format_requests(totals: Mapping[str, float], routes: Sequence[str]) -> str:
 
 def format_webhook_attempts(counts: Mapping[str, int]) -> str:
     """Return the number of attempts to send to webhooks by their outcome, in the same format."""
-    words = "Attempts to send an event to a webhook, since the worker began."
+    words = "Attempts to send an event to a webhook, since the worker started."
     return _format_family("mainstay_webhook_attempts_total", "counter", words, _label_values("outcome", counts))
 
 
 def format_emails(counts: Mapping[str, int]) -> str:
     """Return the number of attempts to send an email by their outcome, in the same format."""
-    words = "Attempts to send a mail, since the worker began."
+    words = "Attempts to send an email, since the worker started."
     return _format_family("mainstay_mails_total", "counter", words, _label_values("outcome", counts))
 
 
@@ -83,11 +83,11 @@ def format_waiting_emails(waiting: int, parked: int, limit: int) -> str:
     """Return the number of emails in the outbox, in the same format."""
     counted = _limit_note(limit)
     return _format_family(
-        "mainstay_mails_waiting", "gauge", f"Mails that wait to be sent.{counted}", {"": waiting}
+        "mainstay_mails_waiting", "gauge", f"Emails waiting to be sent.{counted}", {"": waiting}
     ) + _format_family(
         "mainstay_mails_parked",
         "gauge",
-        f"Mails that could not be sent and are not tried again by themselves.{counted}",
+        f"Emails that could not be sent and are no longer retried.{counted}",
         {"": parked},
     )
 
@@ -107,9 +107,9 @@ def format_outbox(lanes: Mapping[str, LaneGauges], limit: int) -> str:
     waiting = {name: lane.waiting for name, lane in lanes.items()}
     parked = {name: lane.parked for name, lane in lanes.items()}
     gauges: dict[str, tuple[str, float, Mapping[str, float]]] = {
-        "waiting": (f"Work that waits to be done.{counted}", sum(waiting.values()), waiting),
+        "waiting": (f"Tasks waiting to be done.{counted}", sum(waiting.values()), waiting),
         "parked": (
-            f"Work that could not be done and is not tried again by itself.{counted}",
+            f"Tasks that failed and are no longer retried.{counted}",
             sum(parked.values()),
             parked,
         ),

@@ -25,7 +25,7 @@ class SmtpServer:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise ValueError("The address of the mail server is written smtp://user:password@host:port.")
+            raise ValueError("Write the address of the mail server as smtp://user:password@host:port.")
         self._uses_tls = parts.scheme == "smtps"
         self._host = parts.hostname
         self._port = parts.port or _PORTS[parts.scheme]
@@ -156,7 +156,7 @@ class SmtpServer:
             server.starttls(context=self._tls_context())
             server.ehlo_or_helo_if_needed()
         elif self._user and not self._is_local:
-            raise smtplib.SMTPNotSupportedError("it offers no TLS, and the password is not sent in the clear")
+            raise smtplib.SMTPNotSupportedError("it does not support TLS, and the password is never sent unencrypted")
 
     def _tls_context(self) -> ssl.SSLContext:
         context = ssl.create_default_context()

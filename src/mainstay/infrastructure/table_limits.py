@@ -16,7 +16,7 @@ class UnreadableTable(BadContent):
 def too_many_rows() -> UnreadableTable:
     """Return the refusal of a table with too many rows."""
     return UnreadableTable(
-        f"The file has more than {MAX_ROWS:,} rows. Split it, and bring the parts over one after another."
+        f"The file has more than {MAX_ROWS:,} rows. Split it, and import the parts one after another."
     )
 
 
@@ -28,12 +28,12 @@ def cell_too_long(row: int) -> UnreadableTable:
 def damaged_workbook() -> UnreadableTable:
     """Return the refusal of a file that is not a valid workbook."""
     return UnreadableTable(
-        "The workbook is damaged, or is no Excel workbook (xlsx). Open it and save it anew, or as CSV."
+        "The workbook is damaged, or is not an Excel workbook (xlsx). Open it and save it again, or save it as CSV."
     )
 
 
 def oversized_workbook() -> UnreadableTable:
     """Return the refusal of a workbook that takes more time or memory than its table should."""
     return UnreadableTable(
-        "The workbook unpacks to far more than it should. Copy the table into a new workbook, or save it as CSV."
+        "The workbook is much too large when unpacked. Copy the table into a new workbook, or save it as CSV."
     )

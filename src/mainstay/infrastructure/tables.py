@@ -48,7 +48,7 @@ def read_table(path: Path) -> UploadedTable:
         raise _unsupported_file()
     if header == _COMPOUND:
         raise UnreadableTable(
-            "The file is protected by a password, or of an old kind (xls). Save it as an Excel workbook (xlsx) without"
+            "The file is protected by a password or in the old xls format. Save it as an Excel workbook (xlsx) without"
             " a password, or as CSV."
         )
     remarks: list[str] = []
@@ -61,25 +61,23 @@ def _build_table(rows: Iterator[tuple[int, list[str]]], remarks: list[str]) -> U
     filled = ((number, cells) for number, cells in rows if any(cells))
     _, headings = next(filled, (0, []))
     if not headings:
-        raise UnreadableTable("The file is empty. Its first row should say what is in each column.")
+        raise UnreadableTable("The file is empty. The first row must have the column headings.")
     if len(headings) > MAX_COLUMNS:
-        raise UnreadableTable(
-            f"The file has more than {MAX_COLUMNS} columns. Leave out what is not to be brought over."
-        )
+        raise UnreadableTable(f"The file has more than {MAX_COLUMNS} columns. Remove the columns you don't need.")
     kept: list[tuple[int, list[str]]] = []
     for number, cells in filled:
         if len(kept) == MAX_ROWS:
             raise too_many_rows()
         if any(cells[len(headings) :]):
-            raise UnreadableTable(f"Row {number} has more cells than there are headings. Give each column a heading.")
+            raise UnreadableTable(f"Row {number} has more cells than the headings. Give each column a heading.")
         kept.append((number, (cells + [""] * len(headings))[: len(headings)]))
     if not kept:
-        raise UnreadableTable("The file has headings and no rows below them.")
+        raise UnreadableTable("The file has headings but no rows.")
     return UploadedTable(headings, kept, remarks)
 
 
 def _unsupported_file() -> UnreadableTable:
-    return UnreadableTable("The file is neither CSV nor an Excel workbook (xlsx). Save it as one of these.")
+    return UnreadableTable("The file is not CSV or an Excel workbook (xlsx). Save it as one of these.")
 
 
 def _read_csv(content: bytes, remarks: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -98,15 +96,15 @@ def _read_csv(content: bytes, remarks: list[str]) -> Iterator[tuple[int, list[st
             number += 1
             if number > _MAX_LINES:
                 raise UnreadableTable(
-                    f"The file has more than {_MAX_LINES:,} lines. Delete the empty ones, or split it."
+                    f"The file has more than {_MAX_LINES:,} lines. Delete empty lines, or split the file."
                 )
             if max(map(len, cells), default=0) > LONGEST_CELL:
                 raise cell_too_long(number)
             yield number, cells
     except csv.Error:
         raise UnreadableTable(
-            f"Row {number + 1} cannot be read: its quotes do not fit together, or a cell is far too long. Save the file"
-            " anew as CSV."
+            f"Row {number + 1} can't be read: its quotes don't match, or a cell is much too long. Save the file as CSV"
+            " again."
         ) from None
 
 
@@ -117,10 +115,10 @@ def _decode(content: bytes, remarks: list[str]) -> str:
     except UnicodeDecodeError:
         if encoding != "utf-8":
             raise UnreadableTable(
-                "The file is damaged: its text does not fit its encoding. Save it anew as CSV."
+                "The file is damaged: its text doesn't match its encoding. Save it as CSV again."
             ) from None
     remarks.append(
-        "The file is not in UTF-8 and was read as Windows-1252. Look whether letters such as é and ü are right; if not,"
+        "The file is not in UTF-8 and was read as Windows-1252. Check that letters such as é and ü are right. If not,"
         " save it as CSV UTF-8."
     )
     return content.decode("cp1252", "replace")

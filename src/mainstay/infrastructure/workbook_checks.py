@@ -225,9 +225,7 @@ class _CellChecker:
         if row > _LAST_ROW:
             raise too_many_rows()
         if column > MAX_COLUMNS:
-            raise UnreadableTable(
-                f"The sheet has cells behind column {MAX_COLUMNS}. Leave out what is not to be brought over."
-            )
+            raise UnreadableTable(f"The sheet has cells after column {MAX_COLUMNS}. Remove the columns you don't need.")
 
     def _count_characters(self, value: str) -> None:
         length = len(value)
@@ -240,8 +238,8 @@ class _CellChecker:
         self.characters += length
         if self.characters > MAX_CHARACTERS:
             raise UnreadableTable(
-                f"The table has more than {MAX_CHARACTERS // 1_000_000} million characters. Split it, and bring the"
-                " parts over one after another."
+                f"The table has more than {MAX_CHARACTERS // 1_000_000} million characters. Split it, and import the"
+                " parts one after another."
             )
 
 

@@ -10,6 +10,7 @@ from mainstay.kernel.event import Event
 from mainstay.kernel.operation import BlockedBy, Operation
 from mainstay.kernel.reaction import DailyTimer, ImmediateReaction, Reaction, TaskKind
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permission
 from mainstay.vocabulary.refusal import Forbidden, Lapsed, Refusal
@@ -99,13 +100,23 @@ def check_permission(operation: Operation, actor: Actor) -> None:
     if operation.changes and actor.access is not Access.WRITE:
         if not has_permission:
             raise Forbidden(
-                f"This credential is read only, and the role {actor.role} may not do this with any. {_ASK_ADMIN}"
+                Message(
+                    "This credential is read only, and the role {role} cannot do this anyway. Ask an owner or admin.",
+                    role=Choice(actor.role),
+                )
             )
         if not actor.can(Permission.CONNECTIONS_WRITE):
-            raise Forbidden(f"This credential is read only, and the role {actor.role} may have no other. {_USE_OFFICE}")
-        raise Forbidden("This credential is read only. Use one with read and write access to change records.")
+            raise Forbidden(
+                Message(
+                    "This credential is read only, and the role {role} cannot get another. Make the change in the"
+                    " office.",
+                    role=Choice(actor.role),
+                )
+            )
+        raise Forbidden(Message("This credential is read only. Use one with read and write access to change records."))
     if not has_permission:
-        raise Forbidden(f"The role {actor.role} may not do this. {_ASK_ADMIN}")
+        role = Message("Your role is {role}.", role=Choice(actor.role))
+        raise Forbidden(Message("You do not have access to this. Ask an owner or admin.", for_programs=role))
     if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
         raise Lapsed
 
@@ -119,7 +130,3 @@ def is_permitted(operation: Operation, actor: Actor) -> bool:
     except Refusal:
         return False
     return True
-
-
-_ASK_ADMIN = "Ask an owner or admin."
-_USE_OFFICE = "What the role may change can be changed in the office."

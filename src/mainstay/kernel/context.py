@@ -11,6 +11,7 @@ from mainstay.changes.record_writer import RecordWriter
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.event import Event
 from mainstay.values.memo import CachedValue
+from mainstay.values.message import PROGRAM_FORMAT, Message, MessageFormat
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
@@ -33,6 +34,8 @@ class RequestDetails(NamedTuple):
     record_only: bool = False
     # If several records are changed: the version of each that the client last read, by its id.
     expected_versions: Mapping[str, int] = MappingProxyType({})
+    # How the messages in the answer are rendered.
+    message_format: MessageFormat = PROGRAM_FORMAT
 
 
 class KnownCatalogue(Protocol):
@@ -64,7 +67,7 @@ class Context:
     # What the operation's `prepare` returned before the transaction began.
     prepared: Any = None
     # The first sentence of a preview, besides its effects and warnings.
-    summary: str = ""
+    summary: Message | str = ""
     # How many bytes of files the organisation may store.
     storage_limit: int = 0
 
@@ -88,12 +91,12 @@ class Context:
         return []
 
     @CachedValue
-    def effects(self) -> list[str]:
+    def effects(self) -> list[Message | str]:
         """What the operation does, in sentences for a preview."""
         return []
 
     @CachedValue
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Message | str]:
         """What people should know before they confirm, or should check afterwards."""
         return []
 

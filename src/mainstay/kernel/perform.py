@@ -18,6 +18,7 @@ from mainstay.kernel.catalogue import Catalogue, check_permission
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
+from mainstay.values.message import PROGRAM_FORMAT, Choice, FieldName, Message
 from mainstay.values.moments import Clock
 from mainstay.vocabulary.actor import Actor, system_actor
 from mainstay.vocabulary.merging import merge_parts
@@ -102,7 +103,7 @@ class Performer:
             except Blocked as blocked:
                 reasons = blocked.reasons
             except Conflict as conflict:
-                reasons = (Reason(conflict.text),)
+                reasons = (Reason(conflict.message),)
         return Answer(
             _preview_json(operation, ctx, reasons), is_preview=True, unblocking_actions=find_unblocking_actions(reasons)
         )
@@ -238,7 +239,7 @@ def _extra_answer_fields(ctx: Context, operation: Operation) -> dict[str, object
         extra_fields["deleted"] = True
     # An irreversible operation has shown its warnings in its preview.
     if ctx.warnings and not operation.is_irreversible:
-        extra_fields["warnings"] = ctx.warnings
+        extra_fields["warnings"] = [ctx.request.message_format.render(warning) for warning in ctx.warnings]
     return extra_fields
 
 
@@ -254,11 +255,11 @@ def _call_operation(ctx: Context, operation: Operation, given: Input) -> Result:
         return operation.function(ctx, given, None)
     record: StoredRecord = operation.on.fetch(ctx, record_id)
     if operation.changes:
-        ctx.summary = f"{operation.title}: {record.display_name}."
+        ctx.summary = Message("{action}: {record}.", action=operation.title, record=record.name_in_messages)
         if record.output.is_versioned:
             ctx.check_version(record.version)
         if operation.is_already_done and operation.is_already_done(given, record):
-            ctx.summary = f"{record.display_name}: this was done before, and nothing changes."
+            ctx.summary = Message("{record}: this was already done. Nothing changes.", record=record.name_in_messages)
             return record
         raise_if_blocked(operation.blocked_by(record, ctx.actor) if operation.blocked_by else ())
         given, warnings = merge_parts(given, record)
@@ -274,9 +275,16 @@ def _check_field_permissions(operation: Operation, given: Input, actor: Actor) -
         if not actor.can(operation.field_permissions.get(name, operation.permission))
     ]
     if refused_fields:
-        names = ", ".join(sorted(type(given).model_fields[name].alias or name for name in refused_fields))
-        verb = "change" if operation.changes else "ask by"
-        raise Forbidden(f"The role {actor.role} may not {verb} {names}. Ask an owner or admin.")
+        aliases = sorted(type(given).model_fields[name].alias or name for name in refused_fields)
+        fields = [FieldName(alias) for alias in aliases]
+        role = Message("Your role is {role}.", role=Choice(actor.role))
+        if operation.changes:
+            raise Forbidden(
+                Message("You cannot change {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
+            )
+        raise Forbidden(
+            Message("You cannot filter by {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
+        )
 
 
 def _input_json(given: Input) -> str:
@@ -293,17 +301,24 @@ def _find_earlier_answer(idempotent: IdempotentRequest, ctx: Context) -> Answer 
     try:
         return idempotent.find_answer(ctx.db, ctx.now)
     except KeyReused:
-        raise Invalid([Fault(ctx.request.idempotency_field, "was used before for a different request")]) from None
+        problem = Message("was already used for a different request")
+        raise Invalid([Fault(ctx.request.idempotency_field, problem)]) from None
 
 
 def _preview_json(operation: Operation, ctx: Context, reasons: tuple[Reason, ...]) -> bytes:
+    render = ctx.request.message_format.render
+    # Events are for programs: people who confirm an operation do not need them.
+    events = [
+        Message("Webhook event: {event}", event=event.__doc__ or event.name)
+        for event in (ctx.events if ctx.request.message_format is PROGRAM_FORMAT else ())
+    ]
     return orjson.dumps(
         {
             "object": "preview",
             "operation": operation.name,
-            "summary": ctx.summary,
-            "effects": [*ctx.effects, *(f"Webhooks are told: {event.__doc__}" for event in ctx.events)],
-            "warnings": ctx.warnings,
-            "blockers": [reason.text for reason in reasons],
+            "summary": render(ctx.summary),
+            "effects": [*map(render, [*ctx.effects, *events])],
+            "warnings": [*map(render, ctx.warnings)],
+            "blockers": [render(reason.message) for reason in reasons],
         }
     )

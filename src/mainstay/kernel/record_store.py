@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from mainstay.infrastructure.database import Row, Value
 from mainstay.kernel.context import Context
 from mainstay.values.ids import is_id, new_id
+from mainstay.values.message import Message
 from mainstay.vocabulary.list_queries import (
     COUNT_LIMIT,
     NEWEST,
@@ -325,7 +326,8 @@ class RecordStore(Generic[K]):
     def _check_starting_after(self, ctx: Context, after: str, visibility: Visibility | None) -> None:
         """Refuse an id that no visible record has: only an order by id could continue after it."""
         if ctx.db.one(self._fetch_statement("id", visibility and visibility.checked_per_row), id=after) is None:
-            raise Invalid([Fault("startingAfter", "is of no record here; begin again without it")])
+            problem = Message("is not a record of this list; start again without it")
+            raise Invalid([Fault("startingAfter", problem)])
 
     def _visibility_of(self, ctx: Context) -> Visibility | None:
         """Return what limits the actor to some of the records; None if they see all."""

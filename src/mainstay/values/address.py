@@ -6,38 +6,44 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from mainstay.values.fields import Country, PostalCode, TextLine
+from mainstay.values.message import FieldName, Message
 from mainstay.values.part_changes import RecordPart
 
 
 class Address(RecordPart):
-    """Where something is, or where post goes."""
+    """A postal address."""
 
-    line1: TextLine | None = Field(None, title="Line 1", description="Street and number, or the name of the building.")
-    line2: TextLine | None = Field(
-        None, title="Line 2", description="What else the post needs, such as a unit or floor."
-    )
+    line1: TextLine | None = Field(None, title="Line 1", description="Street and number, or building name.")
+    line2: TextLine | None = Field(None, title="Line 2", description="E.g. unit or floor.")
     city: TextLine | None = Field(None, description="Town or city.")
     region: TextLine | None = Field(None, description="County, state or province.")
-    postal_code: PostalCode | None = Field(None, title="Postcode", description="Such as HX6 2AG.")
+    postal_code: PostalCode | None = Field(None, title="Postcode", description="E.g. HX6 2AG.")
     country: Country | None = Field(None, description="ISO 3166, two letters.")
 
     @model_validator(mode="after")
     def _check_not_empty(self) -> "Address":
         if not any(self.model_dump().values()):
-            raise ValueError("is empty; send null to clear it")
+            raise ValueError(Message("is empty", for_programs=Message("send null to clear it")))
         return self
 
     @classmethod
-    def find_warnings(cls, before: Mapping[str, Any], sent: Mapping[str, Any]) -> list[str]:
+    def find_warnings(cls, path: str, before: Mapping[str, Any], sent: Mapping[str, Any]) -> list[Message]:
         """Warn if a flat or unit stays although the street changes."""
         line1, line2 = before.get("line1"), before.get("line2")
         if not line2 or "line2" in sent or sent.get("line1", line1) == line1:
             return []
-        return [f'line2 is still "{line2}" though line1 changed. If it is wrong now, send line2 as well, or as null.']
+        message = Message(
+            '{line2} is still "{text}", although {line1} changed. Check whether it is still right.',
+            for_programs=Message("If not, send it as well, or as null."),
+            line1=FieldName(f"{path}.line1"),
+            line2=FieldName(f"{path}.line2"),
+            text=line2,
+        )
+        return [message]
 
 
 class EInvoiceAddress(RecordPart):
-    """Where electronic invoices go, in a network such as Peppol."""
+    """An address for electronic invoices, in a network such as Peppol."""
 
-    scheme: TextLine = Field(description="The code of the scheme, such as 0088.")
+    scheme: TextLine = Field(description="The code of the scheme, e.g. 0088.")
     id: TextLine = Field(title="Identifier", description="The identifier in that scheme.")

@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from mainstay.values.fields import TextLine
+from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
 
 _IBAN = re.compile(r"[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{11,30}")
@@ -22,18 +23,18 @@ def group_iban(iban: str) -> str:
 def _check_iban(text: str) -> str:
     plain = _remove_blanks(text)
     if not _IBAN.fullmatch(plain):
-        raise ValueError("is not an IBAN such as DE89 3704 0044 0532 0130 00")
+        raise ValueError(Message("is not an IBAN such as DE89 3704 0044 0532 0130 00"))
     # ISO 13616: the first four characters move to the end, and letters count from 10 on.
     rearranged = plain[4:] + plain[:4]
     if int("".join(str(int(letter, 36)) for letter in rearranged)) % 97 != 1:
-        raise ValueError("is not an IBAN: a letter or digit of it is wrong")
+        raise ValueError(Message("is not valid; check its letters and digits"))
     return plain
 
 
 def _check_bic(text: str) -> str:
     plain = _remove_blanks(text)
     if not _BIC.fullmatch(plain):
-        raise ValueError("is not a BIC such as COBADEFF, of 8 or 11 letters and digits")
+        raise ValueError(Message("is not a BIC such as COBADEFF, with 8 or 11 letters and digits"))
     return plain
 
 
@@ -46,18 +47,18 @@ def _remove_blanks(text: str) -> str:
 class Bank(RecordPart):
     """An account, by its IBAN or as its country tells accounts."""
 
-    name: TextLine | None = Field(None, title="Bank", description="Such as Calder Bank.")
+    name: TextLine | None = Field(None, title="Bank", description="E.g. Calder Bank.")
     iban: Annotated[str, _TYPED_IBAN, AfterValidator(_check_iban)] | None = Field(
-        None, title="IBAN", description="With or without blanks."
+        None, title="IBAN", description="With or without spaces."
     )
     bic: Annotated[str, _TYPED_IBAN, AfterValidator(_check_bic)] | None = Field(
         None, title="BIC", description="8 or 11 letters and digits."
     )
-    account: TextLine | None = Field(None, title="Account number", description="Where there is no IBAN.")
-    sort_code: TextLine | None = Field(None, description="Of the bank, where there is no BIC.")
+    account: TextLine | None = Field(None, title="Account number", description="If there is no IBAN.")
+    sort_code: TextLine | None = Field(None, description="If there is no BIC.")
 
     @model_validator(mode="after")
     def _check_not_empty(self) -> "Bank":
         if not any(self.model_dump().values()):
-            raise ValueError("is empty; send null to clear it")
+            raise ValueError(Message("is empty", for_programs=Message("send null to clear it")))
         return self

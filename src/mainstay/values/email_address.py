@@ -9,13 +9,15 @@ import re
 import unicodedata
 
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import Message
 
 MAX_ADDRESS_LENGTH = 254
 MAX_LOCAL_LENGTH = 64
 
-_NOT_AN_ADDRESS = "is not an e-mail address such as kim@example.com"
-_TOO_LONG = f"is longer than {MAX_ADDRESS_LENGTH} characters"
-_NO_DOMAIN = "has no domain such as example.com behind the @"
+# The template of the error message for a text that is no address.
+NOT_AN_ADDRESS = "is not an email address such as kim@example.com"
+_TOO_LONG = Message("is longer than {max_length} characters", max_length=MAX_ADDRESS_LENGTH)
+_NO_DOMAIN = Message("has no domain such as example.com after the @")
 # The marks that an ordinary local part may contain besides letters, digits and non-ASCII characters.
 _ALLOWED_MARKS = frozenset("!#$%&'*+-/=?^_`{|}~.")
 _ENCODED_WORD = re.compile(r"=\?.*\?[bq]\?.*\?=", re.IGNORECASE)
@@ -45,12 +47,12 @@ def to_wire_address(text: str) -> str:
     """Return the address as mail servers accept it: the local part as entered, the domain as A-labels."""
     local, _, domain = text.partition("@")
     if not (local and domain):
-        raise ValueError(_NOT_AN_ADDRESS)
+        raise ValueError(Message(NOT_AN_ADDRESS))
     _check_marks(text)
     if len(local.encode()) > MAX_LOCAL_LENGTH:
-        raise ValueError(f"has more than {MAX_LOCAL_LENGTH} characters before the @")
+        raise ValueError(Message("has more than {most} characters before the @", most=MAX_LOCAL_LENGTH))
     if "" in local.split("."):
-        raise ValueError("has a dot too many before the @")
+        raise ValueError(Message("has a misplaced dot before the @"))
     wire = f"{local}@{_to_wire_domain(domain)}"
     if len(wire.encode()) > MAX_ADDRESS_LENGTH:
         raise ValueError(_TOO_LONG)
@@ -60,20 +62,22 @@ def to_wire_address(text: str) -> str:
 def _check_marks(text: str) -> None:
     local, _, domain = text.partition("@")
     if "@" in domain:
-        raise ValueError("has more than one @")
+        raise ValueError(Message("has more than one @"))
     for mark in text:
         if unicodedata.category(mark)[0] in "CZ":
-            raise ValueError("has a blank in it" if mark == " " else "has a control character or an odd blank in it")
+            raise ValueError(
+                Message("contains a space") if mark == " " else Message("contains a control character or special space")
+            )
     if wrong := next(
         (mark for mark in local if mark.isascii() and not mark.isalnum() and mark not in _ALLOWED_MARKS), None
     ):
-        raise ValueError(f"has {_MARK_NAMES.get(wrong, wrong)} before the @, which no address can have")
+        raise ValueError(Message("has {mark} before the @, which is not allowed", mark=_MARK_NAMES.get(wrong, wrong)))
     if _ENCODED_WORD.search(local):
         # Email programs decode it to other letters, perhaps to another address.
-        raise ValueError("has an encoded word (=?…?=) before the @, which no address can have")
+        raise ValueError(Message("has an encoded word (=?…?=) before the @, which is not allowed"))
 
 
-_MARK_NAMES = {",": "a comma", '"': "a quotation mark"}
+_MARK_NAMES = {",": Message("a comma"), '"': Message("a quotation mark")}
 
 
 def _to_wire_domain(domain: str) -> str:
@@ -83,7 +87,7 @@ def _to_wire_domain(domain: str) -> str:
         return f"[{_parse_literal(domain[1:-1])}]"
     parts = domain.split(".")
     if "" in parts:
-        raise ValueError("has a dot too many behind the @")
+        raise ValueError(Message("has a misplaced dot after the @"))
     labels = [_to_wire_label(label) for label in parts]
     if labels[-1].isdigit():
         raise ValueError(_NO_DOMAIN)

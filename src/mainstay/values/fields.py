@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, St
 from mainstay.values.countries import COUNTRIES
 from mainstay.values.email_address import MAX_ADDRESS_LENGTH, check_address
 from mainstay.values.ids import is_id
+from mainstay.values.message import DecimalNumber, Message
 from mainstay.values.moments import is_time_zone, moment_text, parse_moment
 from mainstay.values.money import CURRENCIES, MAX_STORED, UNIT, TooLargeError, parse_price, price_text
 
@@ -59,7 +60,7 @@ NOT_IN_FORMS = InputKind("")
 _STORED_NAME = r"^[0-9a-f]{64}$"
 
 
-def _match_pattern(pattern: str, problem: str) -> AfterValidator:
+def _match_pattern(pattern: str, problem: Message) -> AfterValidator:
     """Return a validator of a pattern, with the error message for text that does not match."""
 
     def check(text: str) -> str:
@@ -77,11 +78,11 @@ def _pattern_field(pattern: str, **extra: str) -> Any:
 def _check_visible(text: str) -> str:
     # Stripping removes only blanks; other invisible characters would leave nothing to see or click on.
     if not any(map(str.isprintable, text)):
-        raise ValueError("is empty")
+        raise ValueError(Message("is empty"))
     return text
 
 
-_ONE_LINE = _match_pattern(_NO_CONTROL, "has a tab, a line break or another control character")
+_ONE_LINE = _match_pattern(_NO_CONTROL, Message("contains a tab, a line break or another control character"))
 MAX_LINE_LENGTH, MAX_PARAGRAPH_LENGTH = 200, 2000
 TextLine = Annotated[
     str,
@@ -104,11 +105,13 @@ WITHOUT_DUPLICATES = AfterValidator(_remove_duplicates)
 PostalCode = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=20), _ONE_LINE, _pattern_field(_NO_CONTROL)
 ]
-StoredFileName = Annotated[str, _match_pattern(_STORED_NAME, "is not the name of a file"), _pattern_field(_STORED_NAME)]
+StoredFileName = Annotated[
+    str, _match_pattern(_STORED_NAME, Message("is not the name of a file")), _pattern_field(_STORED_NAME)
+]
 Paragraph = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_PARAGRAPH_LENGTH),
-    _match_pattern(_NO_CONTROL_BUT_LINES, "has a tab or another control character"),
+    _match_pattern(_NO_CONTROL_BUT_LINES, Message("contains a tab or another control character")),
     AfterValidator(_check_visible),
     _pattern_field(_NO_CONTROL_BUT_LINES),
     InputKind("area"),
@@ -124,7 +127,7 @@ Email = Annotated[
 # Stored in lower case, so that every colour has only one form.
 Colour = Annotated[
     str,
-    _match_pattern(_COLOUR, "is not a colour such as #3366cc"),
+    _match_pattern(_COLOUR, Message("is not a colour such as #3366cc")),
     AfterValidator(str.lower),
     _pattern_field(_COLOUR),
     InputKind("colour"),
@@ -133,7 +136,7 @@ Colour = Annotated[
 
 def _check_web_address(text: str) -> str:
     if not re.fullmatch(r"https?://[^\s\x00-\x1f\x7f-\x9f]+", text, re.IGNORECASE):
-        raise ValueError("is not an address such as https://example.com/webhooks")
+        raise ValueError(Message("is not an address such as https://example.com/webhooks"))
     return text
 
 
@@ -147,9 +150,9 @@ WebAddress = Annotated[
 ]
 
 
-def _check_decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
+def _check_decimal(problem: Message, lowest: int, highest: int) -> BeforeValidator:
     """Return a validator of a decimal with at most four decimals, within bounds."""
-    too_large = f"is too large: at most {highest // UNIT:,} is possible"
+    too_large = Message("is too large; the maximum is {maximum}", maximum=DecimalNumber(str(highest // UNIT)))
 
     def read(given: object) -> int:
         # `repr` returns the digits in which a JSON number within these bounds was written.
@@ -172,24 +175,27 @@ def _check_decimal(problem: str, lowest: int, highest: int) -> BeforeValidator:
 _TenThousandths = Annotated[int, PlainSerializer(price_text, return_type=str, when_used="json")]
 
 
+_NOT_A_PRICE = Message("is not a number such as 85.50, from 0, with at most four decimals")
+
+
 # An amount per unit.
 Price = Annotated[
     _TenThousandths,
-    _check_decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, MAX_STORED),
-    Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
+    _check_decimal(_NOT_A_PRICE, 0, MAX_STORED),
+    Field(description='Text such as "85.50", up to four decimals, or a number.'),
     InputKind("price"),
 ]
 # The price of an hour, with a bound that lets a database multiply it by a day's work and add many of them up.
 HourlyRate = Annotated[
     _TenThousandths,
-    _check_decimal("is not a decimal such as 85.50, from 0 and with at most four decimals", 0, 10**8 * UNIT),
-    Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
+    _check_decimal(_NOT_A_PRICE, 0, 10**8 * UNIT),
+    Field(description='Text such as "85.50", up to four decimals, or a number.'),
     InputKind("price"),
 ]
 Percent = Annotated[
     _TenThousandths,
     _check_decimal(
-        "is not a percentage such as 19 or 5.5, from 0 to 100 and with at most four decimals", 0, 100 * UNIT
+        Message("is not a percentage such as 19 or 5.5, from 0 to 100, with at most four decimals"), 0, 100 * UNIT
     ),
     Field(description='Text such as "5.5".'),
     InputKind("decimal"),
@@ -197,20 +203,26 @@ Percent = Annotated[
 # The price or deduction of a document line.
 SignedPrice = Annotated[
     _TenThousandths,
-    _check_decimal("is not a decimal such as 85.50 or -20, with at most four decimals", -MAX_STORED, MAX_STORED),
-    Field(description='Text such as "85.50", up to four decimals; a number is taken by its digits.'),
+    _check_decimal(
+        Message("is not a number such as 85.50 or -20, with at most four decimals"), -MAX_STORED, MAX_STORED
+    ),
+    Field(description='Text such as "85.50", up to four decimals, or a number.'),
     InputKind("price"),
 ]
 SignedQuantity = Annotated[
     _TenThousandths,
-    _check_decimal("is not a quantity such as 2, 0.5 or -1, with at most four decimals", -(10**7) * UNIT, 10**7 * UNIT),
+    _check_decimal(
+        Message("is not a quantity such as 2, 0.5 or -1, with at most four decimals"),
+        -(10**7) * UNIT,
+        10**7 * UNIT,
+    ),
     Field(description='Text such as "2" or "0.5".'),
     InputKind("decimal"),
 ]
 # A quantity.
 Quantity = Annotated[
     _TenThousandths,
-    _check_decimal("is not a quantity such as 2 or 0.5, above 0 and with at most four decimals", 1, 10**7 * UNIT),
+    _check_decimal(Message("is not a quantity such as 2 or 0.5, above 0, with at most four decimals"), 1, 10**7 * UNIT),
     Field(description='Text such as "2" or "0.5".'),
     InputKind("decimal"),
 ]
@@ -220,13 +232,17 @@ def _to_moment(text: str) -> str:
     try:
         return moment_text(parse_moment(text))
     except ValueError:
-        raise ValueError("is not a moment such as 2026-11-15T10:30:50Z") from None
+        raise ValueError(Message("is not a moment such as 2026-11-15T10:30:50Z")) from None
 
 
 # A moment with its offset from UTC, stored as all moments are.
 Moment = Annotated[
     str, AfterValidator(_to_moment), Field(json_schema_extra={"format": "date-time"}), InputKind("moment")
 ]
+
+
+# The template of the error message for a text that is not a date.
+NOT_A_DATE = "is not a date such as 2026-11-15"
 
 
 def _check_day(text: str) -> str:
@@ -236,7 +252,7 @@ def _check_day(text: str) -> str:
     except ValueError:
         is_day = False
     if not is_day:
-        raise ValueError("is not a date such as 2026-11-15")
+        raise ValueError(Message(NOT_A_DATE))
     return text
 
 
@@ -246,7 +262,7 @@ Day = Annotated[str, AfterValidator(_check_day), Field(json_schema_extra={"forma
 
 # The years of stored dates: another year is a typing error, and date calculations stay within the calendar.
 ALLOWED_YEARS = range(2000, 2100)
-WRONG_YEAR = f"is not within the years {ALLOWED_YEARS[0]} to {ALLOWED_YEARS[-1]}"
+WRONG_YEAR = Message("is outside the years {first} to {last}", first=ALLOWED_YEARS[0], last=ALLOWED_YEARS[-1])
 
 
 def _check_year(day: str) -> str:
@@ -262,7 +278,7 @@ StoredDay = Annotated[Day, AfterValidator(_check_year)]
 def _check_whole_number(given: object) -> object:
     # In query strings Pydantic would also accept `1_0`, `+5`, `05`, `5.0` and surrounding spaces.
     if isinstance(given, str) and not re.fullmatch("0|-?[1-9][0-9]*", given):
-        raise ValueError("is not a whole number")
+        raise ValueError(Message("is not a whole number"))
     # In JSON, 10.0 is a whole number too.
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
@@ -273,7 +289,7 @@ WholeNumber = Annotated[int, BeforeValidator(_check_whole_number)]
 def _check_true_or_false(given: object) -> object:
     # In query strings Pydantic would also accept `1`, `on`, `Yes` and others.
     if isinstance(given, str) and given not in {"true", "false"}:
-        raise ValueError("is not true or false")
+        raise ValueError(Message("is not true or false"))
     return given
 
 
@@ -281,7 +297,7 @@ def _check_true_or_false(given: object) -> object:
 QueryBool = Annotated[bool, BeforeValidator(_check_true_or_false)]
 
 # The field that asks for the next page of a list; each list declares by its type whose id it is.
-STARTING_AFTER: Any = Field(default=None, description="Goes on behind this id, the last of the page before.")
+STARTING_AFTER: Any = Field(default=None, description="The last id of the previous page.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -301,8 +317,8 @@ class IdValidator(AfterValidator):
     prefix: str = ""
 
 
-# The beginning of the error message for a text that is not an id, such as a name.
-NOT_AN_ID = "is not the id of"
+# The template of the error message for a text that is not an id, such as a name.
+NOT_AN_ID = "is not the id of {record}"
 
 
 def make_id_validator(prefix: str, label: str | None = None) -> IdValidator:
@@ -313,13 +329,13 @@ def make_id_validator(prefix: str, label: str | None = None) -> IdValidator:
 
     def check(text: str | None) -> str | None:
         if text is not None and not is_id(text, prefix):
-            raise ValueError(f"{NOT_AN_ID} {label or f'a {prefix}'}")
+            raise ValueError(Message(NOT_AN_ID, record=label or f"a {prefix}"))
         return text
 
     return IdValidator(check, prefix)
 
 
-def _check_one_of(allowed: Any, problem: str) -> AfterValidator:
+def _check_one_of(allowed: Any, problem: Message) -> AfterValidator:
     def check(text: str) -> str:
         if text not in allowed:
             raise ValueError(problem)
@@ -330,13 +346,13 @@ def _check_one_of(allowed: Any, problem: str) -> AfterValidator:
 
 Country = Annotated[
     str,
-    _check_one_of(COUNTRIES, "is not a country code such as GB"),
+    _check_one_of(COUNTRIES, Message("is not a country code such as GB")),
     Field(description="ISO 3166, two letters."),
     InputKind("country"),
 ]
 Currency = Annotated[
     str,
-    _check_one_of(CURRENCIES, "is not a currency code such as EUR"),
+    _check_one_of(CURRENCIES, Message("is not a currency code such as EUR")),
     Field(description="ISO 4217."),
     InputKind("currency"),
 ]
@@ -344,14 +360,14 @@ Currency = Annotated[
 
 def _check_time_zone(name: str) -> str:
     if not is_time_zone(name):
-        raise ValueError("is not a time zone such as Europe/Berlin")
+        raise ValueError(Message("is not a time zone such as Europe/Berlin"))
     return name
 
 
 TimeZone = Annotated[
     str,
     AfterValidator(_check_time_zone),
-    Field(description="Where its clocks are, such as Europe/Berlin."),
+    Field(description="E.g. Europe/Berlin."),
     InputKind("zone"),
 ]
 

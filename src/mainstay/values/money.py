@@ -7,6 +7,8 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from types import MappingProxyType
 
+from mainstay.values.message import Message
+
 # ISO 4217 without metals, funds, units of account and test codes.
 _NO_DECIMALS = "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"
 _TWO_DECIMALS = """
@@ -114,7 +116,9 @@ def price_to_minor(price: int, currency: str) -> int:
     scale: int = 10**digits
     minor, remainder = divmod(price * scale, UNIT)
     if remainder:
-        raise ValueError(f"has more than {digits} decimals" if digits else "has decimals")
+        raise ValueError(
+            Message("has more than {digits} decimals", digits=digits) if digits else Message("has decimals")
+        )
     return minor
 
 

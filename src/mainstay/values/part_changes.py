@@ -8,10 +8,11 @@ from pydantic import BaseModel, Field, create_model
 from pydantic.fields import FieldInfo
 
 from mainstay.values.fields import none_if_omitted
+from mainstay.values.message import Message
 from mainstay.values.model_config import INPUT_CONFIG
 
 # Added to the description of every field that is a nested part.
-MERGE_NOTE = "Merged with what is there; null clears."
+MERGE_NOTE = "Only the fields you send change; null clears."
 
 
 class RecordPart(BaseModel):
@@ -20,13 +21,13 @@ class RecordPart(BaseModel):
     model_config = INPUT_CONFIG
 
     @classmethod
-    def find_warnings(cls, _before: Mapping[str, Any], _sent: Mapping[str, Any]) -> list[str]:
-        """Return warnings about a change, one sentence each that begins with the name of a field."""
+    def find_warnings(cls, _path: str, _before: Mapping[str, Any], _sent: Mapping[str, Any]) -> list[Message]:
+        """Return warnings about a change of the part at this path."""
         return []
 
 
 class PartChange(BaseModel):
-    """The fields of a part to change. A field that can be empty takes null, which clears it."""
+    """The fields of a part to change; null clears."""
 
     model_config = INPUT_CONFIG
 

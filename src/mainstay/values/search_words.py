@@ -13,6 +13,7 @@ from unicodedata import east_asian_width, normalize
 from pydantic import AfterValidator, StringConstraints
 
 from mainstay.values.choices import fold_text
+from mainstay.values.message import Message
 from mainstay.values.money import CURRENCIES
 
 # Limits of a search: its characters, the words of it that count, and the characters of a word that count.
@@ -216,7 +217,7 @@ def _remove_currency(match: re.Match[str]) -> str:
 def _check_search_text(text: str) -> str:
     words = ("".join(_WORD.findall(piece)) for piece in fold_text(text).split())
     if not _dialled_digits(text) and max(map(_word_length, words), default=0) < MIN_WORD_LENGTH:
-        raise ValueError("is too short: one word needs at least two letters or digits")
+        raise ValueError(Message("is too short; enter a word of at least two letters or digits"))
     return text
 
 

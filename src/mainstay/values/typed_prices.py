@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from mainstay.values.message import Message
 from mainstay.values.money import CURRENCIES
 
 _GAP = "[ \u00a0\u2009\u202f'\u2019]"
@@ -74,7 +75,8 @@ def normalise_number(written: str, decimal_sign: str | None) -> str:
     sign, text = _split_sign(written)
     possible = _possible_decimal_signs(text)
     if decimal_sign not in possible and len(possible) > 1 and _has_separator(text):
-        raise ValueError(f"could be {' or '.join(sign + _to_decimal_point(text, each) for each in sorted(possible))}")
+        first, second = (sign + _to_decimal_point(text, each) for each in sorted(possible))
+        raise ValueError(Message("could be {first} or {second}", first=first, second=second))
     if not possible:
         return written
     return sign + _to_decimal_point(text, decimal_sign if decimal_sign in possible else min(possible))

@@ -1,7 +1,7 @@
 """Times that people enter: with an offset from UTC, or as the local clock of a place shows them."""
 
 import re
-from datetime import UTC, datetime
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from functools import lru_cache
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, Field
 
 from mainstay.values.fields import InputKind
+from mainstay.values.message import Message
 from mainstay.values.moments import from_wall_time, parse_moment
 
 _PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?$"
@@ -28,7 +29,7 @@ def _check_entered_moment(text: str) -> str:
         date_and_minute, second, offset = _split_entered_moment(text)
         parse_moment(date_and_minute + second + (offset or "Z"))
     except ValueError:
-        raise ValueError("is not a time such as 2026-11-15T10:30, or 2026-11-15T10:30:00Z") from None
+        raise ValueError(Message("is not a time such as 2026-11-15T10:30 or 2026-11-15T10:30:00Z")) from None
     return text
 
 
@@ -51,7 +52,7 @@ EnteredMoment = Annotated[
 def check_time_of_day(text: str) -> str:
     """Return the text, or raise ValueError if it is not a time of day."""
     if not re.fullmatch(_TIME_OF_DAY, text):
-        raise ValueError("is not a time of day such as 08:00")
+        raise ValueError(Message("is not a time of day such as 08:00"))
     return text
 
 
@@ -86,13 +87,16 @@ def wall_time_text(moment: str, zone: str) -> str:
     return parse_moment(moment).astimezone(ZoneInfo(zone)).replace(tzinfo=None).isoformat("T", "minutes")
 
 
-def _describe_alternatives(entered: datetime, zone: str) -> str:
+def _describe_alternatives(entered: datetime, zone: str) -> Message:
     first, second = (entered.replace(tzinfo=ZoneInfo(zone), fold=fold) for fold in (0, 1))
     try:
         round_tripped = first.astimezone(UTC).astimezone(ZoneInfo(zone))
     except OverflowError:
-        return "lies outside the years 1 to 9999"
+        return Message("is outside the years {first} to {last}", first=MINYEAR, last=MAXYEAR)
     skipped = round_tripped.replace(tzinfo=None) != entered
     candidates = (second.astimezone(UTC).astimezone(ZoneInfo(zone)), round_tripped) if skipped else (first, second)
-    options = " or ".join(candidate.isoformat(timespec="seconds") for candidate in candidates)
-    return f"is {'skipped' if skipped else 'shown twice'} by the clocks in {zone}; send {options}, whichever is meant"
+    earlier, later = (candidate.isoformat(timespec="seconds") for candidate in candidates)
+    options = Message("send {earlier} or {later}", earlier=earlier, later=later)
+    if skipped:
+        return Message("is skipped when the clocks in {zone} go forward", zone=zone, for_programs=options)
+    return Message("occurs twice when the clocks in {zone} go back", zone=zone, for_programs=options)

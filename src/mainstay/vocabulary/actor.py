@@ -21,7 +21,7 @@ from mainstay.vocabulary.permissions import (
 
 
 class Door(TextEnum):
-    """The ways into the house; also where an operation can be offered."""
+    """The ways into the product; also where an operation can be offered."""
 
     API = "api"
     AGENT = "agent"
@@ -38,7 +38,7 @@ API_AND_OFFICE = frozenset({Door.API, Door.OFFICE})
 
 
 class ActorKind(StrEnum):
-    """What acts."""
+    """The kind of actor."""
 
     PERSON = "person"
     CUSTOMER = "customer"
@@ -55,7 +55,7 @@ class Named:
 
 
 class Via(BaseModel):
-    """The way an act came in: the door, and the key or connected app that was used, if one was."""
+    """How it was done: the door, and the key or connected app, if one was used."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
@@ -69,10 +69,10 @@ class Stamp(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: ActorKind = Field(
-        description="`person`; `customer`, by a link that was sent to them; `operator` of the installation; `house`,"
-        " for what Mainstay does by itself."
+        description="`person`; `customer`, with a link that was sent to them; `operator` of the installation; `house`"
+        " for what Mainstay does automatically."
     )
-    person: Named | None = Field(description="The person, where it was one.")
+    person: Named | None = Field(description="The person, if it was one.")
     via: Via
 
     @model_validator(mode="before")

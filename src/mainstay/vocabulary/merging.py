@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError, create_model
 
+from mainstay.values.message import Message
 from mainstay.values.part_changes import MERGE_NOTE, PartChange, copy_field, find_part, is_nullable, make_change_model
 from mainstay.vocabulary.record_json import column_names
 from mainstay.vocabulary.refusal import Fault, Invalid
@@ -35,13 +36,13 @@ def make_change_input(model: type[G]) -> type[G]:
     return change
 
 
-def merge_parts(given: G, record: StoredRecord | None) -> tuple[G, list[str]]:
+def merge_parts(given: G, record: StoredRecord | None) -> tuple[G, list[Message]]:
     """Fill the parts of an input with the stored fields that were not sent; return it, and warnings.
 
     Parts that are not in the output of the record stay as they are.
     """
     merged: dict[str, Any] = {}
-    warnings: list[str] = []
+    warnings: list[Message] = []
     faults: list[Fault] = []
     for name in sorted(given.model_fields_set):
         change = getattr(given, name)
@@ -50,7 +51,7 @@ def merge_parts(given: G, record: StoredRecord | None) -> tuple[G, list[str]]:
         alias = type(given).model_fields[name].alias or name
         sent = change.model_dump(mode="json", by_alias=True, exclude_unset=True)
         before = _read_part(record, name, sent)
-        warnings += [f"{alias}.{warning}" for warning in change.part.find_warnings(before, sent)]
+        warnings += change.part.find_warnings(alias, before, sent)
         try:
             merged[name] = _validate_part(type(given), name, _merge_fields(before, sent))
         except ValidationError as error:

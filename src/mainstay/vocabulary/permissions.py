@@ -9,7 +9,7 @@ from mainstay.values.choices import TextEnum
 
 
 class Role(TextEnum):
-    """What a person is in an organisation; the highest first."""
+    """The role of a person in an organisation; the highest first."""
 
     OWNER = "owner"
     ADMIN = "admin"
@@ -28,7 +28,7 @@ AssignableRole = Literal["admin", "office", "member", "subcontractor"]
 
 
 class Access(TextEnum):
-    """What a credential was made for; never more than its person may do."""
+    """The access of a credential; never more than its person may do."""
 
     READ = "read"
     WRITE = "write"

@@ -8,24 +8,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from mainstay.values.message import PROGRAM_FORMAT, Message
+
 
 class UnblockingAction(NamedTuple):
-    """An operation that would remove a reason for a refusal."""
+    """An operation that helps after a refusal."""
 
     operation: str
     # The record that it is done to, if that is a different one.
     record_id: str | None = None
+    # Whether it is done instead of the refused operation; otherwise it is done first, and removes the reason.
+    is_alternative: bool = False
 
 
 class Refusal(Exception):
-    """Raised by rules; `text` can be shown to the actor."""
+    """Raised by rules; the message can be shown to the actor."""
 
-    # The operations that would remove the reasons for it.
+    # The operations that help.
     unblocking_actions: tuple[UnblockingAction, ...] = ()
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self.text = text
+    def __init__(self, message: Message | str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    @property
+    def text(self) -> str:
+        """The message as programs get it."""
+        return PROGRAM_FORMAT.render(self.message)
+
+    def __str__(self) -> str:
+        """Return the message as programs get it."""
+        return self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +46,35 @@ class Fault:
     """A field of an input that is wrong."""
 
     field: str
-    problem: str
+    # Without a subject: `is not a date`. The field, or its label, comes before it.
+    message: Message | str
+
+    @property
+    def problem(self) -> str:
+        """The message as programs get it."""
+        return PROGRAM_FORMAT.render(self.message)
 
     def __str__(self) -> str:
         """Return it as `dueOn: is not a date`. Semicolons are replaced, because they separate several faults."""
         return f"{self.field}: {self.problem}".replace("; ", ", ")
 
 
+def template_of(fault: Fault) -> str:
+    """Return the template of a fault, by which doors recognise it."""
+    return fault.message.template if isinstance(fault.message, Message) else fault.message
+
+
 class Invalid(Refusal):
     """Some fields of the input are wrong; all faults are named at once."""
 
-    def __init__(self, faults: Sequence[Fault], text: str | None = None) -> None:
-        super().__init__("; ".join(map(str, faults)) if text is None else text)
+    def __init__(self, faults: Sequence[Fault], message: Message | str | None = None) -> None:
+        super().__init__("" if message is None else message)
         self.faults = tuple(faults)
+
+    @property
+    def text(self) -> str:
+        """The message as programs get it: every faulty field, separated by semicolons."""
+        return super().text or "; ".join(map(str, self.faults))
 
 
 class Unauthenticated(Refusal):
@@ -60,14 +89,16 @@ class Lapsed(Refusal):
     """The subscription of the organisation is not active, so its records cannot be changed."""
 
     def __init__(self) -> None:
-        super().__init__("The subscription is inactive: records can be read but not changed until it is renewed.")
+        super().__init__(
+            Message("The subscription is inactive: records can be read but not changed until it is renewed.")
+        )
 
 
 class NotFound(Refusal):
     """There is no such record, or the actor may not see it; the message is the same for both."""
 
     def __init__(self, label: str) -> None:
-        super().__init__(f"There is no {label} with that identifier.")
+        super().__init__(Message("There is no {record} with that identifier.", record=label))
         self.label = label
 
 
@@ -78,40 +109,60 @@ class Conflict(Refusal):
 class Reason(NamedTuple):
     """A reason why an operation cannot be performed on a record now."""
 
-    text: str
-    # The operation that would remove the reason, if there is one.
-    unblocked_by: str | None = None
+    message: Message | str
+    # The operation that removes the reason, or several of which any does.
+    first: str | tuple[str, ...] | None = None
     # Whether the reason is a missing permission, not the state of the record.
     forbids: bool = False
-    # Another operation that would also remove it.
-    also_unblocked_by: str | None = None
-    # The record that `unblocked_by` is done to, if that is a different one.
+    # The operation to choose instead, or several.
+    instead: str | tuple[str, ...] | None = None
+    # The record that these are done to, if that is a different one.
     unblock_on: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The message as programs get it."""
+        return PROGRAM_FORMAT.render(self.message)
+
+    @property
+    def unblocking_actions(self) -> list[UnblockingAction]:
+        """The operations that help."""
+        return [
+            *(UnblockingAction(name, self.unblock_on, is_alternative=True) for name in _to_tuple(self.instead)),
+            *(UnblockingAction(name, self.unblock_on) for name in _to_tuple(self.first)),
+        ]
+
+
+def _to_tuple(names: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names or ()
 
 
 class Blocked(Conflict):
     """There are reasons against the operation; all of them are named."""
 
     def __init__(self, reasons: Sequence[Reason]) -> None:
-        super().__init__(" ".join(reason.text for reason in reasons))
+        super().__init__(join_messages([reason.message for reason in reasons]))
         self.reasons = tuple(reasons)
         self.unblocking_actions = find_unblocking_actions(reasons)
 
 
+def join_messages(messages: Sequence[Message | str]) -> Message | str:
+    """Return several sentences as one message."""
+    if len(messages) == 1:
+        return messages[0]
+    names = [f"sentence{number}" for number in range(len(messages))]
+    return Message.with_values(" ".join(f"{{{name}}}" for name in names), dict(zip(names, messages, strict=True)))
+
+
 def find_unblocking_actions(reasons: Sequence[Reason]) -> tuple[UnblockingAction, ...]:
-    """Return the operations that would remove these reasons, each once."""
-    named = (
-        (name, at)
-        for reason in reasons
-        for name, at in ((reason.unblocked_by, reason.unblock_on), (reason.also_unblocked_by, None))
-    )
-    return tuple(dict.fromkeys(UnblockingAction(name, at) for name, at in named if name))
+    """Return the operations that help against these reasons, each once."""
+    return tuple(dict.fromkeys(action for reason in reasons for action in reason.unblocking_actions))
 
 
 def raise_if_blocked(reasons: Sequence[Reason]) -> None:
     """Raise a refusal if there are reasons. If a permission is missing, it names only that."""
-    if forbidden := [reason.text for reason in reasons if reason.forbids]:
-        raise Forbidden(" ".join(forbidden))
+    if forbidden := [reason.message for reason in reasons if reason.forbids]:
+        raise Forbidden(join_messages(forbidden))
     if reasons:
         raise Blocked(reasons)
 
@@ -120,7 +171,7 @@ class Stale(Refusal):
     """The record has changed since the client last read it; of several, `records` has the ids of the changed ones."""
 
     def __init__(self, records: Sequence[str] = ()) -> None:
-        super().__init__("The record has changed since it was read. Read it again, then repeat the change.")
+        super().__init__(Message("The record has changed since it was read. Read it again, then repeat the change."))
         self.records = tuple(records)
 
 

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from mainstay.infrastructure.database import Row
 from mainstay.values.choices import to_label
 from mainstay.values.fields import STARTING_AFTER, Day, WholeNumber
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Stamp
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason
 
@@ -30,11 +31,12 @@ class Input(BaseModel):
         missing = [name for name in names if getattr(self, name) is None]
         if missing:
             fields = type(self).model_fields
-            raise Invalid([Fault(fields[name].alias or name, "is required for a new one") for name in missing])
+            problem = Message("is required for a new record")
+            raise Invalid([Fault(fields[name].alias or name, problem) for name in missing])
 
 
 # The error of a last date that is before the first one.
-BACKWARDS = "is before the first date"
+BACKWARDS = Message("is before the first date")
 
 
 def _check_not_before(first: str) -> AfterValidator:
@@ -59,14 +61,14 @@ class IrreversibleInput(Input):
 
     confirmed: bool = Field(
         default=False,
-        description="Only true does it, for good; otherwise a preview is answered.",
+        description="True performs it, which cannot be undone. Otherwise you get a preview.",
     )
 
 
 class ListInput(Input):
     """The input of a list."""
 
-    limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many at most.")
+    limit: WholeNumber = Field(default=25, ge=1, le=100, description="Maximum number of records.")
     starting_after: str | None = STARTING_AFTER
 
     def fixed_order(self) -> str | None:
@@ -111,11 +113,11 @@ class Record(Output):
     is_versioned: ClassVar[bool] = True
 
     id: str
-    created_at: str = Field(description="When it was made.", json_schema_extra={"format": "date-time"})
-    created_by: Stamp = Field(description="Who made it, and through what.")
+    created_at: str = Field(description="When it was created.", json_schema_extra={"format": "date-time"})
+    created_by: Stamp = Field(description="Who created it, and through which app or key.")
     updated_at: str = Field(description="When it was last changed.", json_schema_extra={"format": "date-time"})
-    updated_by: Stamp = Field(description="Who changed it last, and through what.")
-    version: int = Field(description="Goes up by one with each change; the record's ETag.")
+    updated_by: Stamp = Field(description="Who changed it last, and through which app or key.")
+    version: int = Field(description="Increases with each change; the record's ETag.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,11 @@ class StoredRecord:
     def display_name(self) -> str:
         """The name that people use for it."""
         return self.id
+
+    @property
+    def name_in_messages(self) -> Message | str:
+        """The name that messages use for it."""
+        return self.display_name
 
     @property
     def detail(self) -> str | None:

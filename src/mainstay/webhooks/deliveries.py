@@ -13,6 +13,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, Moment, make_id_validator
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import to_json
@@ -38,41 +39,41 @@ _BATCH_SIZE = 1_000
 class ListDeliveries(ListInput):
     """Which deliveries to list."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
     starting_after: Annotated[str | None, make_id_validator("delivery")] = STARTING_AFTER
-    status: DeliveryStatus | None = Field(None, description="Only these.")
+    status: DeliveryStatus | None = Field(None, description="Only deliveries with this status.")
 
 
 class GetDelivery(Input):
     """Which delivery."""
 
-    delivery_id: str = Field(description="The delivery's id.")
+    delivery_id: str = Field(description="The delivery's ID.")
 
 
 class RedeliverEvent(Input):
-    """Which delivery to make again."""
+    """Which delivery to repeat."""
 
-    delivery_id: str = Field(description="The delivery's id.")
+    delivery_id: str = Field(description="The delivery's ID.")
 
 
 class RedeliverFailed(Input):
-    """Which webhook is to be sent what it missed."""
+    """Which webhook, and from when."""
 
-    webhook_id: str = Field(description="The webhook's id.")
-    since: Moment = Field(description="Everything from then on; at most 30 days ago.")
+    webhook_id: str = Field(description="The webhook's ID.")
+    since: Moment = Field(description="Events from this time on; at most 30 days ago.")
 
 
 class SendTestEvent(Input):
-    """Which webhook to try."""
+    """Which webhook to test."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
 
 
 @operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
 def list_deliveries(ctx: Context, given: ListDeliveries) -> PageResult[DeliveryOut]:
-    """List the deliveries to a webhook, newest first.
+    """List webhook deliveries.
 
-    They are kept for 30 days.
+    Newest first. They are kept for 30 days.
     """
     WEBHOOKS.fetch(ctx, given.webhook_id)
     return DELIVERIES.page(ctx, given)
@@ -80,9 +81,9 @@ def list_deliveries(ctx: Context, given: ListDeliveries) -> PageResult[DeliveryO
 
 @operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=DELIVERIES)
 def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> DeliveryDetail:
-    """Get one delivery.
+    """Get webhook delivery.
 
-    With what is sent, every attempt and what was answered.
+    Its body, every attempt and the responses.
     """
     history = b",".join(map(to_json, list_attempts(ctx, delivery.id))).decode()
     values = {column.name: getattr(delivery, column.name) for column in fields(delivery)}
@@ -95,12 +96,12 @@ def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> Deliv
     doors=PEOPLE_DOORS,
     on=DELIVERIES,
     blocked_by=Delivery.not_repeatable,
-    done_message="The event is on its way again.",
+    done_message="Event queued to be sent again.",
 )
 def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) -> Delivery:
-    """Send an event to a webhook again.
+    """Resend event.
 
-    Also one that was delivered. It has the same id, so that a receiver who knows it already can tell.
+    Also one that was delivered. It has the same ID, so the receiver can recognise it.
     """
     make_due(ctx.db, delivery.webhook_id, ctx.now_text)
     _send_again(ctx, delivery.id)
@@ -114,18 +115,20 @@ def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) ->
     doors=PEOPLE_DOORS,
     on=WEBHOOKS,
     blocked_by=Webhook.not_deliverable,
-    done_message="What did not arrive since then is on its way again.",
+    done_message="Missed events queued to be sent again.",
 )
 def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> RedeliveredOut:
-    """Send a webhook everything that did not reach it since a time.
+    """Resend missed events.
 
-    That is every event of a kind it wants whose delivery has failed, or which happened while it was disabled: oldest
-    first, and at most 5,000 at once. Ask again for the rest.
+    All events since a time whose delivery failed, or which happened while the webhook was disabled: oldest first, at
+    most 5,000 at once. Repeat for the rest.
     """
     if given.since < moment_text(ctx.now - RETENTION):
-        raise Invalid([Fault("since", f"is more than {RETENTION.days} days ago; events are kept no longer")])
+        raise Invalid(
+            [Fault("since", Message("is more than {days} days ago; older events are deleted", days=RETENTION.days))]
+        )
     if given.since > ctx.now_text:
-        raise Invalid([Fault("since", "lies in the future")])
+        raise Invalid([Fault("since", Message("is in the future"))])
     make_due(ctx.db, webhook.id, ctx.now_text)
     missed = _find_missed(ctx, webhook, given.since)
     chosen = list(islice(missed, MAX_REDELIVERED))
@@ -147,12 +150,12 @@ def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> 
     only_adds=True,
     on=WEBHOOKS,
     blocked_by=Webhook.not_sent_to,
-    done_message="The test event is on its way. What becomes of it appears in the list.",
+    done_message="Test event sent. The result appears in the list.",
 )
 def send_test_event(ctx: Context, _given: SendTestEvent, webhook: Webhook) -> Delivery:
-    """Send a webhook an event to try it with.
+    """Send test event.
 
-    Its kind is `webhook.test` and its record the webhook itself. It is in no feed and takes no sequence number.
+    Its type is `webhook.test` and its record the webhook itself. It is not in the feed and has no sequence number.
     """
     make_due(ctx.db, webhook.id, ctx.now_text)
     event = new_id("evt")

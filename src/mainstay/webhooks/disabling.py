@@ -10,6 +10,7 @@ from mainstay.identity.emails import build_email_task
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission, sql_roles_with
 from mainstay.vocabulary.refusal import Conflict
@@ -32,10 +33,10 @@ class FailedWebhook:
 class DisableWebhook(Input):
     """A webhook to disable, as the dispatcher saw it."""
 
-    webhook_id: str = Field(description="The webhook's id.")
-    url: str = Field(description="Where it was sent to.")
+    webhook_id: str = Field(description="The webhook's ID.")
+    url: str = Field(description="The webhook's address.")
     failing_since: str = Field(description="Since when every attempt has failed.")
-    reason: str = Field(description="Why it is not tried any more.")
+    reason: str = Field(description="Why it is disabled.")
 
 
 @operation(
@@ -47,12 +48,12 @@ class DisableWebhook(Input):
     blocked_by=Webhook.not_deliverable,
 )
 def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> Webhook:
-    """Give up on a webhook.
+    """Disable webhook.
 
-    What waits for it has failed, and owners and admins are written to.
+    Waiting deliveries are marked as failed, and owners and admins get an email.
     """
     if (webhook.url, webhook.failing_since) != (given.url, given.failing_since):
-        raise Conflict("The webhook has changed meanwhile.")
+        raise Conflict(Message("The webhook was changed in the meantime."))
     # The webhook is changed before its deliveries, in the order in which the dispatcher locks them. So the two never
     # deadlock.
     after = WEBHOOKS.save(ctx, webhook, {"status": "disabled", "disabled_reason": given.reason, "due_at": None})
@@ -79,11 +80,11 @@ Mainstay no longer sends events of {organisation} to this address:
 
 {url}
 
-{reason} What waited to be sent there has been marked as failed, and what happens from now on is not kept for it.
+{reason} Waiting events have been marked as failed, and new events are not stored for this webhook.
 
-Once the receiver works again, set the webhook active in Settings → Developer → Webhooks, at
+Once the receiver works again, resume the webhook in Settings → Developer → Webhooks. You can also resend the events it
+missed there:
 {base_url}/settings/developer/webhooks/{webhook}
-where you can also have everything sent that was missed.
 """
 
 

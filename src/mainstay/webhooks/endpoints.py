@@ -9,6 +9,7 @@ from mainstay.infrastructure.address_guard import AddressDenied
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Preparation, operation
 from mainstay.values.fields import STARTING_AFTER, TextLine, WebAddress, make_id_validator, omittable_field
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, ListInput, PageResult
@@ -17,16 +18,14 @@ from mainstay.webhooks.model import EventKinds, Webhook, WebhookOut, check_kinds
 from mainstay.webhooks.store import WEBHOOKS
 
 MAX_WEBHOOKS = 10
-_EVENTS_DESCRIPTION = "Which kinds of events are sent there; all, unless some are chosen."
+_EVENTS_DESCRIPTION = "The types of events to send. Default: all."
 
 
 class CreateWebhook(Input):
-    """What a webhook is made from."""
+    """A new webhook."""
 
-    url: WebAddress = Field(
-        title="Address", description="Where events are sent: https, and an address that the internet can reach."
-    )
-    description: TextLine | None = Field(None, description="For yourselves, such as Accounting.")
+    url: WebAddress = Field(title="URL", description="Where events are sent: https, and reachable from the internet.")
+    description: TextLine | None = Field(None, description="For your own use, e.g. Accounting.")
     events: EventKinds | None = Field(None, description=_EVENTS_DESCRIPTION)
 
 
@@ -39,42 +38,42 @@ class ListWebhooks(ListInput):
 class GetWebhook(Input):
     """Which webhook."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
 
 
 class UpdateWebhook(Input):
     """Which webhook, and what to change; null clears."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
     url: WebAddress = omittable_field(
-        title="Address", description="Where events are sent: https, and an address that the internet can reach."
+        title="URL", description="Where events are sent: https, and reachable from the internet."
     )
-    description: TextLine | None = Field(None, description="For yourselves, such as Accounting.")
+    description: TextLine | None = Field(None, description="For your own use, e.g. Accounting.")
     events: EventKinds | None = Field(None, description=_EVENTS_DESCRIPTION)
 
 
 class PauseWebhook(Input):
     """Which webhook to pause."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
 
 
 class ResumeWebhook(Input):
-    """Which webhook to set active."""
+    """Which webhook to resume."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
 
 
 class RotateWebhookSecret(Input):
     """Whose secret."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
 
 
 class DeleteWebhook(IrreversibleInput):
     """Which webhook to delete."""
 
-    webhook_id: str = Field(description="The webhook's id.")
+    webhook_id: str = Field(description="The webhook's ID.")
 
 
 def _check_address(preparation: Preparation, given: CreateWebhook | UpdateWebhook) -> None:
@@ -84,7 +83,7 @@ def _check_address(preparation: Preparation, given: CreateWebhook | UpdateWebhoo
     try:
         preparation.guard.check(given.url, preparation.actor.organisation)
     except AddressDenied as denied:
-        raise Invalid([Fault("url", str(denied))]) from None
+        raise Invalid([Fault("url", denied.message)]) from None
 
 
 def _check_count_and_address(preparation: Preparation, given: CreateWebhook) -> None:
@@ -97,12 +96,12 @@ def _check_count_and_address(preparation: Preparation, given: CreateWebhook) -> 
     effect=Effect.CHANGE,
     doors=PEOPLE_DOORS,
     prepare=_check_count_and_address,
-    done_message="The webhook is ready.",
+    done_message="Webhook created.",
 )
 def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
-    """Create a webhook.
+    """Create webhook.
 
-    From now on, what happens in the organisation is sent there, signed with a secret of its own.
+    From now on, events of the organisation are sent to it, signed with its own secret.
     """
     _check_count(ctx)
     check_kinds(ctx, "events", *given.events or ())
@@ -111,18 +110,18 @@ def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
 
 @operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
 def list_webhooks(ctx: Context, given: ListWebhooks) -> PageResult[WebhookOut]:
-    """List the webhooks of the organisation, newest first.
+    """List webhooks.
 
-    Their secrets are never shown again.
+    Newest first. Their secrets are never shown again.
     """
     return WEBHOOKS.page(ctx, given)
 
 
 @operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=WEBHOOKS)
 def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
-    """Get one webhook.
+    """Get webhook.
 
-    Also one that is paused or was disabled.
+    Also one that is paused or disabled.
     """
     return webhook
 
@@ -133,12 +132,12 @@ def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
     doors=PEOPLE_DOORS,
     on=WEBHOOKS,
     prepare=_check_address,
-    done_message="Your changes are saved.",
+    done_message="Webhook saved.",
 )
 def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webhook:
-    """Change where events are sent, and which.
+    """Edit webhook.
 
-    It takes effect with the next event.
+    Where events are sent, and which. Applies from the next event.
     """
     changes = given.sent_fields("webhook_id")
     check_kinds(ctx, "events", *given.events or ())
@@ -153,12 +152,12 @@ def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webh
     doors=PEOPLE_DOORS,
     on=WEBHOOKS,
     blocked_by=Webhook.not_sent_to,
-    done_message="The webhook is paused. What happens is kept for it, and sent when you resume it.",
+    done_message="Webhook paused. Events are stored and sent when you resume it.",
 )
 def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webhook:
-    """Pause a webhook.
+    """Pause webhook.
 
-    What happens is kept for it, and sent when it is resumed.
+    Events are stored, and sent when it is resumed.
     """
     return _set_status(ctx, webhook, "paused")
 
@@ -169,13 +168,13 @@ def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webho
     doors=PEOPLE_DOORS,
     on=WEBHOOKS,
     blocked_by=Webhook.not_resumable,
-    done_message="The webhook is active. What was kept for it is being sent.",
+    done_message="Webhook resumed. Stored events are being sent.",
 )
 def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Webhook:
-    """Resume a webhook.
+    """Resume webhook.
 
-    What was kept for it while it was paused is sent. One that was disabled begins anew: what happened meanwhile is sent
-    only when it is asked for.
+    Events stored while it was paused are sent. If it was disabled, events of that time are sent only if you resend
+    them.
     """
     return _set_status(ctx, webhook, "active")
 
@@ -184,9 +183,9 @@ def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Web
     permission=Permission.WEBHOOKS_MANAGE, effect=Effect.CHANGE, doors=PEOPLE_DOORS, on=WEBHOOKS, asks_again=True
 )
 def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: Webhook) -> Webhook:
-    """Give a webhook a new secret.
+    """Replace webhook secret.
 
-    The one it had signs as well for 24 hours, so that the receiver can change over; any before that one ends at once.
+    The previous secret also signs for 24 hours, so that the receiver can switch over; older ones end at once.
     """
     return WEBHOOKS.save(ctx, webhook, {"generation": webhook.generation + 1, "rotated_at": ctx.now_text})
 
@@ -197,17 +196,23 @@ def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: We
     doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=WEBHOOKS,
-    done_message="The webhook is deleted. Nothing more is sent there.",
+    done_message="Webhook deleted.",
     deletes=True,
 )
 def delete_webhook(ctx: Context, _given: DeleteWebhook, webhook: Webhook) -> Webhook:
-    """Delete a webhook.
+    """Delete webhook.
 
-    Nothing more is sent there, and its delivery log is gone.
+    Nothing more is sent to it, and its delivery log is deleted.
     """
-    ctx.summary = f"The webhook to {webhook.url} is deleted, with its delivery log."
+    ctx.summary = Message("The webhook to {url} will be deleted, with its delivery log.", url=webhook.url)
     if due := store.count_due_deliveries(ctx, webhook.id):
-        ctx.effects.append(f"Events that are still to be delivered there, and will not be: {due}.")
+        ctx.effects.append(
+            Message(
+                "{count} waiting event will not be delivered.",
+                plural="{count} waiting events will not be delivered.",
+                count=due,
+            )
+        )
     store.remove_webhook(ctx, webhook.id)
     return webhook
 
@@ -226,7 +231,7 @@ OPERATIONS = (
 
 def _check_count(ctx: Context) -> None:
     if store.count_webhooks(ctx) >= MAX_WEBHOOKS:
-        raise Conflict(f"An organisation has at most {MAX_WEBHOOKS} webhooks. Delete one first.")
+        raise Conflict(Message("You can have up to {limit} webhooks. Delete one first.", limit=MAX_WEBHOOKS))
 
 
 def _set_status(ctx: Context, webhook: Webhook, status: str) -> Webhook:

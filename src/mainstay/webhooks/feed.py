@@ -19,11 +19,11 @@ class ListEvents(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("evt", "an event")] = Field(
         default=None,
-        description="The id of the last event seen; the list goes on behind it. Where that is kept no longer, every"
-        " event that is kept is newer.",
+        description="The ID of the last event you have; the list continues after it. If that event was deleted, it"
+        " starts with the oldest one kept.",
     )
-    type: str | None = Field(None, description="Only events of this kind, such as `person.joined`.")
-    since: Moment | None = Field(None, description="Only events from then on, such as 2026-11-15T10:30:50Z.")
+    type: str | None = Field(None, description="Only events of this type, such as `person.joined`.")
+    since: Moment | None = Field(None, description="Only events since this time, such as 2026-11-15T10:30:50Z.")
     order: Literal["oldest", "newest"] = Field("oldest", description="`oldest` first, or `newest`.")
 
 
@@ -35,9 +35,9 @@ class ListEvents(ListInput):
     single_statement=True,
 )
 def list_events(ctx: Context, given: ListEvents) -> PageResult[EventOut]:
-    """List what happened in the organisation, oldest first.
+    """List events.
 
-    Events are kept for 30 days, and stand here byte for byte as webhooks are sent them.
+    What happened in the organisation, oldest first, exactly as sent to webhooks. Events are kept for 30 days.
     """
     sql, (comparison, direction) = SELECT_EVENT, _ORDERS[given.order]
     if given.type is not None:

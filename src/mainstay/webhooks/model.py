@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from mainstay.kernel.context import Context
 from mainstay.values.fields import InputKind
+from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import Actor, Stamp
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
@@ -25,43 +26,43 @@ class EventData(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     object: dict[str, Any] = Field(description="The whole record after the change.")
-    previous: dict[str, Any] = Field(description="The fields that the change changed, as they were before.")
+    previous: dict[str, Any] = Field(description="The previous values of the changed fields.")
 
 
 class EventOut(Output):
-    """Something that happened, byte for byte as webhooks are sent it."""
+    """An event, byte for byte as it is sent to webhooks."""
 
     noun = "event"
 
-    id: str = Field(description="The same in the feed and in every delivery, so that a repeat is known by it.")
-    type: str = Field(description="The kind, such as `person.joined`.")
+    id: str = Field(description="The same in the feed and in every delivery, to recognise repeats.")
+    type: str = Field(description="The type, such as `person.joined`.")
     created_at: str = Field(description="When it happened.", json_schema_extra={"format": "date-time"})
     organisation_id: str
-    sequence: int = Field(description="Goes up by one with each event of the organisation, without gaps.")
+    sequence: int = Field(description="Increases by one with each event of the organisation, without gaps.")
     actor: Stamp = Field(description="Who did it, and through what.")
     data: EventData = Field(description="The record it happened to.")
 
 
 class WebhookOut(Record):
-    """A webhook: where events are sent to. Its secret is shown once, where it was made, and never here."""
+    """A webhook: where events are sent. Its secret is shown only once, when it is created."""
 
     noun = "webhook"
     office_path = "/settings/developer/webhooks/{id}"
     states = make_states(active="good", failing="bad", paused="waiting", disabled="bad")
 
-    url: str = Field(title="Address", description="Where events are sent.", examples=["https://example.com/webhooks"])
+    url: str = Field(title="URL", description="Where events are sent.", examples=["https://example.com/webhooks"])
     description: str | None = Field(examples=["Our accounting"])
-    events: list[str] | None = Field(description="The kinds that are sent; null for all.", examples=[None])
+    events: list[str] | None = Field(description="The types of events to send; null for all.", examples=[None])
     status: WebhookStatus = Field(
-        description="A failing one is active, but its last attempts have failed. A paused one keeps what happens for"
-        " later; a disabled one does not.",
+        description="`failing`: active, but the last attempts failed. `paused`: events are stored. `disabled`:"
+        " they are not.",
         examples=["active"],
     )
     disabled_reason: str | None = Field(description="Why it was disabled.", examples=[None])
     failing_since: str | None = Field(description="Since when every attempt has failed.", examples=[None])
-    generation: int = Field(description="The number of its secret; goes up with each rotation.", examples=[1])
+    generation: int = Field(description="The number of its secret; increases with each rotation.", examples=[1])
     rotated_at: str | None = Field(
-        description="When its secret was last rotated; the one before signs for 24 hours more.", examples=[None]
+        description="When its secret was last replaced; the previous one signs for 24 more hours.", examples=[None]
     )
 
 
@@ -74,15 +75,15 @@ class DeliveryOut(Output):
 
     id: str
     webhook_id: str
-    event_id: str = Field(title="Id of the event")
+    event_id: str = Field(title="Event ID")
     event_type: str
     status: DeliveryStatus
-    attempts: int = Field(description="How often it was tried.")
-    due_at: str | None = Field(description="When it is tried next; null when it is not, or is being sent.")
+    attempts: int = Field(description="The number of attempts.")
+    due_at: str | None = Field(description="When it is tried next; null if it is not, or is being sent now.")
     created_at: str
     last_attempt_at: str | None
-    last_status: int | None = Field(description="The HTTP status that was answered last.")
-    last_error: str | None = Field(description="What was met instead of an answer.")
+    last_status: int | None = Field(description="The HTTP status of the last response.")
+    last_error: str | None = Field(description="The error, if there was no response.")
     last_duration_ms: int | None
 
 
@@ -93,18 +94,18 @@ class AttemptOut(Output):
 
     number: int
     tried_at: str
-    status: int | None = Field(description="The HTTP status that was answered.")
-    error: str | None = Field(description="What was met instead of an answer.")
+    status: int | None = Field(description="The HTTP status of the response.")
+    error: str | None = Field(description="The error, if there was no response.")
     duration_ms: int
-    answer: str = Field(description="The beginning of what was answered.")
+    answer: str = Field(description="The beginning of the response.")
     headers: dict[str, str] | None = Field(description="The headers that were sent.")
 
 
 class DeliveryDetailOut(DeliveryOut):
-    """A delivery with what is sent and everything that was answered."""
+    """A delivery with its body and all responses."""
 
-    body: str | None = Field(description="What is sent, byte for byte; null when the event is kept no longer.")
-    history: list[AttemptOut] = Field(description="The attempts, the last one first; at most a hundred.")
+    body: str | None = Field(description="The body, byte for byte; null if the event was deleted.")
+    history: list[AttemptOut] = Field(description="The attempts, last one first; at most a hundred.")
 
 
 class RedeliveredOut(Output):
@@ -114,7 +115,7 @@ class RedeliveredOut(Output):
 
     webhook_id: str
     count: int
-    has_more: bool = Field(description="Whether there are more than are sent at once: ask again.")
+    has_more: bool = Field(description="Whether there are more to send: repeat.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +145,18 @@ class Webhook(StoredRecord):
         """Return the reasons why nothing is sent to it now."""
         if self.status in {"active", "failing"}:
             return []
-        return [Reason(f"The webhook is {self.status}. Resume it first.", unblocked_by="resume_webhook")]
+        text = Message("The webhook is {status}. Resume it first.", status=Choice(self.status))
+        return [Reason(text, first="resume_webhook")]
 
     def not_resumable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be set active."""
-        return [Reason("The webhook is active already.")] if self.status in {"active", "failing"} else []
+        return [Reason(Message("The webhook is already active."))] if self.status in {"active", "failing"} else []
 
     def not_deliverable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why no deliveries can be created for it."""
         if self.status != "disabled":
             return []
-        return [Reason("The webhook is disabled. Resume it first.", unblocked_by="resume_webhook")]
+        return [Reason(_DISABLED, first="resume_webhook")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +182,15 @@ class Delivery(StoredRecord):
         """Return the reasons why it cannot be sent again."""
         reasons = []
         if not self.has_body:
-            reasons.append(Reason("The event is kept no longer, so it cannot be sent again."))
+            reasons.append(Reason(Message("The event has been deleted, so it can't be sent again.")))
         if self.to_nowhere:
-            message = "The webhook is disabled. Resume it first."
-            reasons.append(Reason(message, unblocked_by="resume_webhook", unblock_on=self.webhook_id))
+            reasons.append(Reason(_DISABLED, first="resume_webhook", unblock_on=self.webhook_id))
         if self.status == "sending":
-            reasons.append(Reason("The event is being sent at this moment. Wait for what becomes of it."))
+            reasons.append(Reason(Message("The event is being sent right now. Wait for the result.")))
         return reasons
+
+
+_DISABLED = Message("The webhook is disabled. Resume it first.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,14 +208,13 @@ def is_kind_wanted(kinds: str | None, kind: str) -> bool:
 def check_kinds(ctx: Context, field: str, *kinds: str) -> None:
     """Refuse kinds of events that do not exist."""
     if not {*kinds} <= ctx.event_names:
-        raise Invalid(
-            [Fault(field, f"names a kind of event that is not known; there are {', '.join(sorted(ctx.event_names))}")]
-        )
+        names = ", ".join(sorted(ctx.event_names))
+        raise Invalid([Fault(field, Message("has an unknown type of event; choose from {names}", names=names))])
 
 
 def _remove_repeats(kinds: list[str]) -> list[str]:
     if not kinds:
-        raise ValueError("is empty; name at least one kind, or leave it out for all")
+        raise ValueError(Message("is empty; choose at least one type, or leave it out for all"))
     return list(dict.fromkeys(kinds))
 
 

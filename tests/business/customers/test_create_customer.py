@@ -90,7 +90,7 @@ def test_no_kind_of_event_tells_of_customers(cast: Cast) -> None:
         ({"name": ""}, "name: is empty"),
         ({"name": None}, "name: is not text"),
         ({"kind": "state"}, "kind: is not one of 'company' or 'individual'"),
-        ({"email": "calder"}, "email: is not an e-mail address"),
+        ({"email": "calder"}, "email: is not an email address"),
         ({"paymentTermsDays": 366}, "paymentTermsDays: is above 365"),
         ({"paymentTermsDays": -1}, "paymentTermsDays: is below 0"),
         ({"language": "xx"}, "language: is not one of 'en', 'de', 'fr', 'nl' or 'es'"),
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], te
 def test_no_two_share_a_reference_of_another_system(cast: Cast, other_cast: Cast) -> None:
     make_customer(cast, "Calder", externalRef="C-7")
     with pytest.raises(
-        Conflict, match=r"Calder has the reference C-7 already\. Change that customer, or use another\."
+        Conflict, match=r"Calder already has the external ID C-7\. Change it there, or use another ID\."
     ):
         make_customer(cast, "Ryburn", externalRef="C-7")
     make_customer(other_cast, "Ryburn", externalRef="C-7")
@@ -140,7 +140,7 @@ def test_a_lapsed_organisation_adds_none(cast: Cast) -> None:
     ("given", "same"),
     [
         ({"name": "calder  PROPERTY"}, "name"),
-        ({"name": "Other", "email": "OFFICE@calder.example"}, "e-mail address"),
+        ({"name": "Other", "email": "OFFICE@calder.example"}, "email"),
         ({"name": "Other", "phone": "+44 1422 555010"}, "phone number"),
         ({"name": "Calder Property", "phone": "01422/555010"}, "name"),
     ],
@@ -149,10 +149,8 @@ def test_who_may_be_the_same_is_named_and_nothing_is_refused(cast: Cast, given: 
     first = cast.perform(create_customer, name="Calder Property", email="office@calder.example", phone="01422 555010")
     assert "warnings" not in first
     made = cast.perform(create_customer, **given)
-    message = (
-        f"Calder Property has the same {same}. If they are one, merge the two (merge_customers with {first['id']})."
-    )
-    assert made["warnings"] == [message]
+    message = f"Calder Property has the same {same}. If they are the same customer, merge them."
+    assert made["warnings"] == [f"{message} Call merge_customers with {first['id']}."]
     assert "warnings" not in cast.perform(get_customer, customerId=made["id"])
 
 

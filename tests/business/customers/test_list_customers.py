@@ -118,7 +118,7 @@ def test_nobody_of_another_organisation_is_listed(cast: Cast, other_cast: Cast) 
         ({"order": "age"}, "order: is not one of 'newest' or 'name'"),
         ({"text": "c"}, "text: is too short"),
         ({"startingAfter": "job_1"}, "startingAfter: is not the id of a customer"),
-        ({"order": "name", "startingAfter": new_id("customer")}, "startingAfter: is of no record here"),
+        ({"order": "name", "startingAfter": new_id("customer")}, "startingAfter: is not a record of this list"),
         ({"limit": 101}, "limit: is above 100"),
     ],
     ids=["status", "order", "text", "id", "nobody's", "limit"],

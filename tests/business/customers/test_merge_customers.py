@@ -84,12 +84,12 @@ def test_a_preview_tells_what_would_happen_and_does_nothing(cast: Cast) -> None:
     assert preview == {
         "object": "preview",
         "operation": "merge_customers",
-        "summary": "Calder Property is merged into Ryburn.",
+        "summary": "Merges Calder Property into Ryburn.",
         "effects": [
-            "Ryburn takes over 1 contact.",
-            "Ryburn takes over 2 sites.",
-            "Ryburn takes over 1 job.",
-            "Calder Property is archived for good.",
+            "Moves 1 contact to Ryburn.",
+            "Moves 2 sites to Ryburn.",
+            "Moves 1 job to Ryburn.",
+            "Archives Calder Property for good.",
         ],
         "warnings": [],
         "blockers": [],
@@ -163,7 +163,7 @@ def test_each_quote_and_invoice_that_went_over_is_told_of_in_whatever_state_it_i
 
 def test_into_itself_is_refused(cast: Cast) -> None:
     customer = make_customer(cast)
-    with pytest.raises(Conflict, match=r"^A customer cannot be merged into itself\. Name another one\.$"):
+    with pytest.raises(Conflict, match=r"^A customer cannot be merged into itself\. Choose another one\.$"):
         merge(cast, customer, customer)
 
 

@@ -45,7 +45,7 @@ class MergedCustomer(NamedTuple):
     @property
     def message(self) -> str:
         """The refusal of every operation on the merged customer."""
-        return f"Calder Property was merged into Colne ({self.stays}). Use that customer instead."
+        return f"Calder Property was merged into Colne. Use that customer instead. Its id is {self.stays}."
 
 
 @pytest.fixture
@@ -96,7 +96,9 @@ def test_whatever_names_them_is_refused_with_whom_to_use(
     with pytest.raises(Blocked, match=f"^{re.escape(merged_customer.message)}$") as refused:
         cast.perform(operation, customerId=merged_customer.id, **known)
     # Nothing would clear it out of the way; who took over is shown instead.
-    assert refused.value.unblocking_actions == (UnblockingAction("get_customer", record_id=merged_customer.stays),)
+    assert refused.value.unblocking_actions == (
+        UnblockingAction("get_customer", merged_customer.stays, is_alternative=True),
+    )
     assert read_rows_of(cast) == before
 
 
@@ -115,7 +117,7 @@ def test_nothing_is_put_beside_them_and_what_was_there_stays(cast: Cast) -> None
     ended, stays = make_customer(cast), make_customer(cast, "Colne")
     cast.perform(add_note, recordId=ended, text="Rings twice.")
     cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
-    message = rf"^Calder Property was merged into Colne \({stays}\)"
+    message = rf"^Calder Property was merged into Colne\. Use that customer instead\. Its id is {stays}\.$"
     with pytest.raises(Blocked, match=message):
         cast.perform(add_note, recordId=ended, text="Rings thrice.")
     with pytest.raises(Blocked, match=message):
@@ -132,6 +134,6 @@ def test_nothing_that_can_be_done_to_them_is_offered(cast: Cast, merged_customer
 
 
 def test_their_reference_is_not_given_again_and_leads_to_the_other(cast: Cast, merged_customer: MergedCustomer) -> None:
-    message = f"Calder Property has the reference C-1 already. {merged_customer.message}"
+    message = f"Calder Property already has the external ID C-1. {merged_customer.message}"
     with pytest.raises(Conflict, match=f"^{re.escape(message)}$"):
         cast.perform(create_customer, name="Calder", externalRef="C-1")

@@ -38,7 +38,7 @@ def test_a_name_is_enough_and_nothing_is_mailed_to_them_then(cast: Cast) -> None
 def test_a_new_one_needs_a_customer_and_a_name(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         cast.perform(save_contact, phone="1")
-    assert refusal.value.text == "customerId: is required for a new one; name: is required for a new one"
+    assert refusal.value.text == "customerId: is required for a new record; name: is required for a new record"
 
 
 def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
@@ -70,7 +70,7 @@ def test_they_are_found_by_what_is_known_of_them_now(cast: Cast) -> None:
 
 def test_they_stay_with_their_customer(cast: Cast) -> None:
     contact = make_contact(cast, make_customer(cast))
-    with pytest.raises(Conflict, match=r"^A contact stays with its customer\."):
+    with pytest.raises(Conflict, match=r"^A contact cannot move to another customer\."):
         cast.perform(save_contact, contactId=contact, customerId=make_customer(cast, "Ryburn"))
 
 
@@ -79,7 +79,7 @@ def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
     make_contact(cast, customer, externalRef="A-7")
     other = make_contact(cast, customer, "Bea")
     for given in ({"contactId": other}, {"customerId": customer, "name": "Cy"}):
-        with pytest.raises(Conflict, match="Ann Boyle has the reference A-7 already"):
+        with pytest.raises(Conflict, match="Ann Boyle already has the external ID A-7"):
             cast.perform(save_contact, externalRef="A-7", **given)
 
 

@@ -59,7 +59,7 @@ def test_as_long_as_nobody_names_it_its_address_does(cast: Cast) -> None:
 def test_a_new_one_needs_a_customer_and_an_address(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         cast.perform(save_site, name="The mill")
-    assert refusal.value.text == "customerId: is required for a new one; address: is required for a new one"
+    assert refusal.value.text == "customerId: is required for a new record; address: is required for a new record"
 
 
 def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
@@ -116,16 +116,18 @@ def test_it_stays_with_its_customer(cast: Cast) -> None:
     customer, other = make_customer(cast), make_customer(cast, "Ryburn")
     site = make_site(cast, customer)
     assert cast.perform(save_site, siteId=site, customerId=customer, name="x")["name"] == "x"
-    with pytest.raises(Conflict, match=r"^A site stays with its customer\. Add one to the other customer, or merge"):
+    with pytest.raises(
+        Conflict, match=r"^A site cannot move to another customer\. Create one for the other customer, or merge"
+    ):
         cast.perform(save_site, siteId=site, customerId=other)
 
 
 def test_whom_one_meets_there_is_a_contact_of_the_same_customer(cast: Cast, other_cast: Cast) -> None:
     customer = make_customer(cast)
     theirs = make_contact(cast, make_customer(cast, "Ryburn"))
-    with pytest.raises(Invalid, match=r"^contactId: is a contact of another customer, list_contacts tells"):
+    with pytest.raises(Invalid, match=r"^contactId: belongs to another customer, list_contacts shows"):
         cast.perform(save_site, customerId=customer, address=ADDRESS, contactId=theirs)
-    with pytest.raises(Invalid, match=r"^contactId: is a contact of another customer, list_contacts tells"):
+    with pytest.raises(Invalid, match=r"^contactId: belongs to another customer, list_contacts shows"):
         cast.perform(save_site, siteId=make_site(cast, customer), contactId=theirs)
     foreign = make_contact(other_cast, make_customer(other_cast))
     with pytest.raises(NotFound, match="no contact"):
@@ -137,7 +139,7 @@ def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
     make_site(cast, customer, name="The mill", externalRef="S-7")
     other = make_site(cast, customer)
     for given in ({"siteId": other}, {"customerId": customer, "address": ADDRESS}):
-        with pytest.raises(Conflict, match="The mill has the reference S-7 already"):
+        with pytest.raises(Conflict, match="The mill already has the external ID S-7"):
             cast.perform(save_site, externalRef="S-7", **given)
 
 

@@ -70,7 +70,7 @@ def test_only_another_name_leaves_work_for_what_bears_it(cast: Cast) -> None:
 def test_a_reference_of_another_customer_is_refused_and_one_s_own_is_not(cast: Cast) -> None:
     make_customer(cast, "Calder", externalRef="C-7")
     other = make_customer(cast, "Ryburn", externalRef="C-8")
-    with pytest.raises(Conflict, match="Calder has the reference C-7 already"):
+    with pytest.raises(Conflict, match="Calder already has the external ID C-7"):
         cast.perform(update_customer, customerId=other, externalRef="C-7")
     assert cast.perform(update_customer, customerId=other, externalRef="C-8", phone="1")["phone"] == "1"
 

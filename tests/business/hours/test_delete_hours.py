@@ -32,7 +32,7 @@ def test_a_timer_that_runs_is_discarded_and_the_job_knows(cast: Cast) -> None:
 
 def test_what_is_approved_or_billed_stays(cast: Cast) -> None:
     entry = make_time_entry(cast_at(cast), status="approved")
-    for billed, expected in ((False, "is approved"), (True, "is on an invoice")):
+    for billed, expected in ((False, "already approved"), (True, "already on an invoice")):
         if billed:
             mark_entry_billed(cast, entry["id"])
         assert expected in cast.perform(delete_hours, timeEntryId=entry["id"])["blockers"][0]
@@ -42,7 +42,7 @@ def test_what_is_approved_or_billed_stays(cast: Cast) -> None:
 
 def test_what_is_submitted_only_the_office_deletes(cast: Cast) -> None:
     entry = make_time_entry(cast_at(cast), status="submitted")
-    with pytest.raises(Conflict, match="is submitted"):
+    with pytest.raises(Conflict, match="already submitted"):
         cast.perform(delete_hours, Role.MEMBER, timeEntryId=entry["id"], confirmed=True)
     cast.perform(delete_hours, Role.OFFICE, timeEntryId=entry["id"], confirmed=True)
 

@@ -87,7 +87,7 @@ def test_a_subcontractor_sees_none_where_the_settings_do_not_say_so(cast: Cast) 
 def test_another_organisation_sees_nothing(week: Cast, other_cast: Cast) -> None:
     assert list_days(other_cast) == []
     entry = week.perform(list_hours)["data"][0]["id"]
-    with pytest.raises(Invalid, match=r"^startingAfter: is of no record here"):
+    with pytest.raises(Invalid, match=r"^startingAfter: is not a record of this list"):
         list_days(other_cast, startingAfter=entry)
 
 

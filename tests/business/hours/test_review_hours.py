@@ -35,7 +35,7 @@ def test_whoever_approves_a_very_long_entry_is_warned(cast: Cast) -> None:
         answer = cast.perform(review_hours, timeEntryIds=[long["id"], usual["id"]], **given)
         [warning] = answer["warnings"]
         assert warning.startswith("15:37 hours of Mia Member on 2026-03-02")
-        assert warning.endswith("is an entry of more than 12 hours. Check its times.")
+        assert warning.endswith(": this is more than 12 hours. Check the times.")
     answer = cast.perform(review_hours, timeEntryIds=[usual["id"]], decision="approve")
     assert answer["warnings"] == []
     # Whoever rejects it knows.
@@ -60,18 +60,18 @@ def test_an_approval_can_be_taken_back(cast: Cast) -> None:
 def test_not_when_it_is_on_an_invoice(cast: Cast) -> None:
     entry = make_time_entry(cast_at(cast), status="approved")
     mark_entry_billed(cast, entry["id"])
-    with pytest.raises(Conflict, match="is on an invoice"):
+    with pytest.raises(Conflict, match="already on an invoice"):
         cast.perform(review_hours, timeEntryIds=[entry["id"]], decision="unapprove")
 
 
 @pytest.mark.parametrize(
     ("status", "decision", "told"),
     [
-        ("draft", "approve", r"is draft, not submitted\. Submit it first\."),
-        ("rejected", "approve", r"is rejected, not submitted\. Submit it again first\."),
-        ("approved", "reject", r"is approved, not submitted\. Un-approve it first\."),
-        ("approved", "approve", r"is approved, not submitted\.$"),
-        ("submitted", "unapprove", r"is submitted, not approved\.$"),
+        ("draft", "approve", r": still a draft\. Submit it first\."),
+        ("rejected", "approve", r": rejected\. Submit it again first\."),
+        ("approved", "reject", r": already approved\. Undo the approval first\."),
+        ("approved", "approve", r": approved, not submitted\.$"),
+        ("submitted", "unapprove", r": submitted, not approved\.$"),
     ],
 )
 def test_all_or_none(cast: Cast, status: str, decision: str, told: str) -> None:

@@ -29,7 +29,7 @@ def test_it_begins_the_job_which_is_not_done_while_it_runs(cast: Cast) -> None:
     job = make_assigned_job(cast)
     cast.perform(start_timer, Role.MEMBER, jobId=job["number"])
     assert cast.perform(get_job, jobId=job["id"])["status"] == "inProgress"
-    with pytest.raises(Conflict, match="A timer still runs"):
+    with pytest.raises(Conflict, match="A timer is still running"):
         cast.perform(change_job_status, jobId=job["id"], status="done")
 
 
@@ -38,8 +38,8 @@ def test_only_one_runs_for_each_person(cast: Cast) -> None:
     job = make_assigned_job(cast)
     cast.perform(start_timer, Role.MEMBER, jobId=job["id"])
     message = (
-        rf"^A timer runs already: {job['number']} Replace the boiler, since 2026-11-16T12:00\."
-        r" Stop it first, or switch over \(`switch`: true\)\.$"
+        rf"^A timer on {job['number']} Replace the boiler has been running since 2026-11-16T12:00 \(Europe/London\)\."
+        r" Stop it first, or switch to this job\. To switch, send switch: true\.$"
     )
     with pytest.raises(Conflict, match=message):
         cast.perform(start_timer, Role.MEMBER)
@@ -53,7 +53,7 @@ def test_a_switch_stops_the_other(cast: Cast) -> None:
     stopped = cast.perform(get_time_entry, timeEntryId=morning["id"])
     assert (stopped["status"], stopped["minutes"], stopped["endedAt"]) == ("draft", 240, entry["startedAt"])
     cast.perform(change_job_status, jobId=first["id"], status="done")
-    with pytest.raises(Conflict, match="A timer still runs"):
+    with pytest.raises(Conflict, match="A timer is still running"):
         cast.perform(change_job_status, jobId=second["id"], status="done")
 
 
@@ -79,14 +79,14 @@ def test_after_however_many_slips_of_the_hand_one_can_start(cast: Cast) -> None:
 
 def test_a_timer_forgotten_for_a_day_is_not_switched_silently(cast: Cast) -> None:
     cast_at(cast, "2026-11-15T08:00:00Z").perform(start_timer, Role.MEMBER)
-    with pytest.raises(Conflict, match="has run for more than 24 hours"):
+    with pytest.raises(Conflict, match="has been running for more than 24 hours"):
         cast_at(cast).perform(start_timer, Role.MEMBER, switch=True)
     assert len(cast.perform(list_hours, status="running")["data"]) == 1
 
 
 def test_nobody_starts_within_hours_that_are_logged(cast: Cast) -> None:
     make_time_entry(cast_at(cast), startedAt="2026-11-16T11:00", endedAt="2026-11-16T12:10")
-    with pytest.raises(Conflict, match="cannot overlap"):
+    with pytest.raises(Conflict, match="Choose times that do not overlap"):
         cast_at(cast).perform(start_timer, Role.MEMBER)
 
 
@@ -112,7 +112,7 @@ def test_everyone_starts_their_own(cast: Cast, role: Role) -> None:
 
 def test_the_office_starts_another_s_and_the_field_does_not(cast: Cast) -> None:
     assert cast.perform(start_timer, Role.OFFICE, personId=cast.people[Role.MEMBER])["personName"] == "Mia Member"
-    with pytest.raises(Forbidden, match="may not change personId"):
+    with pytest.raises(Forbidden, match="You cannot change personId"):
         cast.perform(start_timer, Role.MEMBER, personId=cast.people[Role.OFFICE])
     set_organisation_columns(cast, grants="")
     with pytest.raises(Forbidden):
@@ -131,4 +131,4 @@ def test_however_often_one_starts_and_stops_the_hours_stay_near(cast: Cast) -> N
         stopped = cast.perform(stop_timer, Role.MEMBER)
     # Each counts as a minute behind the last, of which fifteen may lie ahead.
     assert stopped["endedAt"] == "2026-11-16T12:16:00.000Z"
-    assert "one person's hours cannot overlap" in str(message)
+    assert "Choose times that do not overlap" in str(message)

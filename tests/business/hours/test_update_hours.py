@@ -86,7 +86,7 @@ def test_the_office_says_what_is_billed(cast: Cast) -> None:
     changed = cast.perform(update_hours, Role.OFFICE, timeEntryId=entry["id"], billable=False)
     assert (changed["billable"], changed["status"]) == (False, "submitted")
     assert cast.perform(update_hours, Role.OFFICE, timeEntryId=entry["id"], billableMinutes=45)["billableMinutes"] == 45
-    with pytest.raises(Invalid, match=r"^billable: needs a job"):
+    with pytest.raises(Invalid, match=r"^billable: is only for hours with a job"):
         cast.perform(update_hours, Role.OFFICE, timeEntryId=entry["id"], billable=True, jobId=None)
 
 
@@ -109,24 +109,24 @@ def test_what_is_approved_or_billed_is_frozen_for_everyone(cast: Cast) -> None:
     cast = cast_at(cast)
     entry = make_time_entry(cast, status="approved")
     for role in (Role.MEMBER, Role.OFFICE, Role.OWNER):
-        with pytest.raises(Conflict, match=r"is approved and so stays as it is, until someone in the office"):
+        with pytest.raises(Conflict, match=r"already approved\. The office must undo the approval first"):
             cast.perform(update_hours, role, timeEntryId=entry["id"], note="x")
     mark_entry_billed(cast, entry["id"])
-    with pytest.raises(Conflict, match=r"is on an invoice\. Void or credit that"):
+    with pytest.raises(Conflict, match=r"already on an invoice\. Void or credit the invoice"):
         cast.perform(update_hours, timeEntryId=entry["id"], note="x")
 
 
 def test_what_is_submitted_only_the_office_changes(cast: Cast) -> None:
     cast = cast_at(cast)
     entry = make_time_entry(cast, status="submitted")
-    with pytest.raises(Conflict, match=r"is submitted\. Ask the office to reject it"):
+    with pytest.raises(Conflict, match=r"already submitted\. Ask the office to reject it"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=entry["id"], minutes=5)
     assert cast.perform(update_hours, Role.OFFICE, timeEntryId=entry["id"], minutes=5)["minutes"] == 5
 
 
 def test_a_timer_is_stopped_first(cast: Cast) -> None:
     entry = cast_at(cast).perform(start_timer, Role.MEMBER)
-    with pytest.raises(Conflict, match=r"^The timer still runs\. Stop it first\.$"):
+    with pytest.raises(Conflict, match=r"^The timer is still running\. Stop it first\.$"):
         cast_at(cast).perform(update_hours, Role.MEMBER, timeEntryId=entry["id"], note="x")
 
 
@@ -144,7 +144,7 @@ def test_it_may_not_come_to_overlap(cast: Cast) -> None:
     cast = cast_at(cast)
     make_time_entry(cast, **SPAN)
     later = make_time_entry(cast, startedAt="2026-11-16T10:00", endedAt="2026-11-16T11:00")
-    with pytest.raises(Conflict, match="cannot overlap"):
+    with pytest.raises(Conflict, match="Choose times that do not overlap"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=later["id"], startedAt="2026-11-16T09:59")
     # With itself it may.
     assert (
@@ -167,7 +167,7 @@ def test_others_do_not_even_find_it(cast: Cast, other_cast: Cast) -> None:
 
 def test_the_field_does_not_say_what_is_billed(cast: Cast) -> None:
     entry = make_time_entry(cast_at(cast))
-    with pytest.raises(Forbidden, match="may not change billable"):
+    with pytest.raises(Forbidden, match="You cannot change billable"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=entry["id"], billable=True)
 
 
@@ -175,10 +175,10 @@ def test_the_field_does_not_say_what_is_billed(cast: Cast) -> None:
     ("sent", "problem"),
     [
         ({"endedAt": "2026-11-16T09:00"}, "startedAt: is required"),
-        ({"breakMinutes": 5}, "breakMinutes: goes with startedAt and endedAt"),
+        ({"breakMinutes": 5}, "breakMinutes: is only for hours with startedAt and endedAt"),
         ({"minutes": 0}, "minutes: is below 1"),
-        ({"minutes": 5, **SPAN}, "minutes: follows from startedAt"),
-        ({"on": "2026-11-17"}, "on: lies ahead"),
+        ({"minutes": 5, **SPAN}, "minutes: cannot be combined with startedAt"),
+        ({"on": "2026-11-17"}, "on: is in the future"),
         ({"breakMinutes": None}, "breakMinutes: is not a whole number"),
         ({"personId": "x"}, "personId: is not known here"),
     ],

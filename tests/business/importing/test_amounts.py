@@ -49,7 +49,7 @@ def test_a_column_that_may_mean_two_things_is_asked_about_once(cast: Cast, count
     outcome = imported.check()
     [fault] = outcome.faults
     assert (fault.row, fault.label) == (3, "Price")
-    assert fault.problem == f"may have a dot or a comma as its decimal sign ({written}): choose it below"
+    assert fault.problem == f"can be read with a decimal point or a decimal comma ({written}); choose below"
     assert imported.run.result
     assert imported.run.result["unclear"] == ["sellPrice"]
     for sign in (".", ","):
@@ -63,7 +63,7 @@ def test_a_column_that_may_mean_two_things_is_asked_about_once(cast: Cast, count
 def test_where_both_signs_are_the_decimal_one_only_what_is_unclear_is_asked_about(cast: Cast) -> None:
     lines = make_price_rows("12,50", "12.50", "1,234")
     [fault] = upload_import(cast, "price items", PRICE_HEADINGS, lines, country="GB").check().faults
-    assert (fault.row, fault.problem) == (4, "could be 1.234 or 1234: write it as one of these")
+    assert (fault.row, fault.problem) == (4, "could be 1.234 or 1234; write it as one of these")
 
 
 @pytest.mark.parametrize("written", ["\u20ac 5", "5 \u20ac", "EUR 5", "5 EUR", "US$5", "CHF 5"])
@@ -71,7 +71,7 @@ def test_an_amount_in_another_currency_is_asked_about(cast: Cast, written: str) 
     lines = make_price_rows("\u00a34", written, "GBP 3")
     [fault] = upload_import(cast, "price items", PRICE_HEADINGS, lines, country="GB", currency="GBP").check().faults
     mark = next(mark for mark in ("\u20ac", "EUR", "$", "CHF") if mark in written)
-    message = f"is in {mark}, but your amounts are in GBP: convert it, or correct the sign: {written}"
+    message = f"is in {mark}, but your amounts are in GBP; convert it, or correct the sign: {written}"
     assert (fault.row, fault.label, fault.problem) == (3, "Price", message)
 
 

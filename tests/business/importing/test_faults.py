@@ -15,7 +15,7 @@ FAULTY_ROWS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "jobs": (
         ["Customer", "Title", "Budget", "Due", "Site", "Priority"],
         ["Nobody", "n", "NaN", "31/31/31", "Mill", "soon"],
-        ["Customer", "Budget", "Due", "Priority"],
+        ["Customer", "Budget", "Due date", "Priority"],
     ),
     "sites": (
         ["Customer", "Site name", "Town", "Country"],
@@ -25,17 +25,17 @@ FAULTY_ROWS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "contacts": (
         ["Customer", "Name", "E-mail", "Phone"],
         ["Nobody", "x" * 300, "not an address", "1" * 300],
-        ["Customer", "Name", "E-mail address", "Phone"],
+        ["Customer", "Name", "Email", "Phone"],
     ),
     "customers": (
         ["Name", "Type", "E-mail", "Country", "Days to pay"],
         ["", "thing", "not an address", "Narnia", "soon"],
-        ["Name", "Company or individual", "E-mail address", "Country", "Days to pay"],
+        ["Name", "Company or individual", "Email", "Country", "Payment terms (days)"],
     ),
     "suppliers": (
         ["Name", "E-mail", "Country", "Days to pay"],
         ["x" * 300, "not an address", "Narnia", "400"],
-        ["Name", "E-mail address", "Country", "Days to pay"],
+        ["Name", "Email", "Country", "Payment terms (days)"],
     ),
     "price items": (
         ["Name", "Kind", "Price", "Cost", "Tax rate", "Supplier"],
@@ -62,7 +62,7 @@ def test_a_fault_names_what_stands_in_the_cell(cast: Cast) -> None:
     assert result.problem == "is not a country code such as GB: a long " + "x" * 33 + "…"
 
     [customer, due] = check_rows(cast, "jobs", ["Customer", "Title", "Due"], ["y" * 500, "Roof", "31/31/31"]).faults
-    unknown = f"is not known here: {'y' * 40}…. Bring it over first, or look how it is written"
+    unknown = f"was not found: {'y' * 40}…. Import it first, or check the spelling"
     assert customer.problem == unknown
     assert due.problem == "is not a date such as 2026-11-15: 31/31/31"
 
@@ -79,20 +79,20 @@ def test_what_stands_against_it_is_told_with_what_is_wrong(cast: Cast) -> None:
     gone = cast.perform(create_customer, name="Gone")["id"]
     cast.perform(archive_customer, customerId=gone)
     faults = check_rows(cast, "jobs", ["Customer", "Title", "Due"], ["Gone", "", "31/31/31"]).faults
-    assert sorted(fault.label for fault in faults) == ["", "Due", "Title"]
+    assert sorted(fault.label for fault in faults) == ["", "Due date", "Title"]
     assert faults[-1].problem == "Gone is archived. Restore the customer first."
 
 
 def test_a_row_that_is_there_twice_is_looked_at_as_well(cast: Cast) -> None:
     lines = [["Calder", "", "C-1"], ["Calder", "nobody", "C-1"]]
     faults = check_rows(cast, "customers", ["Name", "E-mail", "Ref"], *lines).faults
-    assert [(fault.row, fault.label) for fault in faults] == [(3, "Reference elsewhere"), (3, "E-mail address")]
+    assert [(fault.row, fault.label) for fault in faults] == [(3, "External ID"), (3, "Email")]
 
 
 def test_a_site_that_its_customer_does_not_have_is_told_with_the_rest(cast: Cast) -> None:
     cast.perform(create_customer, name="Calder")
     faults = check_rows(cast, "jobs", ["Customer", "Title", "Site", "Due"], ["Calder", "Boiler", "Mill", "soon"]).faults
-    assert [fault.label for fault in faults] == ["Site", "Due"]
+    assert [fault.label for fault in faults] == ["Work address", "Due date"]
 
 
 def test_what_is_wrong_with_a_known_record_is_told_at_once(cast: Cast) -> None:
@@ -100,7 +100,7 @@ def test_what_is_wrong_with_a_known_record_is_told_at_once(cast: Cast) -> None:
     headings = ["Customer", "Title", "Due", "Budget", "Ref"]
     import_rows(cast, "jobs", headings, ["Calder", "Boiler", "", "", "J-1"])
     faults = check_rows(cast, "jobs", headings, ["Ryburn", "Roof", "soon", "NaN", "J-1"]).faults
-    assert sorted(fault.label for fault in faults) == ["Budget", "Customer", "Due"]
+    assert sorted(fault.label for fault in faults) == ["Budget", "Customer", "Due date"]
 
 
 def test_two_faults_of_prices_that_could_be_two_are_both_told(cast: Cast) -> None:
@@ -119,4 +119,4 @@ def test_a_row_with_faults_counts_as_nothing_and_leaves_nothing(cast: Cast) -> N
 
 def test_who_may_not_is_told_once(cast: Cast) -> None:
     [fault] = upload_import(cast, "price items", ["Name", "Price"], [["Pipe", "NaN"]], Role.MEMBER).check().faults
-    assert "may not do this" in fault.problem
+    assert "do not have access" in fault.problem

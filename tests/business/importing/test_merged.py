@@ -59,8 +59,8 @@ def test_two_rows_about_the_one_customer_that_is_left_are_told(cast: Cast, merge
         cast, "customers", ["Name", "Ref"], ["Calder", "C-1"], ["Irwell", "C-4"], ["Colne", "C-3"]
     ).faults
     [(row, label, problem)] = faults
-    assert (row, label) == (4, "Reference elsewhere")
-    assert problem.startswith("leads to the same customer as that of row 2: the two were merged here.")
+    assert (row, label) == (4, "External ID")
+    assert problem.startswith("belongs to the same customer as in row 2, because the two were merged.")
     assert [customer["id"] for customer in list_records(cast)] == [merged_customer.stays]
 
 

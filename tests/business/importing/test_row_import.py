@@ -119,12 +119,12 @@ def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast
         ["Again", "", "", "", "1"],
     ]
     expected = {
-        (3, "Name"), (3, "E-mail address"), (3, "Country"), (3, "Days to pay"),
-        (4, "Name"), (4, "Days to pay"), (5, "Reference elsewhere"),
+        (3, "Name"), (3, "Email"), (3, "Country"), (3, "Payment terms (days)"),
+        (4, "Name"), (4, "Payment terms (days)"), (5, "External ID"),
     }  # fmt: skip
     outcome = check_rows(cast, "customers", headings, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected
-    assert RowFault(5, "Reference elsewhere", "is the same as in row 2") in outcome.faults
+    assert RowFault(5, "External ID", "is the same as in row 2") in outcome.faults
     brought = upload_import(cast, "customers", headings, lines).import_rows()
     assert {(fault.row, fault.label) for fault in brought.faults} == expected
     assert list_records(cast) == []
@@ -132,8 +132,8 @@ def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast
 
 def test_two_rows_that_cannot_be_told_apart_are_told_so(cast: Cast) -> None:
     [fault] = check_rows(cast, "customers", ["Name"], ["Calder"], ["calder"]).faults
-    assert (fault.row, fault.label) == (3, "Reference elsewhere")
-    assert "about the same as row 2" in fault.problem
+    assert (fault.row, fault.label) == (3, "External ID")
+    assert "row 2 seems to be the same" in fault.problem
 
 
 def test_sites_contacts_and_jobs_name_their_customer_by_reference_or_name(cast: Cast) -> None:
@@ -183,8 +183,8 @@ def test_who_is_not_known_or_not_clear_is_told(cast: Cast) -> None:
         (5, "Customer"),
     ]
     result = [fault.problem for fault in faults]
-    assert "is not known here: Nobody" in result[0]
-    assert "is that of several" in result[1]
+    assert "was not found: Nobody" in result[0]
+    assert "fits several records" in result[1]
     assert "Restore the customer first" in result[2]
     assert result[3] == "is required"
 
@@ -193,13 +193,13 @@ def test_a_record_stays_with_its_customer(cast: Cast) -> None:
     import_rows(cast, "customers", ["Name"], ["Calder"], ["Ryburn"])
     import_rows(cast, "jobs", ["Customer", "Title", "Ref"], ["Calder", "Boiler", "J1"])
     [fault] = check_rows(cast, "jobs", ["Customer", "Title", "Ref"], ["Ryburn", "Boiler", "J1"]).faults
-    assert (fault.label, fault.problem) == ("Customer", "is another one than that of the job here")
+    assert (fault.label, fault.problem) == ("Customer", "is not the customer of this job: Ryburn")
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_whoever_may_not_add_customers_brings_none_over(cast: Cast, role: Role) -> None:
     outcome = upload_import(cast, "customers", ["Name"], [["Calder"]], role).import_rows()
-    assert "may not do this" in outcome.faults[0].problem
+    assert "do not have access" in outcome.faults[0].problem
     assert list_records(cast) == []
 
 
@@ -224,7 +224,7 @@ def test_suppliers_are_known_again_by_reference_or_name(cast: Cast) -> None:
     assert (pennine["accountNumber"], pennine["paymentTermsDays"], pennine["address"]["city"]) == ("HAR-1", 30, "Leeds")
     assert ryburn["name"] == "Ryburn"
     [fault] = check_rows(cast, "suppliers", ["Name", "E-mail"], ["Calder", "nobody"]).faults
-    assert fault.label == "E-mail address"
+    assert fault.label == "Email"
 
 
 ITEMS = ["SKU", "Item", "Type", "UOM", "Unit price", "Cost price", "VAT rate", "Supplier"]
@@ -267,7 +267,7 @@ def test_a_code_makes_nothing_twice_whatever_else_a_file_calls_it(cast: Cast) ->
     # And a reference stays with its item, though the code is another now.
     assert import_rows(cast, "price items", headings, ["BLR-30", "New boiler", "900", "P-1"]) == (0, 1, 0)
     [fault] = check_rows(cast, "price items", headings, ["BLR-30", "Other", "9", "P-9"]).faults
-    assert fault.problem.startswith("New boiler has the code BLR-30 already.")
+    assert fault.problem.startswith("New boiler already has the code BLR-30.")
 
 
 def test_a_kit_stays_priced_by_its_parts_where_the_file_tells_the_same(cast: Cast) -> None:
@@ -294,11 +294,11 @@ def test_every_fault_of_every_price_is_told_and_nothing_is_brought_over(cast: Ca
     ]
     expected = {
         (3, "Name"), (3, "Kind"), (3, "Price"), (3, "Cost"), (4, "Price"), (5, "Tax rate"), (6, "Supplier"),
-        (7, "Reference elsewhere"), (9, "Reference elsewhere"),
+        (7, "External ID"), (9, "External ID"),
     }  # fmt: skip
     outcome = check_rows(cast, "price items", ITEMS, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected
-    assert "is not known here: VAT 17.5 %" in next(fault.problem for fault in outcome.faults if fault.row == 5)
+    assert "was not found: VAT 17.5 %" in next(fault.problem for fault in outcome.faults if fault.row == 5)
     brought = upload_import(cast, "price items", ITEMS, lines).import_rows()
     assert {(fault.row, fault.label) for fault in brought.faults} == expected
     assert list_records(cast, list_price_items) == []
@@ -314,13 +314,13 @@ def test_a_name_that_several_items_have_is_told(cast: Cast) -> None:
     for code in ("AA", "BB"):
         make_price_item(cast, "Pipe", code=code)
     [fault] = check_rows(cast, "price items", ["Name", "Price"], ["pipe", "5"]).faults
-    assert (fault.label, fault.problem[:18]) == ("Name", "is that of several")
+    assert (fault.label, fault.problem[:20]) == ("Name", "fits several records")
 
 
 @pytest.mark.parametrize("kind", ["price items", "suppliers"])
 def test_members_bring_no_prices_over(cast: Cast, kind: str) -> None:
     outcome = upload_import(cast, kind, ["Name"], [["Pipe"]], Role.MEMBER).import_rows()
-    assert "may not do this" in outcome.faults[0].problem
+    assert "do not have access" in outcome.faults[0].problem
 
 
 def test_headings_are_guessed_and_each_column_is_taken_once() -> None:

@@ -153,7 +153,7 @@ def test_a_refusal_in_the_middle_takes_everything_back(settings: Settings, firm:
     assert outcome.faults[0].row == 2
     run = one.run
     assert (run.status, (run.result or {})["refused"][0]) == (CHECKED, steps + 2)
-    assert "may not do this" in (run.result or {})["refused"][2]
+    assert "do not have access" in (run.result or {})["refused"][2]
     assert (run.undo_outcome.removed, run.undo_outcome.changed_back) == (len(file.new), len(file.existing))
     after = read_records(firm)
     assert {name for name in before if before[name] != after[name]} <= {"person"}
@@ -203,8 +203,8 @@ def test_what_others_have_built_on_stays_and_is_named(settings: Settings, firm: 
     assert (run.undo_outcome.removed, run.undo_outcome.changed_back) == (1, 1)
     # Newest first.
     assert run.undo_outcome.remaining == [
-        ("Calder", ids["Calder"], "of later changes"),
-        ("Renamed since", ids["Renamed"], "of later changes"),
+        ("Calder", ids["Calder"], "they were changed later"),
+        ("Renamed since", ids["Renamed"], "they were changed later"),
         ("Noted", ids["Noted"], "notes were added"),
         ("Worked for", ids["Worked for"], "jobs were added"),
     ]
@@ -287,7 +287,7 @@ def test_a_change_that_cannot_be_changed_back_stays(firm: Cast) -> None:
     # Its code is another's now.
     make_price_item(firm, "Other boiler", code="BLR", sellPrice="1")
     [stay] = one.undo().undo_outcome.remaining
-    assert stay.reason.startswith("changing it back was refused (Other boiler has the code BLR already.")
+    assert stay.reason.startswith("they could not be changed back (Other boiler already has the code BLR.")
     assert firm.perform(save_price_item, itemId=stay.record, unit="pcs")["code"] == "BLR-2"
 
 

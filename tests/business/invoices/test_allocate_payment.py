@@ -64,14 +64,14 @@ def test_what_cannot_be_is_refused_and_changes_nothing(cast: Cast) -> None:
     payment = record_on_account(cast, customer, "1500")
     issue_invoice(cast)
     for shares, expected in [
-        ({"INV_0001": "1000.01"}, "puts 1000.01 to INV-0001, of which 1000.00 GBP is due"),
-        ({"INV_0002": "1"}, "INV-0002 is for another customer, Calder Property"),
+        ({"INV_0001": "1000.01"}, "put 1000.01 GBP on INV-0001, but only 1000.00 GBP is due"),
+        ({"INV_0002": "1"}, "include INV-0002 New heating, which is for another customer, Calder Property"),
     ]:
         with pytest.raises(Invalid, match=f"^allocations: {expected}"):
             allocate(cast, payment, **shares)
     another = issue_invoice(cast, make_invoice(cast, customerId=customer))
     allocate(cast, payment, INV_0001="1000")
-    with pytest.raises(Invalid, match=r"^allocations: come to 0\.01 more than was paid$"):
+    with pytest.raises(Invalid, match=r"^allocations: add up to 0\.01 GBP more than was paid$"):
         allocate(cast, payment, INV_0003="500.01")
     assert (reread_invoice(cast, sent)["paid"], reread_invoice(cast, another)["paid"]) == ("1000.00", "0.00")
     credit_issued(cast, another)
@@ -83,7 +83,7 @@ def test_a_paid_invoice_takes_not_even_a_penny_more(cast: Cast) -> None:
     customer = make_customer(cast)
     sent = issue_invoice(cast, make_invoice(cast, customerId=customer))
     pay_invoice(cast, sent)
-    with pytest.raises(Blocked, match=r"^INV-0001 is paid"):
+    with pytest.raises(Blocked, match=r"^INV-0001 is already paid"):
         allocate(cast, record_on_account(cast, customer), INV_0001="0.01")
     assert reread_invoice(cast, sent)["paid"] == "1000.00"
 
@@ -91,7 +91,7 @@ def test_a_paid_invoice_takes_not_even_a_penny_more(cast: Cast) -> None:
 def test_what_was_reversed_is_for_nothing_any_more(cast: Cast) -> None:
     payment = pay_invoice(cast, issue_invoice(cast), "1")
     cast.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], reason="x", confirmed=True)
-    with pytest.raises(Blocked, match=r"^The payment 1\.00 GBP of .* was reversed\.$"):
+    with pytest.raises(Blocked, match=r"^The payment of 1\.00 GBP on .* was reversed, so it can't be allocated\.$"):
         allocate(cast, payment, INV_0001="1")
 
 

@@ -21,7 +21,7 @@ from support.prices import make_tax_rate
 from support.quotes import make_default_tax_rate
 
 RADIATORS: dict[str, Any] = {"description": "Radiator", "quantity": "10", "unitPrice": "100"}
-DEDUCTED_MESSAGE = r"^INV-0001 is taken off on INV-0002\."
+DEDUCTED_MESSAGE = r"^INV-0001 is deducted on INV-0002\."
 
 
 def bill_with_deposit(cast: Cast, *lines: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -56,7 +56,7 @@ def test_the_preview_says_so(cast: Cast) -> None:
     _, final = bill_with_deposit(cast)
     values = {"reason": "Returned", "deliver": "none", "lines": [credit_of_eight(final), *list_deductions(final)]}
     preview = cast.perform(credit_invoice, Role.OFFICE, invoiceId=final["id"], **values)
-    assert "INV-0001 is not taken off any more, and can be credited." in preview["effects"]
+    assert "INV-0001 is no longer deducted, and can be credited." in preview["effects"]
 
 
 def test_it_stays_taken_off_while_the_deduction_stands(cast: Cast) -> None:
@@ -84,5 +84,5 @@ def test_it_is_taken_off_again_on_another_invoice_and_there_stays(cast: Cast) ->
     credit_issued(cast, final)
     again = issue_invoice(cast, make_invoice(cast, quoteId=final["quoteId"]))
     assert (len(list_deductions(again)), again["total"]) == (1, "500.00")
-    with pytest.raises(Blocked, match=r"^INV-0001 is taken off on INV-0003\."):
+    with pytest.raises(Blocked, match=r"^INV-0001 is deducted on INV-0003\."):
         credit_issued(cast, deposit)

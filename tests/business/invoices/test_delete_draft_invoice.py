@@ -49,17 +49,17 @@ def test_it_leaves_no_gap(cast: Cast) -> None:
 def test_a_preview_deletes_nothing(cast: Cast) -> None:
     draft = make_invoice(cast)
     preview = cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=draft["id"])
-    assert preview["summary"] == "Draft invoice New heating: deleted."
+    assert preview["summary"] == "Draft invoice New heating will be deleted."
     assert preview["blockers"] == []
     assert cast.perform(get_invoice, invoiceId=draft["id"])["version"] == draft["version"]
 
 
 def test_what_has_a_number_stays_in_the_books(cast: Cast) -> None:
     sent = issue_invoice(cast)
-    with pytest.raises(Blocked, match=r"^INV-0001 has a number, so it stays in the books\. Void or credit it instead"):
+    with pytest.raises(Blocked, match=r"^INV-0001 has been issued, so it can't be deleted\. Void or credit it instead"):
         delete_draft(cast, sent)
     for over in (void_issued(cast, sent), credit_issued(cast, issue_invoice(cast))):
-        with pytest.raises(Blocked, match=r"has a number, so it stays in the books\.$"):
+        with pytest.raises(Blocked, match=r"has been issued, so it can't be deleted\.$"):
             delete_draft(cast, over)
 
 

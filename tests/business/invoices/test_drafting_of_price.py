@@ -52,12 +52,11 @@ def test_what_is_on_invoices_and_drafts_is_taken_off_and_named(cast: Cast) -> No
     rest = draft_for_job(cast, job)
     assert lines_and_amounts(rest) == [("Outside tap", "70.00")]
     assert join_warnings(rest) == (
-        f"Of the 120.00 GBP that was agreed for {job['number']}, 50.00 GBP is on invoices already:"
-        f" {half['number']}. The rest is billed."
+        f"50.00 GBP of the 120.00 GBP agreed for {job['number']} is already on {half['number']}. This bills the rest."
     )
     none = draft_for_job(cast, job)
     assert lines_and_amounts(none) == []
-    assert join_warnings(none).endswith(f"{half['number']}, a draft. Nothing is left: add lines for what is more.")
+    assert join_warnings(none).endswith(f"{half['number']} and a draft, so nothing is left. Add lines for extras.")
 
 
 @pytest.mark.parametrize("taken_back", ["deleted", "voided", "credited"])
@@ -102,9 +101,9 @@ def test_who_names_what_is_billed_bills_that_and_no_price(cast: Cast) -> None:
     [
         (
             {"billing": "timeAndMaterials"},
-            "is not billed at a fixed price: bill its hours and materials, or add lines.",
+            "has no fixed price. Bill its hours and materials, or add lines.",
         ),
-        ({"budget": None}, "No price was agreed for"),
+        ({"budget": None}, "because no price was agreed for"),
     ],
 )
 def test_an_estimate_is_not_billed_and_what_is_missing_is_said(

@@ -50,21 +50,21 @@ def test_a_whole_quote_is_billed_as_it_was_accepted(cast: Cast) -> None:
 def test_what_was_not_chosen_is_not_billed(cast: Cast) -> None:
     quote = make_accepted_quote(cast, BOILER, WARRANTY)
     assert [line["description"] for line in make_invoice(cast, quoteId=quote["id"])["lines"]] == ["Combi boiler"]
-    with pytest.raises(Invalid, match=r"^quoteLines\.0: is no line of the quote that counts$"):
+    with pytest.raises(Invalid, match=r"^quoteLines\.0: is not a line of this quote$"):
         make_invoice(cast, quoteId=quote["id"], quoteLines=[quote["lines"][1]["id"]])
 
 
 def test_a_quote_is_billed_once_until_what_bills_it_goes(cast: Cast) -> None:
     quote = make_accepted_quote(cast)
     first = make_invoice(cast, quoteId=quote["id"])
-    with pytest.raises(Blocked, match=r"^All of Q-0001 is on invoices already\. Bill anything else"):
+    with pytest.raises(Blocked, match=r"^All of Q-0001 is already on invoices\. Add a line for anything else"):
         make_invoice(cast, quoteId=quote["id"])
     cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=first["id"], confirmed=True)
     second = issue_invoice(cast, make_invoice(cast, quoteId=quote["id"]))
     void_issued(cast, second)
     third = issue_invoice(cast, make_invoice(cast, quoteId=quote["id"]))
     credit_issued(cast, third, amount="1")
-    with pytest.raises(Blocked, match="on invoices already"):
+    with pytest.raises(Blocked, match="already on invoices"):
         make_invoice(cast, quoteId=quote["id"])
     credit_issued(cast, third)
     assert make_invoice(cast, quoteId=quote["id"])["total"] == quote["total"]
@@ -111,7 +111,7 @@ def test_no_part_is_more_than_all_of_it_nor_nothing(cast: Cast, part: dict[str, 
 def test_parts_together_are_no_more_than_what_is_left(cast: Cast) -> None:
     make_accepted_quote(cast)
     issue_invoice(cast, make_invoice(cast, quoteId="Q-0001", part={"amount": "1000"}))
-    message = r"^part: comes to 91\.11, and 91\.10 of Q-0001 is left to be invoiced$"
+    message = r"^part: is 91\.11 GBP, but 91\.10 GBP of Q-0001 is left to invoice$"
     with pytest.raises(Invalid, match=message):
         make_invoice(cast, quoteId="Q-0001", part={"amount": "91.11"})
     assert make_invoice(cast, quoteId="Q-0001", part={"amount": "91.10"}, kind="progress")["total"] == "91.10"
@@ -127,7 +127,7 @@ def test_what_comes_on_top_of_a_quote_leaves_as_much_of_it(cast: Cast, discount:
     cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=alone["id"], confirmed=True)
     extra = [{"description": "Another tap", "unitPrice": "500"}]
     issue_invoice(cast, make_invoice(cast, quoteId=quote["id"], quoteLines=[flue], lines=extra))
-    with pytest.raises(Invalid, match=f"and {left} of Q-0001 is left to be invoiced"):
+    with pytest.raises(Invalid, match=f"but {left} GBP of Q-0001 is left to invoice"):
         make_invoice(cast, quoteId=quote["id"], part={"amount": sum_amounts(left, "0.01")})
     assert make_invoice(cast, quoteId=quote["id"], part={"amount": left}, kind="progress")["total"] == left
 
@@ -136,9 +136,9 @@ def test_a_part_stands_alone(cast: Cast) -> None:
     quote = make_accepted_quote(cast)
     alone: list[dict[str, object]] = [{"lines": [BOILER]}, {"unbilled": True}, {"sources": ["entry_1"]}]
     for besides in alone:
-        with pytest.raises(Invalid, match=r"^part: stands alone on an invoice"):
+        with pytest.raises(Invalid, match=r"^part: can't be combined with other lines"):
             make_invoice(cast, quoteId=quote["id"], part={"percent": "1"}, **besides)
-    with pytest.raises(Invalid, match=r"^quoteLines: is not sent with part"):
+    with pytest.raises(Invalid, match=r"^quoteLines: can't be combined with part"):
         make_invoice(cast, quoteId=quote["id"], part={"percent": "1"}, quoteLines=[quote["lines"][0]["id"]])
 
 
@@ -161,7 +161,7 @@ def test_some_lines_are_billed_and_the_rest_later(cast: Cast) -> None:
         "81.99",
         {"percent": None, "amount": "9.11"},
     )
-    with pytest.raises(Invalid, match=r"^quoteLines\.1: is on an invoice already$"):
+    with pytest.raises(Invalid, match=r"^quoteLines\.1: is already on an invoice$"):
         make_invoice(cast, quoteId=quote["id"], quoteLines=[boiler, flue])
     rest = make_invoice(cast, quoteId=quote["id"])
     assert [line["source"] for line in rest["lines"]] == [{"kind": "quoteLine", "id": boiler}]
@@ -195,11 +195,12 @@ def test_a_part_that_was_not_sent_is_not_taken_off_and_that_is_said(cast: Cast) 
     part = make_invoice(cast, quoteId=quote["id"], part={"percent": "30"})
     made = make_invoice(cast, quoteId=quote["id"])
     assert (made["kind"], made["total"]) == ("standard", quote["total"])
-    message = "A draft of a deposit invoice for Q-0001 is there, which is not taken off."
-    way = "Delete this draft, send that one and draft this anew; or delete that one."
+    message = "A draft deposit invoice for Q-0001 (327.33 GBP) hasn't been sent, so it isn't deducted here."
+    way = "Delete it; or delete this draft, send the deposit invoice and create this one again."
     assert made["warnings"] == [f"{message} {way}"]
     # Then it comes too late: nothing takes it off.
-    blocked = "All of Q-0001 is on other invoices, which do not take this one off. Delete it, or those drafts, first."
+    blocked = "All of Q-0001 is already on other invoices, which don't deduct this one. Delete this draft, or those"
+    blocked += " drafts first."
     preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=part["id"], deliver="none")
     assert preview["blockers"] == [blocked]
     with pytest.raises(Blocked):
@@ -232,11 +233,11 @@ def test_what_is_taken_off_elsewhere_stays_until_it_is_not(cast: Cast) -> None:
         lambda: credit_issued(cast, deposit, amount="1"),
     ]
     for act in refused:
-        with pytest.raises(Blocked, match="INV-0001 is taken off on a draft for the same quote"):
+        with pytest.raises(Blocked, match="INV-0001 is deducted on a draft for the same quote"):
             act()
     assert reread_invoice(cast, deposit)["availableActions"] == ["send_reminder"]
     final = issue_invoice(cast, final)
-    with pytest.raises(Blocked, match=r"taken off on INV-0002\. Take it out there, or void or credit that first\."):
+    with pytest.raises(Blocked, match=r"deducted on INV-0002\. Void or credit INV-0002 first\."):
         void_issued(cast, deposit)
     void_issued(cast, final)
     assert void_issued(cast, deposit)["status"] == "void"
@@ -248,7 +249,7 @@ def test_a_deduction_is_taken_off_as_it_was_or_not_at_all(cast: Cast) -> None:
     final = make_invoice(cast, quoteId=quote["id"])
     taken = final["lines"][-1]["id"]
     for other in ({"unitPrice": "1"}, {"quantity": "-2"}, {"taxRateId": None}, {"discountPercent": "50"}):
-        with pytest.raises(Invalid, match="stays: what was invoiced before is taken off as it was"):
+        with pytest.raises(Invalid, match="can't be changed, because the line deducts an earlier invoice"):
             edit_invoice(cast, final, {"edit": "set", "lineId": taken, **other})
     edit_invoice(cast, final, {"edit": "set", "lineId": taken, "description": "Paid before"})
     after = edit_invoice(cast, final, {"edit": "remove", "lineId": taken})
@@ -306,8 +307,8 @@ def test_acceptance_drafts_no_deposit_where_none_is_asked_for_or_one_is_there(ca
 def test_a_second_deposit_is_warned_of_where_it_is_drafted_and_where_one_is_sent(cast: Cast) -> None:
     quote = make_accepted_quote(cast, BOILER, deposit={"amount": "250"})
     second = make_invoice(cast, quoteId=quote["id"], part={"amount": "100"})
-    message = "Q-0001 has another deposit invoice: {}. Is a second one meant?"
-    assert second["warnings"] == [message.format("a draft of 250.00 GBP")]
+    message = "Q-0001 already has another deposit invoice: {}. Check that you want a second one."
+    assert second["warnings"] == [message.format("a draft for 250.00 GBP")]
     progress = make_invoice(cast, quoteId=quote["id"], part={"amount": "100"}, kind="progress")
     assert "warnings" not in progress
 
@@ -315,9 +316,9 @@ def test_a_second_deposit_is_warned_of_where_it_is_drafted_and_where_one_is_sent
         preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=invoice, deliver="none")
         return [warning for warning in preview["warnings"] if "deposit" in warning]
 
-    assert warned(quote["depositInvoiceId"]) == [message.format("a draft of 100.00 GBP")]
+    assert warned(quote["depositInvoiceId"]) == [message.format("a draft for 100.00 GBP")]
     issue_invoice(cast, {"id": quote["depositInvoiceId"]})
-    assert warned(second["id"]) == [message.format("INV-0001 of 250.00 GBP")]
+    assert warned(second["id"]) == [message.format("INV-0001 for 250.00 GBP")]
     assert warned(progress["id"]) == []
 
 

@@ -145,35 +145,31 @@ def test_hours_without_a_rate_come_to_nothing_and_that_is_said(noon: Cast) -> No
     make_approved_hour(noon, job)
     made = make_invoice(noon, jobId=job["id"], unbilled=True)
     assert (made["total"], made["cost"]) == ("0.00", None)
-    assert made["warnings"] == ["1 of the hours have no rate to bill at, and come to nothing. Set their prices."]
+    assert made["warnings"] == ["1 hours entry has no hourly rate and is billed at zero. Set its price."]
 
 
 def test_where_there_is_nothing_to_bill_there_is_no_draft(noon: Cast) -> None:
     job = make_hourly_job(noon)
     make_time_entry(noon, jobId=job["id"], minutes=30, status="submitted")
-    with pytest.raises(
-        Blocked, match="There is nothing of this job that is approved and on no invoice or draft"
-    ) as refusal:
+    with pytest.raises(Blocked, match="This job has no approved hours or materials left to bill") as refusal:
         make_invoice(noon, jobId=job["id"], unbilled=True)
-    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["review_hours"]
+    assert [reason.first for reason in refusal.value.reasons] == ["review_hours"]
 
 
 def test_an_hour_is_on_one_invoice_and_the_refusal_of_another_names_it(noon: Cast) -> None:
     job = make_hourly_job(noon)
     hour = make_approved_hour(noon, job)
     draft = make_invoice(noon, jobId=job["id"], unbilled=True)
-    message = (
-        f"^{hour} is on a draft for Calder Property already. Void or credit that invoice, or take it out of the draft"
-    )
+    message = f"^{hour} is already on a draft for Calder Property. Remove it there first."
     with pytest.raises(Conflict, match=message):
         make_invoice(noon, jobId=job["id"], sources=[hour])
-    with pytest.raises(Blocked, match="nothing of this job that is approved and on no invoice or draft"):
+    with pytest.raises(Blocked, match="no approved hours or materials left to bill"):
         make_invoice(noon, jobId=job["id"], unbilled=True)
     issue_invoice(noon, draft)
-    with pytest.raises(Conflict, match=f"^{hour} is on INV-0001 already"):
+    with pytest.raises(Conflict, match=f"^{hour} is already on INV-0001"):
         make_invoice(noon, jobId=job["id"], sources=[hour])
     other = make_invoice(noon, jobId=job["id"])
-    with pytest.raises(Conflict, match=f"^{hour} is on INV-0001 already"):
+    with pytest.raises(Conflict, match=f"^{hour} is already on INV-0001"):
         noon.perform(update_invoice, Role.OFFICE, invoiceId=other["id"], sources=[hour])
 
 
@@ -188,7 +184,9 @@ def test_what_is_no_hour_to_bill_of_the_job_is_refused(noon: Cast, other_cast: C
         "x",
     ]
     for one in strange:
-        with pytest.raises(Invalid, match=rf"^sources: {one} is nothing of this job that is approved and to be billed"):
+        with pytest.raises(
+            Invalid, match=rf"^sources: includes {one}, which is not approved and unbilled work of this job"
+        ):
             make_invoice(noon, jobId=job["id"], sources=[one])
 
 
@@ -261,7 +259,7 @@ def test_more_hours_come_onto_a_draft_and_the_others_stay(noon: Cast) -> None:
 
 def test_an_invoice_without_a_job_bills_no_hours(noon: Cast) -> None:
     draft = make_invoice(noon)
-    with pytest.raises(Invalid, match=r"^jobId: is required to bill work: of which job$"):
+    with pytest.raises(Invalid, match=r"^jobId: is required to bill work$"):
         noon.perform(update_invoice, Role.OFFICE, invoiceId=draft["id"], sources=["entry_1"])
 
 
@@ -289,5 +287,5 @@ def test_of_those_who_bill_an_hour_at_once_one_does(noon: Cast) -> None:
 
 def test_a_job_of_another_customer_is_not_billed_to_this_one(noon: Cast) -> None:
     job = make_job(noon, make_customer(noon))
-    with pytest.raises(Invalid, match=r"^jobId: is a job for another customer"):
+    with pytest.raises(Invalid, match=r"^jobId: is for another customer"):
         make_invoice(noon, jobId=job["id"], customerId=make_customer(noon), unbilled=True)

@@ -118,7 +118,7 @@ def test_an_entry_that_was_recorded_is_known_again_and_two_of_the_same_are_two(c
     again, other = find_matches(cast, ("10", "INV-0001"), ("10", "INV-0001"))
     assert (again["paymentId"], again["allocations"]) == (payment["id"], [])
     assert other["paymentId"] is None
-    with pytest.raises(Invalid, match="externalRef: is known already"):
+    with pytest.raises(Invalid, match="externalRef: already belongs to the payment"):
         cast.perform(record_payment, invoiceId=invoice["id"], amount="10", externalRef=first["externalRef"])
     assert reread_invoice(cast, invoice)["paid"] == "10.00"
 

@@ -264,5 +264,5 @@ def test_very_many_are_not_summed_up(cast: Cast, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_search_has_no_totals(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^totals: is not for a search: narrow"):
+    with pytest.raises(Invalid, match=r"^totals: is not available for a search: filter"):
         cast.perform(list_invoices, Role.OFFICE, text="heating", totals=True)

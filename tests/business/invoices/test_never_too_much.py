@@ -30,7 +30,7 @@ def test_a_part_that_was_asked_for_cannot_be_left_out_of_the_last_invoice(cast: 
     final = make_invoice(cast, quoteId=quote["id"])
     (deduction,) = [line for line in final["lines"] if (line["source"] or {}).get("kind") == "deposit"]
     edit_invoice(cast, final, {"edit": "remove", "lineId": deduction["id"]})
-    with pytest.raises(Blocked, match=r"INV-0001 is a part of Q-0001 that is not taken off here\. Draft"):
+    with pytest.raises(Blocked, match=r"INV-0001 billed a part of Q-0001 and isn't deducted here\. Create"):
         issue_invoice(cast, final)
 
 
@@ -45,7 +45,7 @@ def test_a_part_at_several_rates_of_tax_is_taken_off_as_a_whole(cast: Cast, *, l
     # What is left to be billed later would not take off the other half either.
     removed = [final["lines"][2], *(final["lines"][:1] if leaves_work else [])]
     edit_invoice(cast, final, *({"edit": "remove", "lineId": line["id"]} for line in removed))
-    with pytest.raises(Blocked, match=r"^Only some lines of INV-0001 are taken off here\. Delete this draft, and"):
+    with pytest.raises(Blocked, match=r"^Only some lines of INV-0001 are deducted here\. Delete this draft and"):
         issue_invoice(cast, final)
     cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=final["id"], confirmed=True)
     assert issue_invoice(cast, make_invoice(cast, quoteId=quote["id"]))["total"] == "1428.00"
@@ -56,12 +56,14 @@ def test_a_part_bills_nothing_else_and_no_more_than_is_left(cast: Cast) -> None:
     part = make_invoice(cast, quoteId=quote["id"], part={"percent": "30"})
     words: dict[str, object] = {"edit": "add", "kind": "text", "description": "As agreed on the phone."}
     more: dict[str, object] = {"edit": "add", "description": "A valve", "unitPrice": "12"}
-    with pytest.raises(Invalid, match=r"^edits\.1: is for another invoice: on a deposit invoice, a part of the quote"):
+    with pytest.raises(Invalid, match=r"^edits\.1: can't be added to a deposit invoice: put it on another invoice"):
         edit_invoice(cast, part, words, more)
-    with pytest.raises(Invalid, match=r"^sources: is for another invoice"):
+    with pytest.raises(Invalid, match=r"^sources: can't be added to a deposit invoice"):
         edit_invoice(cast, part, sources=["entry_1"])
     edit_invoice(cast, part, words, {"edit": "set", "lineId": part["lines"][0]["id"], "unitPrice": "1091.11"})
-    with pytest.raises(Blocked, match=r"0\.01 more is billed of Q-0001 than was quoted\. Bill less, or"):
+    with pytest.raises(
+        Blocked, match=r"^With this invoice, Q-0001 is billed 0\.01 GBP above the quoted total\. Bill less, or"
+    ):
         issue_invoice(cast, part)
     edit_invoice(cast, part, {"edit": "set", "lineId": part["lines"][0]["id"], "unitPrice": "1091.10"})
     assert issue_invoice(cast, part)["total"] == "1091.10"
@@ -72,7 +74,7 @@ def test_a_line_of_a_quote_is_billed_at_no_more_than_was_quoted(cast: Cast) -> N
     final = make_invoice(cast, quoteId=quote["id"])
     line = next(line for line in final["lines"] if line["source"])
     more = edit_invoice(cast, final, {"edit": "set", "lineId": line["id"], "quantity": "30"})
-    with pytest.raises(Blocked, match=r"was quoted\. Bill what is more on another line"):
+    with pytest.raises(Blocked, match=r"was quoted\. Put the extra on another line"):
         issue_invoice(cast, more)
     back = {"edit": "set", "lineId": line["id"], "quantity": line["quantity"]}
     edit_invoice(cast, final, back, {"edit": "add", "description": "More of it", "unitPrice": "100"})
@@ -83,14 +85,16 @@ def test_what_the_quote_takes_off_is_taken_off_the_invoice(cast: Cast) -> None:
     make_default_tax_rate(cast)
     quote = make_accepted_quote(cast, discount={"percent": "10"})
     draft = make_invoice(cast, quoteId=quote["id"])
-    message = "Less discounts, {} is billed for lines of Q-0001, and 981.99 was quoted. Take off as much as the quote"
+    message = (
+        "After discounts, {} GBP is billed for lines of Q-0001, but 981.99 GBP was quoted. Give the same discount as"
+    )
     for discount, billed in ((None, "1091.10"), ({"percent": "9.99"}, "982.10"), ({"amount": "109.10"}, "982.00")):
         edit_invoice(cast, draft, discount=discount)
         preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=draft["id"], deliver="none")
         assert [one.startswith(message.format(billed)) for one in preview["blockers"]] == [True]
         with pytest.raises(Blocked) as refused:
             issue_invoice(cast, draft)
-        assert [reason.unblocked_by for reason in refused.value.reasons] == ["update_invoice"]
+        assert [reason.first for reason in refused.value.reasons] == ["update_invoice"]
     edit_invoice(cast, draft, discount={"amount": "109.11"})
     assert issue_invoice(cast, draft)["total"] == quote["total"]
 
@@ -137,9 +141,9 @@ def test_a_line_that_takes_something_off_is_not_left_out(cast: Cast) -> None:
     edit_invoice(cast, draft, {"edit": "remove", "lineId": left_out["id"]})
     preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=draft["id"], deliver="none")
     message = (
-        "Old boiler taken back of -100.00 was quoted too and is on no invoice, so more is billed of Q-0001 than was"
+        "Old boiler taken back (-100.00 GBP) was quoted too but is not on any invoice, so Q-0001 is billed above the"
     )
-    assert preview["blockers"] == [f"{message} quoted. Delete this draft, and draft it anew with that line."]
+    assert preview["blockers"] == [f"{message} quoted total. Delete this draft and create it again with that line."]
     with pytest.raises(Blocked):
         issue_invoice(cast, draft)
     cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=draft["id"], confirmed=True)
@@ -158,15 +162,15 @@ def test_a_line_that_bills_something_stays_one_with_a_price(cast: Cast) -> None:
     job = make_hourly_job(cast)
     make_approved_hour(cast, job)
     draft = make_invoice(cast, jobId=job["id"], unbilled=True)
-    with pytest.raises(Invalid, match=r"edits\.0\.kind: stays: the line bills something"):
+    with pytest.raises(Invalid, match=r"edits\.0\.kind: can't be changed, because the line bills something"):
         edit_invoice(cast, draft, {"edit": "set", "lineId": draft["lines"][0]["id"], "kind": "text"})
 
 
 def test_whoever_sends_it_twice_is_led_to_look_at_it_and_not_to_credit_it(cast: Cast) -> None:
     invoice = issue_invoice(cast)
-    with pytest.raises(Blocked, match=r"INV-0001 was issued already\. get_invoice shows it as it is now") as refusal:
+    with pytest.raises(Blocked, match=r"INV-0001 has already been issued") as refusal:
         issue_invoice(cast, invoice)
-    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["get_invoice"]
+    assert [reason.instead for reason in refusal.value.reasons] == ["get_invoice"]
 
 
 def test_a_deposit_is_told_of_before_and_is_not_asked_for_where_all_is_billed(cast: Cast) -> None:
@@ -174,7 +178,7 @@ def test_a_deposit_is_told_of_before_and_is_not_asked_for_where_all_is_billed(ca
     quote = issue_quote(cast, make_quote(cast, deposit={"percent": "25"}), deliver="none")
     given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
     preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
-    assert "The deposit invoice is drafted: 300.00 GBP. Nobody gets it until you send it." in preview["effects"]
+    assert "Creates a draft deposit invoice for 300.00 GBP, for you to send." in preview["effects"]
     deposit = cast.perform(record_quote_decision, Role.OFFICE, **given, confirmed=True)["depositInvoiceId"]
     cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=deposit, confirmed=True)
     issue_invoice(cast, make_invoice(cast, quoteId=quote["id"]))

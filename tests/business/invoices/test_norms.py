@@ -87,7 +87,8 @@ def test_where_a_tax_is_too_far_from_its_percentage_it_is_none(
         found = {rule for fault in find_faults(written) for rule in ("BR-CO-17", "BR-S-09") if rule in fault}
         assert found == wrong
     if wrong:
-        words = r"cannot be an e-invoice: its tax is further from the percentages of its rates than the norm allows\.$"
+        words = "can't be an e-invoice: its tax differs from the percentages of its rates by more than the standard"
+        words += r" allows\.$"
         with pytest.raises(Conflict, match=words):
             cast.perform(get_invoice_ubl, Role.OFFICE, invoiceId=final["id"])
 

@@ -101,7 +101,7 @@ def test_whoever_prints_at_once_prints_the_same(e_invoice_cast: Cast, tmp_path: 
 
 def test_of_one_that_is_void_there_is_a_stamped_copy_beside_it(e_invoice_cast: Cast, tmp_path: Path) -> None:
     sent, made = issue_e_invoice(e_invoice_cast), open_document_files(e_invoice_cast, tmp_path)
-    with pytest.raises(Conflict, match=r"^INV-0001 is not void, so there is no stamped copy of it\.$"):
+    with pytest.raises(Conflict, match=r"^This invoice is not void, so there's no copy stamped as void\.$"):
         fetch_file(e_invoice_cast, get_invoice_pdf, invoiceId=sent["id"], copy="void")
     before = made.fetch_file(e_invoice_cast.organisation, sent["id"])
     void_issued(e_invoice_cast, sent)
@@ -160,19 +160,19 @@ def test_a_part_says_that_it_is_one(e_invoice_cast: Cast, kind: str, named: str)
 def test_a_draft_has_none(e_invoice_cast: Cast) -> None:
     draft = make_invoice(e_invoice_cast)
     for operation in FILES:
-        with pytest.raises(Conflict, match=r"^This draft was never sent, and has no file until it is\.$"):
+        with pytest.raises(Conflict, match=r"^This draft has not been sent, so it has no file yet\.$"):
             fetch_file(e_invoice_cast, operation, invoiceId=draft["id"])
 
 
 def test_what_is_no_e_invoice_says_what_was_missing(e_invoice_cast: Cast) -> None:
     sent = issue_invoice(e_invoice_cast)
-    message = r"^INV-0001 New heating is no e-invoice, because this was missing .*: the customer's address country\.$"
+    message = r"^INV-0001 New heating is not an e-invoice\. Missing .*: the country in the customer's address\.$"
     with pytest.raises(Conflict, match=message):
         fetch_file(e_invoice_cast, get_invoice_ubl, invoiceId=sent["id"])
     parts = [{"name": "GST", "percent": "5"}, {"name": "QST", "percent": "9.975"}]
     rate = e_invoice_cast.perform(save_tax_rate, name="Quebec", components=parts)["id"]
     issue_e_invoice(e_invoice_cast, lines=[BOILER | {"taxRateId": rate}])
-    with pytest.raises(Conflict, match=r"^INV-0002 New heating cannot be an e-invoice: the norm has no words for"):
+    with pytest.raises(Conflict, match=r"^INV-0002 New heating can't be an e-invoice: the standard does not support"):
         fetch_file(e_invoice_cast, get_invoice_ubl, invoiceId="INV-0002")
 
 

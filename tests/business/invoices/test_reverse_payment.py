@@ -39,15 +39,15 @@ def test_a_preview_reverses_nothing_and_says_what_would_happen(cast: Cast) -> No
     noon = at_noon(cast)
     payment = pay_invoice(noon, issue_invoice(noon), "250")
     preview = noon.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], reason="x")
-    assert preview["summary"] == "The payment 250.00 GBP of 2026-11-16 by Calder Property is reversed."
-    assert preview["effects"][0] == "INV-0001 is to be paid again: 250.00 GBP."
+    assert preview["summary"] == "Reverse the payment of 250.00 GBP on 2026-11-16 by Calder Property."
+    assert preview["effects"][0] == "250.00 GBP of INV-0001 becomes unpaid again."
     assert to_event_record(cast.perform(get_payment, paymentId=payment["id"])) == to_event_record(payment)
 
 
 def test_it_is_reversed_once(cast: Cast) -> None:
     payment = pay_invoice(cast, issue_invoice(cast), "1")
     reverse(cast, payment)
-    with pytest.raises(Blocked, match=r"^The payment 1\.00 GBP of .* is reversed already\.$"):
+    with pytest.raises(Blocked, match=r"^The payment of 1\.00 GBP on .* is already reversed\.$"):
         reverse(cast, payment)
 
 
@@ -69,7 +69,7 @@ def test_what_a_bank_calls_it_is_recorded_again_for_whom_it_was(cast: Cast) -> N
     assert [one["invoiceNumber"] for one in again["allocations"]] == ["INV-0002"]
     second = pay_invoice(cast, right, "10", externalRef=called)
     assert (second["status"], suggested()["paymentId"]) == ("recorded", second["id"])
-    with pytest.raises(Invalid, match=rf"^externalRef: is known already, .*{second['id']}"):
+    with pytest.raises(Invalid, match=rf"^externalRef: already belongs to .*{second['id']}"):
         pay_invoice(cast, right, "10", externalRef=called)
     # What stood there before stays as it was.
     assert cast.perform(get_payment, paymentId=first["id"])["externalRef"] == called
@@ -99,7 +99,7 @@ def test_it_is_taken_back_today_where_no_date_is_sent(cast: Cast) -> None:
 
 @pytest.mark.parametrize(
     ("on", "told"),
-    [("2026-11-17", r"^on: is ahead"), ("2026-11-09", r"^on: is before the payment, which is of 2026-11-10$")],
+    [("2026-11-17", r"^on: is in the future"), ("2026-11-09", r"^on: is before the date of the payment, 2026-11-10$")],
 )
 def test_it_is_taken_back_neither_before_it_was_paid_nor_ahead(cast: Cast, on: str, told: str) -> None:
     noon = at_noon(cast)
@@ -113,10 +113,10 @@ def test_not_on_a_day_of_closed_books(cast: Cast) -> None:
     payment = pay_invoice(noon, issue_invoice(noon), "1", on="2026-11-09")
     set_organisation_columns(cast, books_closed_until="2026-11-10")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-11-10, so nothing of 2026-11-10 changes"
+        Blocked, match=r"^The books are closed until 2026-11-10, so nothing dated 2026-11-10 can be changed"
     ) as it:
         reverse(noon, payment, on="2026-11-10")
-    assert [reason.unblocked_by for reason in it.value.reasons] == ["update_settings"]
+    assert [reason.first for reason in it.value.reasons] == [("update_settings", "update_organisation")]
 
 
 def list_posting_rows(cast: Cast, first: str, last: str) -> list[tuple[str | None, ...]]:

@@ -12,7 +12,7 @@ from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import RequestDetails
 from mainstay.vocabulary.permissions import Role
-from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound, Stale
+from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid, Lapsed, NotFound, Stale, UnblockingAction
 from support.cast import Cast
 from support.customers import ADDRESS, list_task_kinds, make_contact, make_customer, make_job, make_site
 from support.hours import cast_at as at_noon
@@ -81,12 +81,12 @@ def test_a_preview_takes_no_number_and_tells_everything(cast: Cast) -> None:
     noon, count = at_noon(cast), len(list_events_of(cast))
     draft = make_invoice(noon)
     preview = preview_send(noon, draft)
-    assert preview["summary"] == "INV-0001 New heating goes to Calder Property: 1000.00 GBP, due on 2026-11-30."
+    assert preview["summary"] == "Send INV-0001 New heating to Calder Property: 1000.00 GBP, due on 2026-11-30."
     mailed, says, webhook_effect = preview["effects"]
-    assert mailed == f"It is mailed to ann@calder.example: Invoice INV-0001 from {_organisation_name(cast)}"
-    assert says.startswith("The mail says:\nHello Calder Property,")
+    assert mailed == f"Email to ann@calder.example: Invoice INV-0001 from {_organisation_name(cast)}"
+    assert says.startswith("The email says:\nHello Calder Property,")
     assert "[link]" in says
-    assert webhook_effect == "Webhooks are told: An invoice was issued."
+    assert webhook_effect == "Webhook event: An invoice was issued."
     assert preview["blockers"] == []
     assert to_event_record(reread_invoice(cast, draft)) == to_event_record(draft)
     assert (waiting_emails(cast), len(list_events_of(cast))) == ([], count + 1)
@@ -103,17 +103,19 @@ def test_all_that_is_in_its_way_is_told_at_once(cast: Cast) -> None:
     assert [blocker.partition(".")[0] for blocker in blockers] == [
         "Calder is archived",
         blockers[1].partition(".")[0],
-        "There is no line with a price on it",
-        "It is due on 2020-01-01, which is past",
-        "There is no address to mail it to",
+        "There's no line with a price",
+        "The due date 2020-01-01 is in the past",
+        "Calder has no email address",
     ]
-    assert blockers[1].startswith("The books are closed until 2999-12-31, so nothing of ")
+    assert blockers[1].startswith("The books are closed until 2999-12-31, so nothing dated ")
     with pytest.raises(Blocked):
         issue_by_email(cast, draft)
 
 
 def test_less_than_nothing_is_not_issued_and_nothing_is_paid_at_once(cast: Cast) -> None:
-    with pytest.raises(Blocked, match=r"^It comes to less than nothing\. Credit the invoice that it takes off"):
+    with pytest.raises(
+        Blocked, match=r"^The total is below zero\. Change the lines, or credit the invoice that they deduct"
+    ):
         issue_invoice(cast, make_invoice(cast, lines=[BOILER | {"unitPrice": "-1"}]))
     free = issue_invoice(cast, make_invoice(cast, lines=[BOILER | {"unitPrice": "0"}]))
     assert (free["status"], free["due"], free["number"]) == ("paid", "0.00", "INV-0001")
@@ -122,7 +124,9 @@ def test_less_than_nothing_is_not_issued_and_nothing_is_paid_at_once(cast: Cast)
 def test_books_that_are_closed_until_yesterday_are_open_today(cast: Cast) -> None:
     noon = at_noon(cast)
     set_organisation_columns(cast, books_closed_until="2026-11-16")
-    with pytest.raises(Blocked, match=r"^The books are closed until 2026-11-16, so nothing of 2026-11-16 changes"):
+    with pytest.raises(
+        Blocked, match=r"^The books are closed until 2026-11-16, so nothing dated 2026-11-16 can be changed"
+    ):
         issue_invoice(noon)
     set_organisation_columns(cast, books_closed_until="2026-11-15")
     assert issue_invoice(noon)["status"] == "sent"
@@ -145,10 +149,10 @@ def test_it_is_mailed_where_it_is_said_or_not_at_all(cast: Cast) -> None:
     issue_by_email(cast, to=["zoe@else.example", "ZOE@else.example"])
     assert [mail["to"] for mail in waiting_emails(cast)] == ["zoe@else.example"]
     nobody = make_invoice(cast, customerId=make_customer(cast))
-    with pytest.raises(Blocked, match=r"^There is no address to mail it to\. Give Calder Property one") as refusal:
+    with pytest.raises(Blocked, match=r"^Calder Property has no email address\. Add one, ") as refusal:
         issue_by_email(cast, nobody)
-    assert refusal.value.unblocking_actions == (("update_customer", nobody["customerId"]),)
-    assert "Nobody is mailed: hand it over yourself." in preview_send(cast, nobody, deliver="none")["effects"]
+    assert refusal.value.unblocking_actions == (UnblockingAction("update_customer", nobody["customerId"]),)
+    assert "No email is sent. Deliver the invoice yourself." in preview_send(cast, nobody, deliver="none")["effects"]
     assert issue_invoice(cast, nobody)["status"] == "sent"
     assert len(waiting_emails(cast)) == 1
 
@@ -219,7 +223,9 @@ def test_a_final_invoice_names_what_it_takes_off(cast: Cast) -> None:
 def test_whether_it_is_an_e_invoice_is_told_and_stops_nothing(cast: Cast) -> None:
     make_default_tax_rate(cast)
     draft = make_invoice(cast)
-    assert preview_send(cast, draft)["warnings"][0].startswith("It is no e-invoice: your address country, ")
+    assert preview_send(cast, draft)["warnings"][0].startswith(
+        "No e-invoice will be included. Missing: the country in your address, "
+    )
     incomplete = issue_invoice(cast, draft)
     assert incomplete["eInvoice"]["status"] == "incomplete"
     assert "buyer.address.country" in incomplete["eInvoice"]["missing"]
@@ -235,9 +241,9 @@ def test_whether_it_is_an_e_invoice_is_told_and_stops_nothing(cast: Cast) -> Non
 
 def test_where_it_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
     message = (
-        "The organisation has no bank details, so the invoice does not say where to pay. Add them in settings, under"
+        "The invoice doesn't say where to pay, because you have no bank details. Add them in settings, under Money,"
+        " first."
     )
-    message = f"{message} Money, first."
     draft, free = make_invoice(cast), make_invoice(cast, lines=[BOILER | {"unitPrice": "0"}])
     assert message in preview_send(cast, draft)["warnings"]
     assert message not in preview_send(cast, free)["warnings"]
@@ -252,7 +258,9 @@ def test_what_is_on_account_is_offered(cast: Cast) -> None:
     first = issue_invoice(cast, make_invoice(cast, customerId=customer))
     pay_invoice(cast, first, "1250")
     draft = make_invoice(cast, customerId=customer)
-    message = "Calder Property has 250.00 GBP on account. allocate_payment puts it to the invoice."
+    message = (
+        "Calder Property has 250.00 GBP on account, which can be allocated to this invoice. allocate_payment does that."
+    )
     assert message in preview_send(cast, draft, deliver="none")["warnings"]
 
 
@@ -273,9 +281,9 @@ def test_its_job_is_invoiced_once_all_of_its_work_is(cast: Cast) -> None:
 
 def test_what_was_issued_is_not_issued_again(cast: Cast) -> None:
     sent = issue_by_email(cast)
-    with pytest.raises(Blocked, match=r"^INV-0001 was issued already\. get_invoice shows it"):
+    with pytest.raises(Blocked, match=r"^INV-0001 has already been issued\.$"):
         issue_by_email(cast, sent)
-    with pytest.raises(Blocked, match=r"^INV-0001 was issued already\. get_invoice shows it"):
+    with pytest.raises(Blocked, match=r"^INV-0001 has already been issued\.$"):
         issue_by_email(cast, void_issued(cast, sent))
     assert len(waiting_emails(cast)) == 1
 

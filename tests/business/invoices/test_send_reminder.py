@@ -40,8 +40,8 @@ def test_a_preview_mails_nothing_and_says_what_would_happen(cast: Cast) -> None:
     noon = at_noon(cast)
     sent = issue_invoice(noon)
     preview = remind(noon, sent)
-    assert preview["summary"] == "Calder Property is reminded of INV-0001 New heating: 1000.00 GBP is to be paid."
-    assert "INV-0001 is not overdue: there is time until 2026-11-30." in preview["warnings"]
+    assert preview["summary"] == "Remind Calder Property of INV-0001 New heating: 1000.00 GBP to pay."
+    assert "INV-0001 is not overdue yet: it is due on 2026-11-30." in preview["warnings"]
     assert waiting_emails(cast) == []
     assert to_event_record(reread_invoice(noon, sent)) == to_event_record(sent)
 
@@ -64,11 +64,11 @@ def test_whoever_was_reminded_lately_is_given_time(cast: Cast) -> None:
     sent = issue_invoice(noon)
     overdue = cast_later(noon, days=20)
     assert remind(overdue, sent)["warnings"] == [
-        "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
+        "Your organisation has no email address, so nobody can reply. Add one in settings."
     ]
     remind(overdue, sent, confirmed=True)
     soon, patient = cast_later(overdue, days=2), cast_later(overdue, days=4)
-    assert remind(soon, sent)["warnings"][0] == "They were reminded of INV-0001 on 2026-12-06 already."
+    assert remind(soon, sent)["warnings"][0] == "The customer was already reminded of INV-0001 on 2026-12-06."
     assert len(remind(patient, sent)["warnings"]) == 1
 
 
@@ -78,9 +78,9 @@ def test_a_second_reminder_within_a_day_takes_a_word_of_its_own(cast: Cast) -> N
     remind(noon, sent, confirmed=True)
     soon = cast_later(noon, seconds=1)
     message = (
-        "Calder Property was reminded of INV-0001 less than a day ago, on 2026-11-16. Wait, or choose to remind them"
+        "Calder Property was reminded of INV-0001 less than 24 hours ago, on 2026-11-16. Wait, or choose to remind them"
     )
-    message += " again (send `again` as true)."
+    message += " again. To do so, send `again` as true."
     assert remind(soon, sent)["blockers"] == [message]
     with pytest.raises(Blocked) as refused:
         remind(soon, sent, confirmed=True)
@@ -92,8 +92,8 @@ def test_a_second_reminder_within_a_day_takes_a_word_of_its_own(cast: Cast) -> N
 
 
 def test_where_the_invoice_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
-    message = "The organisation had no bank details when the invoice was issued, so it does not say where to pay. Tell"
-    message = f"{message} them that yourself."
+    message = "The invoice doesn't say where to pay, because you had no bank details when it was issued. Tell"
+    message = f"{message} the customer yourself."
     silent = issue_invoice(cast)
     assert message in remind(cast, silent)["warnings"]
     cast.perform(update_organisation, bank={"account": "12345678", "sortCode": "20-00-00"})
@@ -103,18 +103,18 @@ def test_where_the_invoice_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
 
 
 def test_where_nothing_is_to_be_paid_nobody_is_reminded(cast: Cast) -> None:
-    with pytest.raises(Blocked, match=r"^A draft was never sent\. Send it first\.$"):
+    with pytest.raises(Blocked, match=r"^This is a draft\. Send it first\.$"):
         remind(cast, make_invoice(cast), confirmed=True)
     settled = issue_invoice(cast)
     pay_invoice(cast, settled)
     for over in (settled, void_issued(cast, issue_invoice(cast)), credit_issued(cast, issue_invoice(cast))):
-        with pytest.raises(Blocked, match=r"^There is nothing left to pay of INV-000\d\.$"):
+        with pytest.raises(Blocked, match=r"^There's nothing left to pay on INV-000\d\.$"):
             remind(cast, over, confirmed=True)
 
 
 def test_it_goes_where_it_is_said_and_nobody_is_refused(cast: Cast) -> None:
     sent = issue_invoice(cast, make_invoice(cast, customerId=make_customer(cast)))
-    with pytest.raises(Blocked, match=r"^There is no address to mail it to\."):
+    with pytest.raises(Blocked, match=r"^Calder Property has no email address\."):
         remind(cast, sent, confirmed=True)
     remind(cast, sent, to=["zoe@else.example"], confirmed=True)
     assert [mail["to"] for mail in waiting_emails(cast)] == ["zoe@else.example"]

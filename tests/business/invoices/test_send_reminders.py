@@ -38,11 +38,11 @@ def test_one_preview_says_who_is_reminded_of_what_and_then_all_are(cast: Cast, o
     other = issue_to_new_customer(noon, "Cid")
     pay_invoice(noon, bob, "250")
     preview = remind(overdue_cast, ann, bob)
-    assert preview["summary"] == "Reminders of 2 invoices go to 2 customers: 1750.00 GBP is to be paid."
-    effects = [effect for effect in preview["effects"] if not effect.startswith("Webhooks")]
+    assert preview["summary"] == "Send reminders for 2 invoices to 2 customers: 1750.00 GBP to pay."
+    effects = [effect for effect in preview["effects"] if not effect.startswith("Webhook event: ")]
     assert effects == [
-        "INV-0001 is mailed to ann@x.example: Reminder: invoice INV-0001 from " + organisation_name(overdue_cast),
-        "INV-0002 is mailed to bob@x.example: Reminder: invoice INV-0002 from " + organisation_name(overdue_cast),
+        "INV-0001 by email to ann@x.example: Reminder: invoice INV-0001 from " + organisation_name(overdue_cast),
+        "INV-0002 by email to bob@x.example: Reminder: invoice INV-0002 from " + organisation_name(overdue_cast),
     ]
     assert (preview["warnings"], preview["blockers"], waiting_emails(cast)) == ([], [], [])
     done = remind(overdue_cast, ann, bob, confirmed=True)
@@ -70,8 +70,8 @@ def test_each_invoice_that_cannot_be_reminded_of_is_named_with_its_reason_and_no
     pay_invoice(noon, settled)
     preview = remind(overdue_cast, fine, draft, settled)
     assert preview["blockers"] == [
-        "Draft invoice New heating: A draft was never sent. Send it first.",
-        "INV-0002 New heating: There is nothing left to pay of INV-0002.",
+        "Draft invoice New heating: This is a draft. Send it first.",
+        "INV-0002 New heating: There's nothing left to pay on INV-0002.",
     ]
     with pytest.raises(Blocked):
         remind(overdue_cast, fine, draft, settled, confirmed=True)
@@ -85,7 +85,7 @@ def test_whoever_has_no_address_is_named_and_nothing_is_sent(cast: Cast, overdue
         issue_invoice(noon, make_invoice(noon, customerId=make_customer(noon, "Zoe"))),
     )
     [blocker] = remind(overdue_cast, fine, silent)["blockers"]
-    assert blocker.startswith("INV-0002 New heating: There is no address to mail it to. Give Zoe one")
+    assert blocker.startswith("INV-0002 New heating: Zoe has no email address. Add one")
     with pytest.raises(Blocked):
         remind(overdue_cast, fine, silent, confirmed=True)
     assert waiting_emails(cast) == []
@@ -98,15 +98,15 @@ def test_what_is_worth_a_look_names_the_invoice(cast: Cast, overdue_cast: Cast) 
     fresh = issue_invoice(overdue_cast, make_invoice(overdue_cast, customerId=customer))
     remind(overdue_cast, first, confirmed=True)
     assert remind(cast_later(overdue_cast, days=1), first, second, fresh)["warnings"] == [
-        "They were reminded of INV-0001 on 2026-12-06 already.",
-        "INV-0003 is not overdue: there is time until 2026-12-20.",
-        "Ann gets 3 emails, one for each invoice. send_statement lists all of them in one.",
+        "The customer was already reminded of INV-0001 on 2026-12-06.",
+        "INV-0003 is not overdue yet: it is due on 2026-12-20.",
+        "Ann gets 3 emails, one for each invoice. A statement lists them all in one email. send_statement sends it.",
     ]
 
 
 def test_the_same_invoice_is_not_named_twice_nor_too_many_at_once(cast: Cast) -> None:
     sent = issue_invoice(cast)
-    with pytest.raises(Invalid, match=r"^invoiceIds\.1: is named twice$"):
+    with pytest.raises(Invalid, match=r"^invoiceIds\.1: is listed twice$"):
         cast.perform(send_reminders, Role.OFFICE, invoiceIds=[sent["id"], sent["number"]])
     for wrong in ([], [sent["id"]] * (MAX_REMINDERS + 1)):
         with pytest.raises(Invalid, match=r"^invoiceIds"):

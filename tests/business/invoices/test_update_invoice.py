@@ -73,7 +73,7 @@ def test_a_line_of_a_quote_can_be_changed_and_stays_billed(cast: Cast) -> None:
     (line,) = draft["lines"]
     after = edit_invoice(cast, draft, {"edit": "set", "lineId": line["id"], "unitPrice": "900"})
     assert (after["net"], after["lines"][0]["source"]) == ("900.00", line["source"])
-    with pytest.raises(Blocked, match="on invoices already"):
+    with pytest.raises(Blocked, match="already on invoices"):
         make_invoice(cast, quoteId=quote["id"])
 
 
@@ -97,15 +97,17 @@ def test_what_is_wrong_is_told_by_its_field(cast: Cast, edit: dict[str, object],
 
 def test_what_was_issued_stays_as_it_is(cast: Cast) -> None:
     sent = issue_invoice(cast)
-    with pytest.raises(Blocked, match=r"^INV-0001 was issued, so it stays as it is\. Void or credit it instead\.$"):
+    with pytest.raises(
+        Blocked, match=r"^INV-0001 has been issued, so it can't be edited\. Void or credit it instead\.$"
+    ):
         edit_invoice(cast, sent, title="x")
     for over in (void_issued(cast, issue_invoice(cast)), credit_issued(cast, issue_invoice(cast))):
-        with pytest.raises(Blocked, match=r"was issued, so it stays as it is\.$"):
+        with pytest.raises(Blocked, match=r"has been issued, so it can't be edited\.$"):
             edit_invoice(cast, over, title="x")
 
 
 def test_a_site_of_another_customer_is_refused(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer"):
+    with pytest.raises(Invalid, match=r"^siteId: belongs to another customer"):
         edit_invoice(cast, make_invoice(cast), siteId=make_site(cast, make_customer(cast)))
 
 

@@ -41,15 +41,15 @@ def test_it_keeps_its_number_and_nothing_is_owed(cast: Cast, role: Role) -> None
 def test_a_preview_voids_nothing_and_says_what_would_happen(cast: Cast) -> None:
     sent = issue_invoice(cast)
     preview = cast.perform(void_invoice, Role.OFFICE, invoiceId=sent["id"], reason="Twice")
-    assert preview["summary"] == "INV-0001 New heating becomes void: Calder Property owes nothing of 1000.00 GBP."
-    assert preview["effects"][0].startswith("Its number stays in the books, and its PDF gets a stamped copy.")
+    assert preview["summary"] == "Void INV-0001 New heating: Calder Property no longer owes 1000.00 GBP."
+    assert preview["effects"][0].startswith("The invoice keeps its number and gets a PDF stamped as void.")
     assert preview["blockers"] == []
     assert to_event_record(reread_invoice(cast, sent)) == to_event_record(sent)
 
 
 def test_a_second_time_is_answered_sensibly(cast: Cast) -> None:
     void = void_issued(cast, issue_invoice(cast))
-    with pytest.raises(Blocked, match=r"^INV-0001 is void already\.$"):
+    with pytest.raises(Blocked, match=r"^INV-0001 is already void\.$"):
         void_issued(cast, void)
 
 
@@ -67,8 +67,8 @@ def test_with_a_payment_it_is_credited_instead(cast: Cast) -> None:
     with pytest.raises(Blocked) as refusal:
         void_issued(cast, sent)
     (reason,) = refusal.value.reasons
-    assert reason.text == "250.00 GBP of INV-0001 is paid. Credit it instead, or reverse the payment first."
-    assert reason.unblocked_by == "credit_invoice"
+    assert reason.text == "250.00 GBP of INV-0001 has been paid. Credit it instead, or reverse the payment first."
+    assert (reason.first, reason.instead) == ("reverse_payment", "credit_invoice")
     assert "void_invoice" not in reread_invoice(cast, sent)["availableActions"]
     assert payment["status"] == "recorded"
 
@@ -81,8 +81,8 @@ def test_every_reason_is_told(cast: Cast) -> None:
     set_organisation_columns(cast, books_closed_until="2026-11-16")
     preview = noon.perform(void_invoice, Role.OFFICE, invoiceId=sent["id"], reason="x")
     assert preview["blockers"] == [
-        "1.00 GBP of INV-0001 is paid. Credit it instead, or reverse the payment first.",
-        "INV-0001 was credited. Credit what is left of it instead.",
+        "1.00 GBP of INV-0001 has been paid. Credit it instead, or reverse the payment first.",
+        "INV-0001 is already partly credited. Credit the rest of it instead.",
         "The books are closed until 2026-11-16. Credit INV-0001 instead.",
     ]
 
@@ -91,7 +91,7 @@ def test_of_what_is_wholly_credited_nothing_is_left(cast: Cast) -> None:
     noon = at_noon(cast)
     sent = issue_invoice(noon)
     credit_issued(noon, sent)
-    with pytest.raises(Blocked, match=r"^INV-0001 is credited already, so nothing is left to be made void\.$"):
+    with pytest.raises(Blocked, match=r"^INV-0001 is already credited in full, so it can't be voided\.$"):
         void_issued(noon, sent)
 
 
@@ -104,10 +104,12 @@ def test_what_comes_to_nothing_is_void_though_its_books_are_closed(cast: Cast) -
     final = issue_invoice(noon, make_invoice(noon, quoteId=quote["id"]))
     assert (final["total"], final["status"]) == ("0.00", "paid")
     set_organisation_columns(cast, books_closed_until="2026-11-16")
-    with pytest.raises(Blocked, match=r"^INV-0002 comes to nothing\. Void it instead\.$"):
+    with pytest.raises(Blocked, match=r"^The total of INV-0002 is zero\. Void it instead\.$"):
         credit_issued(noon, final)
     # Nor today, as long as that is closed as well.
-    with pytest.raises(Blocked, match=r"^The books are closed until 2026-11-16, so nothing of 2026-11-16 changes"):
+    with pytest.raises(
+        Blocked, match=r"^The books are closed until 2026-11-16, so nothing dated 2026-11-16 can be changed"
+    ):
         void_issued(noon, final)
     tomorrow = at_noon(cast, "2026-11-17T12:00:00Z")
     assert "void_invoice" in reread_invoice(tomorrow, final)["availableActions"]
@@ -120,7 +122,7 @@ def test_what_comes_to_nothing_is_void_though_its_books_are_closed(cast: Cast) -
 
 
 def test_a_draft_is_deleted_instead(cast: Cast) -> None:
-    with pytest.raises(Blocked, match=r"^A draft has no number\. Delete it instead\.$"):
+    with pytest.raises(Blocked, match=r"^This is a draft\. Delete it instead\.$"):
         void_issued(cast, make_invoice(cast))
 
 

@@ -53,17 +53,18 @@ def test_what_is_owed_of_a_part_of_it_keeps_it_from_being_closed(cast: Cast) -> 
     job = make_job(cast, make_customer(cast), billing="fixed", budget="1000")["id"]
     half = issue_invoice(cast, make_invoice(cast, jobId=job, lines=[{"description": "First half", "unitPrice": "600"}]))
     cast.perform(change_job_status, jobId=job, status="done")
-    with pytest.raises(Blocked, match=r"^J-0001 has an invoice that is not paid yet\. Record the payment, or credit"):
+    with pytest.raises(Blocked, match=r"^J-0001 has an unpaid invoice\. Record the payment, or credit"):
         cast.perform(change_job_status, jobId=job, status="closed")
     pay_invoice(cast, half, "100")
     assert cast.perform(get_job, jobId=job)["stage"] == "toInvoice"
     pay_invoice(cast, half)
     closed = cast.perform(change_job_status, jobId=job, status="closed")
     assert (closed["status"], closed["stage"]) == ("closed", "closed")
-    assert closed["warnings"] == ["J-0001 is closed without an invoice for all of it." + BILL_IT]
+    message = "J-0001 is closed without a full invoice. Create one if the customer should pay. Call draft_invoice."
+    assert closed["warnings"] == [message]
 
 
-BILL_IT = " Invoice it if it is to be billed (draft_invoice)."
+BILL_IT = " Invoice it if the customer should pay. Call draft_invoice."
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,8 @@ def test_closing_warns_of_work_that_is_on_no_invoice(cast: Cast, status: str, wo
     cast.perform(change_job_status, jobId=job["id"], status="done")
     closed = cast.perform(change_job_status, Role.OFFICE, jobId=job["id"], status="closed")
     assert closed["stage"] == "closed"
-    assert closed["warnings"] == [f"{job['number']} has {work}2 lines of materials on no invoice.{BILL_IT}"]
+    message = f"{job['number']} has work that is not on an invoice: {work}2 lines of materials.{BILL_IT}"
+    assert closed["warnings"] == [message]
 
 
 def test_closing_what_is_not_billed_warns_of_nothing(cast: Cast) -> None:
@@ -88,10 +90,10 @@ def test_closing_what_is_not_billed_warns_of_nothing(cast: Cast) -> None:
 
 def test_it_is_refused_in_words_that_say_what_is_possible(cast: Cast) -> None:
     job = make_job(cast, make_customer(cast))["id"]
-    with pytest.raises(Blocked, match=r"^J-0001 is open already\.$"):
+    with pytest.raises(Blocked, match=r"^J-0001 is already open\.$"):
         cast.perform(change_job_status, jobId=job, status="open")
     with pytest.raises(
-        Blocked, match=r"^J-0001 is open\. From there it can become: inProgress, done, onHold, enquiry\.$"
+        Blocked, match=r"^J-0001 is open\. It can only become 'inProgress', 'done', 'onHold' or 'enquiry'\.$"
     ):
         cast.perform(change_job_status, jobId=job, status="closed")
     with pytest.raises(Invalid, match=r"^status: is not one of"):
@@ -119,16 +121,16 @@ def test_a_running_timer_is_stopped_first(cast: Cast) -> None:
     with cast.performer.database.write_transaction(cast.organisation) as db:
         ctx = Context(db, cast.actor(Role.OFFICE), RequestDetails("r"), cast.performer.clock)
         store.save(ctx, JOBS.fetch(ctx, job), {"running_timers": 1})
-    with pytest.raises(Blocked, match=r"^A timer still runs on J-0001\. Stop it first\. list_hours") as refusal:
+    with pytest.raises(Blocked, match=r"^A timer is still running on J-0001\. Stop it first\. list_hours") as refusal:
         cast.perform(change_job_status, jobId=job, status="done")
-    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["stop_timer"]
+    assert [reason.first for reason in refusal.value.reasons] == ["stop_timer"]
 
 
 @pytest.mark.parametrize("status", ["enquiry", "closed"])
 def test_a_member_leaves_the_ends_to_the_office(cast: Cast, status: str) -> None:
     job = make_job(cast, make_customer(cast), Role.MEMBER)["id"]
     cast.perform(change_job_status, Role.MEMBER, jobId=job, status="done")
-    with pytest.raises(Forbidden, match=rf"^The role member may not make it {status}\. Ask the office\.$"):
+    with pytest.raises(Forbidden, match=rf"^You cannot change the status of J-0001 to {status}\. Ask the office\.$"):
         cast.perform(change_job_status, Role.MEMBER, jobId=job, status=status)
 
 

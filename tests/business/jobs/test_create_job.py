@@ -76,7 +76,7 @@ def test_of_several_sites_none_is_taken_and_that_is_warned_of(cast: Cast) -> Non
         make_site(cast, customer, name=name)
     made = cast.perform(create_job, customerId=customer, title="Mend the leak")
     assert made["siteId"] is None
-    message = "Calder Property has several sites, and the job is at none yet. Choose one. list_sites shows them, and"
+    message = "Calder Property has several sites, so the job has none yet. Choose one. list_sites shows them, and"
     assert made["warnings"] == [f"{message} update_job sets siteId."]
     assert "warnings" not in cast.perform(create_job, customerId=make_customer(cast, "Other"), title="Mend the leak")
 
@@ -140,8 +140,8 @@ def test_a_repeat_with_the_same_key_makes_nothing_twice(cast: Cast) -> None:
         ({"priority": "soon"}, "priority: is not one of 'low', 'normal', 'high' or 'urgent'"),
         ({"billing": "free"}, "billing: is not one of 'fixed', 'timeAndMaterials' or 'nonBillable'"),
         ({"dueOn": "27.11.2026"}, "dueOn: is not a date such as 2026-11-15"),
-        ({"budget": "-1"}, "budget: is not a decimal such as 85.50"),
-        ({"budget": "1e3"}, "budget: is not a decimal such as 85.50"),
+        ({"budget": "-1"}, "budget: is not a number such as 85.50"),
+        ({"budget": "1e3"}, "budget: is not a number such as 85.50"),
         ({"customerId": "J-0001"}, "customerId: is not the id of a customer"),
         ({"siteId": "customer_1"}, "siteId: is not the id of a site"),
         ({"leadPersonId": "Tom"}, "leadPersonId: is not the id of a person"),
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object], te
 
 def test_a_site_of_another_customer_is_refused(cast: Cast, other_cast: Cast) -> None:
     site = make_site(cast, make_customer(cast, "Ryburn"))
-    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer, list_sites tells this one's$"):
+    with pytest.raises(Invalid, match=r"^siteId: belongs to another customer, list_sites shows this customer's sites$"):
         make_job(cast, make_customer(cast), siteId=site)
     with pytest.raises(NotFound, match="no site"):
         make_job(cast, make_customer(cast), siteId=make_site(other_cast, make_customer(other_cast)))
@@ -173,10 +173,10 @@ def test_only_people_who_are_here_work_on_it(cast: Cast, other_cast: Cast, field
     customer = make_customer(cast)
     invited = cast.perform(invite_person, name="Nina New", email="nina@new.example", role="member")["id"]
     assert make_job(cast, customer, **given(invited))
-    with pytest.raises(Invalid, match=f"^{field}: names nobody of this organisation, list_people tells who is here$"):
+    with pytest.raises(Invalid, match=f"^{field}: is not part of this organisation, list_people shows who is active$"):
         make_job(cast, customer, **given(other_cast.people[Role.MEMBER]))
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
-    with pytest.raises(Invalid, match=f"^{field}: names Mia Member, who has left, list_people tells who is here$"):
+    with pytest.raises(Invalid, match=f"^{field}: is Mia Member, who has left, list_people shows who is active$"):
         make_job(cast, customer, **given(cast.people[Role.MEMBER]))
 
 
@@ -185,13 +185,13 @@ def test_for_an_archived_customer_there_is_none(cast: Cast) -> None:
     cast.perform(archive_customer, customerId=customer)
     with pytest.raises(Blocked, match=r"is archived\. Restore the customer first\.") as refusal:
         make_job(cast, customer)
-    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["restore_customer"]
+    assert [reason.first for reason in refusal.value.reasons] == ["restore_customer"]
 
 
 def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
     customer = make_customer(cast)
     make_job(cast, customer, externalRef="X-1")
-    with pytest.raises(Conflict, match=r"^J-0001 Replace the boiler has the reference X-1 already\. Change that job"):
+    with pytest.raises(Conflict, match=r"^J-0001 Replace the boiler already has the external ID X-1\. Change it there"):
         make_job(cast, customer, externalRef="X-1")
 
 

@@ -123,22 +123,23 @@ def test_a_member_moves_it_between_open_and_done(before: Any, after: Any) -> Non
 def test_while_a_timer_runs_it_is_not_over(before: Any, after: Any) -> None:
     timed = build_job(status=before, running_timers=1)
     (reason,) = timed.not_movable(OFFICE, after)
-    message = "A timer still runs on J-0001. Stop it first"
-    assert reason.text == f"{message}. list_hours of the job with the status `running` tells whose it is."
-    assert reason.unblocked_by == "stop_timer"
+    message = "A timer is still running on J-0001."
+    hint = "list_hours of the job with the status `running` shows whose it is."
+    assert reason.text == f"{message} Stop it first. {hint}"
+    assert reason.first == "stop_timer"
     # People who see only their own hours see no other timer and cannot stop one.
     if after in FIELD_STATUSES:
         (reason,) = timed.not_movable(MEMBER, after)
-        assert reason.text == f"{message} if it is yours. Otherwise whoever started it does, or someone in the office."
+        assert reason.text == f"{message} If it is not yours, ask the person who started it or the office to stop it."
 
 
 def test_what_is_owed_keeps_it_from_being_closed() -> None:
     (reason,) = build_job(status="done", invoiced=True, owed=1).not_movable(OFFICE, "closed")
-    assert reason.text == "J-0001 is not paid yet. It closes by itself when it is."
+    assert reason.text == "J-0001 is not paid yet. It closes automatically once it is."
     assert build_job(status="done", invoiced=True).not_movable(OFFICE, "closed") == []
     (reason,) = build_job(status="done", owed=1).not_movable(OFFICE, "closed")
-    message = "J-0001 has an invoice that is not paid yet. Record the payment, or credit or void it, first."
-    assert (reason.text, reason.unblocked_by) == (message, "record_payment")
+    message = "J-0001 has an unpaid invoice. Record the payment, or credit or void the invoice, first."
+    assert (reason.text, reason.first) == (message, "record_payment")
     assert build_job(status="done").not_movable(OFFICE, "closed") == []
 
 
@@ -146,7 +147,7 @@ def test_what_is_owed_keeps_it_from_being_closed() -> None:
 def test_only_what_is_not_over_is_changed_or_worked_on(status: Any) -> None:
     over = status in {"closed", "cancelled"}
     for reasons in (build_job(status=status).not_changeable(OFFICE), build_job(status=status).not_workable()):
-        assert [(reason.text, reason.unblocked_by) for reason in reasons] == (
+        assert [(reason.text, reason.first) for reason in reasons] == (
             [(f"J-0001 is {status}. Reopen it first.", "change_job_status")] if over else []
         )
 
@@ -158,10 +159,10 @@ def test_what_is_closed_or_cancelled_or_timed_is_not_cancelled() -> None:
     }
     assert texts == {status: [] for status in get_args(JobStatus)} | {
         "closed": ["J-0001 is closed. Reopen it first."],
-        "cancelled": ["J-0001 is cancelled already."],
+        "cancelled": ["J-0001 is already cancelled."],
     }
     (reason,) = build_job(running_timers=2).not_cancellable(OFFICE)
-    assert reason.unblocked_by == "stop_timer"
+    assert reason.first == "stop_timer"
 
 
 def test_a_member_lacks_the_right_that_the_office_has() -> None:
@@ -179,7 +180,7 @@ def test_a_member_lacks_the_right_that_the_office_has() -> None:
         ("inProgress", "Finish the work", "done"),
         ("toInvoice", "Close the job", "closed"),
         ("paid", "Close the job", "closed"),
-        ("onHold", "Take it up again", "open"),
+        ("onHold", "Resume the job", "open"),
         ("cancelled", "Reopen the job", "open"),
     ],
 )

@@ -13,7 +13,7 @@ from support.purchases import make_bill, make_order
 from support.quotes import accept_quote, edit_quote, issue_quote, make_quote
 
 LINE: dict[str, Any] = {"description": "x" * 2_000, "unitPrice": "1"}
-TOO_LONG = "lines: would have 102,000 characters in all lines together"
+TOO_LONG = "lines: would have 102000 characters in total"
 
 
 def record_bill_of(cast: Cast, lines: list[dict[str, Any]]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def test_a_longer_draft_of_before_is_changed_shortened_and_sent(cast: Cast) -> N
     shorter: dict[str, object] = {"edit": "set", "lineId": draft["lines"][0]["id"], "description": "x"}
     assert edit_quote(cast, draft, shorter)["lines"][0]["description"] == "x"
     longer: dict[str, object] = {"edit": "add", "description": "xx", "unitPrice": "1"}
-    with pytest.raises(Invalid, match="edits: would have 147,003 characters"):
+    with pytest.raises(Invalid, match="edits: would have 147003 characters in total"):
         edit_quote(cast, draft, longer)
     assert issue_quote(cast, draft)["status"] == "sent"
 

@@ -9,7 +9,7 @@ from support.stored_state import operations_on
 
 def test_it_is_gone_once_it_is_confirmed(cast: Cast) -> None:
     work = park_new_task(cast)
-    assert cast.perform(drop_work, workId=work)["summary"] == "This is never done: A fax to x."
+    assert cast.perform(drop_work, workId=work)["summary"] == "This task will not be tried again: A fax to x"
     assert read_task_state(cast, work)
     cast.perform(drop_work, workId=work, confirmed=True)
     assert read_task_state(cast, work) is None
@@ -19,7 +19,7 @@ def test_it_is_gone_once_it_is_confirmed(cast: Cast) -> None:
 def test_what_has_not_failed_is_left_alone(cast: Cast) -> None:
     work = park_new_task(cast)
     cast.perform(retry_work, workId=work)
-    with pytest.raises(Conflict, match="It has not failed"):
+    with pytest.raises(Conflict, match="This task hasn't failed"):
         cast.perform(drop_work, workId=work, confirmed=True)
     assert read_task_state(cast, work)
 

@@ -19,8 +19,8 @@ def test_what_failed_is_listed_newest_first_and_nothing_that_waits(cast: Cast) -
     page = cast.perform(list_failed_work)
     assert [work["id"] for work in page["data"]] == [third, second, first]
     assert [work["about"] for work in page["data"]] == [
-        "What follows something that happened",
-        "Mail to kim@new.example: Come",
+        "Follow-up of a change",
+        "Email to kim@new.example: Come",
         "A fax to x",
     ]
     assert {(work["status"], work["problem"]) for work in page["data"]} == {("failed", PROBLEM)}

@@ -74,7 +74,7 @@ def test_one_that_was_tried_until_it_was_given_up_says_so_and_nothing_of_the_mac
         with only_cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
             outbox_queue.postpone_task(db, work, now, "ConnectionRefusedError: [Errno 111]")
     [(_, status, problem)] = list_states(only_cast, record)
-    assert (status, problem) == ("failed", "The mail server did not take it, though it was tried for two days.")
+    assert (status, problem) == ("failed", "The mail server did not accept it within two days.")
 
 
 def test_a_letter_about_no_record_leaves_no_message(only_cast: Cast) -> None:

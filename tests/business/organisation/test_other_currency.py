@@ -22,7 +22,7 @@ from support.quotes import BOILER, accept_quote, issue_quote, make_quote
 def test_an_invoice_in_another_is_not_issued(cast: Cast) -> None:
     draft = make_invoice(cast)
     set_organisation_columns(cast, currency="EUR")
-    message = "It is in GBP, and amounts here are in EUR. Delete it, and draft another in EUR."
+    message = "This is in GBP, but your organisation uses EUR. Delete this draft, and draft the invoice in EUR."
     with pytest.raises(Conflict, match=rf"^{message}$"):
         issue_invoice(cast, draft)
     assert reread_invoice(cast, draft)["number"] is None
@@ -34,14 +34,14 @@ def test_a_quote_in_another_is_not_sent_nor_is_a_revision_of_it(cast: Cast) -> N
     set_organisation_columns(cast, currency="EUR")
     revised = cast.perform(revise_quote, Role.OFFICE, quoteId=dropped["id"])
     for quote in (draft, revised):
-        with pytest.raises(Conflict, match=r"^It is in GBP, .*Withdraw it, and draft another in EUR\.$"):
+        with pytest.raises(Conflict, match=r"^This is in GBP, .*Withdraw it and create a quote in EUR\.$"):
             issue_quote(cast, quote, deliver="none")
 
 
 def test_an_order_in_another_is_not_sent(cast: Cast) -> None:
     draft = make_order(cast)
     set_organisation_columns(cast, currency="EUR")
-    with pytest.raises(Conflict, match=r"^It is in GBP, .*Cancel it, and draft another in EUR\.$"):
+    with pytest.raises(Conflict, match=r"^This is in GBP, .*Cancel it, and create another in EUR\.$"):
         place_order(cast, draft)
 
 
@@ -49,7 +49,7 @@ def test_an_order_in_another_is_not_sent(cast: Cast) -> None:
 def test_a_quote_in_another_is_not_billed(cast: Cast, currency: str) -> None:
     quote = make_accepted_quote(cast, BOILER, discount={"amount": "12.34"})
     set_organisation_columns(cast, currency=currency)
-    with pytest.raises(Conflict, match=rf"^It is in GBP, .*Draft an invoice with lines in {currency} instead\.$"):
+    with pytest.raises(Conflict, match=rf"^This is in GBP, .*Draft an invoice with lines in {currency} instead\.$"):
         make_invoice(cast, quoteId=quote["id"])
 
 
@@ -64,7 +64,10 @@ def test_no_deposit_of_a_quote_in_another_is_drafted(cast: Cast) -> None:
 def test_no_payment_is_put_to_an_invoice_in_another(cast: Cast) -> None:
     invoice = issue_invoice(cast, make_invoice(cast))
     set_organisation_columns(cast, currency="EUR")
-    message = "allocations: INV-0001 is in GBP, and the payment in EUR, credit it, and send another in EUR"
+    message = (
+        "allocations: include INV-0001, which is in GBP, but the payment is in EUR: credit the invoice and send another"
+        " in EUR"
+    )
     with pytest.raises(Invalid, match=rf"^{message}$"):
         pay_invoice(cast, invoice, "100")
     assert reread_invoice(cast, invoice)["paid"] == "0.00"

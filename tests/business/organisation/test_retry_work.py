@@ -30,7 +30,7 @@ def test_a_mail_is_on_its_way_again_on_its_record_s_page(cast: Cast) -> None:
 def test_what_has_not_failed_is_left_alone(cast: Cast) -> None:
     work = park_new_task(cast)
     cast.perform(retry_work, workId=work)
-    with pytest.raises(Conflict, match="It has not failed"):
+    with pytest.raises(Conflict, match="This task hasn't failed"):
         cast.perform(retry_work, workId=work)
 
 

@@ -186,10 +186,10 @@ def test_what_is_left_out_of_the_bank_is_null_in_it(cast: Cast) -> None:
     ("bank", "text"),
     [
         ("GB82WEST12345698765432", "bank: is not an object"),
-        ({"iban": "GB82WEST12345698765433"}, "bank.iban: is not an IBAN: a letter or digit of it is wrong"),
+        ({"iban": "GB82WEST12345698765433"}, "bank.iban: is not valid, check its letters and digits"),
         ({"iban": 8}, "bank.iban: is not text"),
         ({"iban": "x" * 81}, "bank.iban: is longer than 80 characters"),
-        ({"bic": "WEST"}, "bank.bic: is not a BIC such as COBADEFF, of 8 or 11 letters and digits"),
+        ({"bic": "WEST"}, "bank.bic: is not a BIC such as COBADEFF, with 8 or 11 letters and digits"),
         ({"sortCode": ""}, "bank.sortCode: is empty"),
         ({"sort_code": "x"}, "bank.sort_code: is not known here"),
     ],
@@ -236,15 +236,15 @@ def test_the_currency_stays_once_a_document_is_in_it(cast: Cast, kind: str, writ
     write(cast)
     with pytest.raises(Invalid) as refusal:
         cast.perform(update_organisation, currency="EUR", name="New")
-    message = f"currency: cannot be EUR: there are {kind} in another currency. Drop those that are drafts, or keep GBP"
-    assert refusal.value.text == message
+    problem = f"cannot be EUR, because there are {kind} in another currency, delete the drafts, or keep GBP"
+    assert refusal.value.text == f"currency: {problem}"
     # Nothing else is closed by that, nor is saying again what it is.
     assert cast.perform(update_organisation, currency="GBP", name="New")["name"] == "New"
 
 
 def test_the_currency_is_free_again_once_the_drafts_are_dropped(cast: Cast) -> None:
     quote, invoice, order = make_quote(cast), invoices.make_invoice(cast), make_order(cast)
-    with pytest.raises(Invalid, match="there are quotes and invoices and purchase orders in another currency"):
+    with pytest.raises(Invalid, match="there are quotes, invoices and purchase orders in another currency"):
         cast.perform(update_organisation, currency="EUR")
     cast.perform(withdraw_quote, quoteId=quote["id"], reason="Wrong currency", confirmed=True)
     cast.perform(delete_draft_invoice, invoiceId=invoice["id"], confirmed=True)

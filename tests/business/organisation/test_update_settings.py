@@ -57,6 +57,6 @@ def test_numbers_that_are_changed_make_another_version(cast: Cast) -> None:
 
 def test_all_numbers_that_were_given_are_told_at_once(cast: Cast) -> None:
     cast.perform(update_settings, jobNumbers={"next": 50}, quoteNumbers={"next": 60})
-    message = r"^jobNumbers\.next: is below 50, and numbers are given once; quoteNumbers\.next: is below 60, "
+    message = r"^jobNumbers\.next: is below 50, numbers can't be used twice; quoteNumbers\.next: is below 60, "
     with pytest.raises(Invalid, match=message):
         cast.perform(update_settings, jobNumbers={"next": 1}, quoteNumbers={"next": 2})

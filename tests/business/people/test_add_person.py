@@ -82,7 +82,7 @@ def test_one_who_left_comes_back(cast: Cast) -> None:
 
 
 def test_one_who_is_active_is_refused(cast: Cast) -> None:
-    with pytest.raises(Conflict, match=r"is already a person of this organisation: Adam Admin"):
+    with pytest.raises(Conflict, match=r"already belongs to Adam Admin in this organisation"):
         add_member(cast, email=EMAILS[Role.ADMIN].upper())
 
 

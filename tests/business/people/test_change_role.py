@@ -24,8 +24,8 @@ from support.stored_state import (
     to_event_record,
 )
 
-ONLY_OWNER = "Olivia Owner is the only owner. Name another owner first, in the office under People."
-WEBHOOK_EFFECT = "Webhooks are told: A person's details or role changed."
+ONLY_OWNER = "Olivia Owner is the only owner. Make someone else an owner first, in the office under People."
+WEBHOOK_EFFECT = "Webhook event: A person's details or role changed."
 
 
 def set_role(cast: Cast, person: Role, role: str, by: Role = Role.OWNER) -> dict[str, Any]:
@@ -101,10 +101,10 @@ def test_the_preview_names_the_keys_and_apps_that_end(cast: Cast) -> None:
     assert preview_role(cast, Role.ADMIN, "subcontractor") == {
         "object": "preview",
         "operation": "change_role",
-        "summary": "Adam Admin becomes subcontractor instead of admin.",
+        "summary": "Changes the role of Adam Admin from admin to subcontractor.",
         "effects": [
-            "API keys made by Adam Admin that stop working for good: Till, Accounting.",
-            "Apps connected by Adam Admin that stop working for good: Claude.",
+            "API keys created by Adam Admin stop working for good: Till and Accounting.",
+            "Apps connected by Adam Admin stop working for good: Claude.",
             WEBHOOK_EFFECT,
         ],
         "warnings": [],
@@ -117,14 +117,14 @@ def test_of_very_many_keys_ten_are_named(cast: Cast) -> None:
         cast.perform(create_key, Role.ADMIN, name=f"Key {number}", access="read")
     first, *_ = preview_role(cast, Role.ADMIN, "office")["effects"]
     named = ", ".join(f"Key {number}" for number in range(10))
-    assert first == f"API keys made by Adam Admin that stop working for good: {named} and 2 more."
+    assert first == f"API keys created by Adam Admin stop working for good: {named} and 2 more."
 
 
 def test_apps_that_can_then_only_read_are_a_warning(cast: Cast) -> None:
     connect_app(cast, Role.OFFICE, "Claude")
     shown = preview_role(cast, Role.OFFICE, "member")
     assert shown["effects"] == [WEBHOOK_EFFECT]
-    assert shown["warnings"] == ["Apps that Orla Office has connected can only read, as long as the role is member."]
+    assert shown["warnings"] == ["Apps connected by Orla Office can only read with the role member."]
     set_role(cast, Role.OFFICE, "member")
     assert list_apps(cast) == ["Claude"]
 
@@ -172,7 +172,7 @@ def test_others_keep_their_keys(cast: Cast) -> None:
 def test_the_role_one_has_changes_nothing_and_ends_nothing(cast: Cast) -> None:
     key = cast.make_key(role=Role.ADMIN)
     event_count = len(list_events_of(cast))
-    assert preview_role(cast, Role.ADMIN, "admin")["effects"] == ["Nothing: Adam Admin has this role already."]
+    assert preview_role(cast, Role.ADMIN, "admin")["effects"] == ["No change: Adam Admin already has this role."]
     assert set_role(cast, Role.ADMIN, "admin")["version"] == 1
     assert actor_with_key(cast, key).role is Role.ADMIN
     assert len(list_events_of(cast)) == event_count
@@ -183,8 +183,8 @@ def test_an_admin_s_key_may_end_itself_after_a_warning(cast: Cast) -> None:
     acting = actor_with_key(cast, key)
     given = {"personId": cast.people[Role.ADMIN], "role": "office"}
     shown = cast.perform(change_role, acting, **given)
-    assert shown["effects"][0] == "API keys made by Adam Admin that stop working for good: admin write."
-    assert shown["warnings"] == ["This is you: what you may do changes, also with the key or app you use now."]
+    assert shown["effects"][0] == "API keys created by Adam Admin stop working for good: admin write."
+    assert shown["warnings"] == ["This is you: your own access changes, also for the key or app you are using."]
     after = cast.perform(change_role, acting, **given, confirmed=True)
     assert (after["role"], after["updatedBy"]["via"]["client"]["id"]) == ("office", acting.credential)
     with pytest.raises(InvalidKey):
@@ -195,7 +195,7 @@ def test_the_only_owner_is_not_demoted(cast: Cast) -> None:
     with pytest.raises(Blocked) as refusal:
         set_role(cast, Role.OWNER, "admin")
     assert refusal.value.text == ONLY_OWNER
-    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["name_owner"]
+    assert [reason.first for reason in refusal.value.reasons] == ["name_owner"]
     shown = preview_role(cast, Role.OWNER, "admin")
     assert (shown["blockers"], shown["effects"]) == ([ONLY_OWNER], [])
     assert cast.perform(get_person, personId=cast.people[Role.OWNER])["role"] == "owner"
@@ -209,7 +209,7 @@ def test_one_of_two_owners_can_be_demoted_and_one_who_left_does_not_count(cast: 
 
 
 def test_an_admin_does_not_demote_an_owner(cast: Cast) -> None:
-    with pytest.raises(Forbidden, match=r"^Only an owner may change or remove an owner\.$"):
+    with pytest.raises(Forbidden, match=r"^Only an owner can change or remove an owner\.$"):
         set_role(cast, Role.OWNER, "admin", by=Role.ADMIN)
 
 
@@ -220,7 +220,9 @@ def test_an_admin_changes_an_admin_and_makes_another(cast: Cast) -> None:
 
 @pytest.mark.parametrize("by", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
 def test_nobody_else_gives_roles_not_even_to_themselves(cast: Cast, by: Role) -> None:
-    with pytest.raises(Forbidden, match=rf"^The role {by} may not do this\. Ask an owner or admin\.$"):
+    with pytest.raises(
+        Forbidden, match=rf"^You do not have access to this\. Ask an owner or admin\. Your role is {by}\.$"
+    ):
         set_role(cast, by, "admin", by=by)
 
 

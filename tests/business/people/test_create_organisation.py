@@ -64,7 +64,7 @@ def test_a_wrong_field_leaves_no_organisation(performer: Performer) -> None:
             **GIVEN | {"currency": "XXX", "ownerEmail": "me"},
         )
     assert refusal.value.text == (
-        "currency: is not a currency code such as EUR; ownerEmail: is not an e-mail address such as kim@example.com"
+        "currency: is not a currency code such as EUR; ownerEmail: is not an email address such as kim@example.com"
     )
     with pytest.raises(NotFound):
         organisation.perform(get_organisation, operator_actor(organisation.organisation))

@@ -140,7 +140,7 @@ def test_by_name_an_id_that_nobody_has_here_is_no_place_and_is_refused(cast: Cas
     for unknown in (other_cast.people[Role.OWNER], new_id("person")):
         with pytest.raises(Invalid) as refusal:
             cast.perform(list_people, order="name", startingAfter=unknown)
-        assert refusal.value.text == "startingAfter: is of no record here, begin again without it"
+        assert refusal.value.text == "startingAfter: is not a record of this list, start again without it"
     # Behind the last there is nothing, and that is no fault.
     (person_id,) = (person["id"] for person in cast.perform(list_people)["data"] if person["name"] == last)
     assert cast.perform(list_people, order="name", startingAfter=person_id)["data"] == []

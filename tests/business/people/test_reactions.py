@@ -39,7 +39,7 @@ def test_the_one_who_is_invited_gets_one_mail(cast: Cast) -> None:
     mail = react_to_last_event(cast)
     assert mail["to"] == "Nina@New.example"
     assert mail["subject"] == "Olivia Owner invites you to Beam & Sons"
-    for words in ("Hello Nina New,", "Olivia Owner has invited you", "as office", "https://here.example"):
+    for words in ("Hello Nina New,", "Olivia Owner has invited you", "with office access", "https://here.example"):
         assert words in mail["text"]
 
 

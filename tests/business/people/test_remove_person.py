@@ -21,7 +21,7 @@ from support.oauth_app import begin_session
 from support.stored_state import actor_with_key, list_events_of, read_last_event, read_trail, to_event_record
 from support.visits import plan_test_visit
 
-ONLY_OWNER = "Olivia Owner is the only owner. Name another owner first, in the office under People."
+ONLY_OWNER = "Olivia Owner is the only owner. Make someone else an owner first, in the office under People."
 
 
 def test_a_person_leaves(cast: Cast) -> None:
@@ -65,11 +65,11 @@ def test_a_preview_says_what_would_happen(cast: Cast) -> None:
     assert cast.perform(remove_person, personId=cast.people[Role.ADMIN]) == {
         "object": "preview",
         "operation": "remove_person",
-        "summary": "Adam Admin (admin) leaves the organisation.",
+        "summary": "Removes Adam Admin (admin) from the organisation.",
         "effects": [
             "Adam Admin can no longer sign in to this organisation.",
-            "API keys made by Adam Admin that stop working for good: admin write, admin write.",
-            "Webhooks are told: A person left the organisation.",
+            "API keys created by Adam Admin stop working for good: admin write and admin write.",
+            "Webhook event: A person left the organisation.",
         ],
         "warnings": [],
         "blockers": [],
@@ -89,7 +89,7 @@ def test_a_preview_changes_nothing(cast: Cast) -> None:
 
 def test_whoever_removes_themselves_is_warned(cast: Cast) -> None:
     preview = cast.perform(remove_person, Role.ADMIN, personId=cast.people[Role.ADMIN])
-    assert preview["warnings"] == ["This is you: your own access ends too."]
+    assert preview["warnings"] == ["This is you: you lose your own access."]
 
 
 def test_a_preview_tells_of_a_timer_that_still_runs(cast: Cast) -> None:
@@ -97,7 +97,10 @@ def test_a_preview_tells_of_a_timer_that_still_runs(cast: Cast) -> None:
     cast_at(cast).perform(start_timer, Role.OFFICE)
     preview = cast.perform(remove_person, personId=cast.people[Role.MEMBER])
     assert preview["warnings"] == [
-        "A timer of Mia Member still runs, since 2026-11-16T08:00. Stop it, and say when the work ended (stop_timer)."
+        (
+            "Mia Member's timer has been running since 2026-11-16T08:00 (Europe/London)."
+            " Stop it and enter when the work ended. Call stop_timer."
+        )
     ]
     assert cast.perform(remove_person, personId=cast.people[Role.ADMIN])["warnings"] == []
 
@@ -107,17 +110,17 @@ def test_a_preview_names_the_visits_that_have_nobody_then(cast: Cast) -> None:
     plan_test_visit(cast, Role.OFFICE)
     done = plan_test_visit(cast, times=("08:00", "09:00"))
     cast.perform(set_visit_status, visitId=done["id"], status="started")
-    message = "1 planned visit of Mia Member has nobody any more, until you name someone else: J-0001 Mend the roof on"
+    message = "1 planned visit of Mia Member becomes unassigned: J-0001 Mend the roof on"
     assert preview_removal(cast)["effects"][1] == f"{message} 2038-01-11."
     plan_test_visit(cast, title="Stocktaking", on="2038-01-12")
     assert preview_removal(cast)["effects"][1] == (
-        "2 planned visits of Mia Member have nobody any more, until you name someone else:"
-        " J-0001 Mend the roof on 2038-01-11, Stocktaking on 2038-01-12."
+        "2 planned visits of Mia Member become unassigned:"
+        " J-0001 Mend the roof on 2038-01-11 and Stocktaking on 2038-01-12."
     )
     for day in range(13, 23):
         plan_test_visit(cast, title="Stocktaking", on=f"2038-01-{day}")
     [effect] = [text for text in preview_removal(cast)["effects"] if "planned visits" in text]
-    assert effect.startswith("12 planned visits of Mia Member have nobody")
+    assert effect.startswith("12 planned visits of Mia Member become unassigned")
     assert effect.endswith("Stocktaking on 2038-01-20 and 2 more.")
 
 
@@ -129,8 +132,8 @@ def test_a_preview_tells_of_time_off_that_is_not_over(cast: Cast) -> None:
     cast.perform(decide_time_off, timeOffId=off("2038-02-01", "holiday"), decision="approve")
     cast.perform(decide_time_off, timeOffId=off("2038-03-01", "holiday"), decision="decline")
     off("2038-04-01", "unavailable")
-    named = "holiday from 2038-02-01 (approved), unavailable from 2038-04-01 (requested)"
-    message = f"Time off of Mia Member that is not over stays as it is, unless you cancel it: {named}."
+    named = "holiday from 2038-02-01 (approved) and unavailable from 2038-04-01 (requested)"
+    message = f"Time off of Mia Member stays unless you cancel it: {named}."
     assert preview_removal(cast)["warnings"] == [message]
     assert cast.perform(remove_person, personId=cast.people[Role.OFFICE])["warnings"] == []
 
@@ -179,7 +182,7 @@ def test_one_of_two_owners_may_leave(cast: Cast) -> None:
 
 @pytest.mark.parametrize("confirmed", [True, False])
 def test_an_admin_does_not_remove_an_owner(cast: Cast, *, confirmed: bool) -> None:
-    with pytest.raises(Forbidden, match=r"^Only an owner may change or remove an owner\.$"):
+    with pytest.raises(Forbidden, match=r"^Only an owner can change or remove an owner\.$"):
         cast.perform(remove_person, Role.ADMIN, personId=cast.people[Role.OWNER], confirmed=confirmed)
 
 

@@ -35,7 +35,7 @@ def test_a_new_one_is_kept_with_everything(cast: Cast) -> None:
 
 
 def test_a_new_one_needs_a_name(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^name: is required for a new one$"):
+    with pytest.raises(Invalid, match=r"^name: is required for a new record$"):
         cast.perform(save_supplier, phone="1")
 
 
@@ -71,7 +71,7 @@ def test_no_two_share_a_reference_of_another_system(cast: Cast) -> None:
     other = make_supplier(cast, "Ryburn")
     for given in ({"supplierId": other}, {"name": "New"}):
         with pytest.raises(
-            Conflict, match=r"Pennine Supplies has the reference S-7 already. Change that supplier, or u"
+            Conflict, match=r"Pennine Supplies already has the external ID S-7\. Change it there, or use"
         ):
             cast.perform(save_supplier, externalRef="S-7", **given)
 

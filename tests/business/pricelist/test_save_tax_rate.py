@@ -39,7 +39,7 @@ def test_a_new_rate_is_stored_with_all_fields(cast: Cast) -> None:
 def test_a_new_rate_needs_a_name_and_taxes(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         cast.perform(save_tax_rate)
-    assert refusal.value.text == "name: is required for a new one; components: is required for a new one"
+    assert refusal.value.text == "name: is required for a new record; components: is required for a new record"
 
 
 def test_only_what_is_sent_changes_and_null_clears(cast: Cast) -> None:
@@ -67,7 +67,7 @@ def test_an_invalid_percentage_is_refused_with_the_place_of_its_tax(cast: Cast, 
     components = [*VAT, {"name": "QST", "percent": given}]
     with pytest.raises(Invalid, match=r"^components\.1\.percent: is not a percentage such as 19 or 5.5, from 0 to 100"):
         make_tax_rate(cast, components=components)
-    with pytest.raises(Invalid, match=r"^components\.0\.percent: is too large: at most 100 is possible$"):
+    with pytest.raises(Invalid, match=r"^components\.0\.percent: is too large, the maximum is 100$"):
         make_tax_rate(cast, components=[{"name": "VAT", "percent": "100.0001"}])
 
 
@@ -80,7 +80,7 @@ def test_a_rate_has_from_one_to_four_taxes(cast: Cast, components: list[dict[str
 @pytest.mark.parametrize("category", ["zero", "exempt", "reverseCharge", "outside"])
 def test_where_no_tax_is_due_none_is_charged(cast: Cast, category: str) -> None:
     assert get_rate(cast, make_tax_rate(cast, category=category, components=ZERO_VAT))["percent"] == "0.00"
-    problem = f"^components: must be 0 percent where the category is {category}$"
+    problem = f"^components: must be 0 percent in the category {category}$"
     with pytest.raises(Invalid, match=problem):
         make_tax_rate(cast, category=category)
     rate = make_tax_rate(cast)
@@ -90,7 +90,7 @@ def test_where_no_tax_is_due_none_is_charged(cast: Cast, category: str) -> None:
 
 
 def test_a_standard_rate_charges_something(cast: Cast) -> None:
-    problem = r"^category: is for rates above 0 percent: take another one$"
+    problem = r"^category: is only for rates above 0 percent: choose another one$"
     with pytest.raises(Invalid, match=problem):
         make_tax_rate(cast, components=ZERO_VAT)
     with pytest.raises(Invalid, match=problem):
@@ -132,7 +132,7 @@ def test_another_default_is_in_the_history_of_both_rates(cast: Cast) -> None:
 
 
 def test_the_default_rate_is_not_archived(cast: Cast) -> None:
-    problem = r"^status: is archived, and so cannot be the usual one: make another the usual one first$"
+    problem = r"^status: can't be archived for the default rate: make another rate the default first$"
     rate = make_tax_rate(cast, isDefault=True)
     with pytest.raises(Invalid, match=problem):
         cast.perform(save_tax_rate, taxRateId=rate, status="archived")
@@ -154,7 +154,9 @@ def test_the_percentages_of_a_rate_on_documents_stay(cast: Cast) -> None:
         {"components": [*VAT, *ZERO_VAT]},
         {"components": ZERO_VAT, "category": "zero"},
     ):
-        with pytest.raises(Conflict, match=r"^VAT 20 % stands on documents, so its percentages stay. Make a new"):
+        with pytest.raises(
+            Conflict, match=r"^VAT 20 % is used on documents, so its percentages can't change. Add a new"
+        ):
             cast.perform(save_tax_rate, taxRateId=rate, **given)
     # The same percentages are no change, and a tax may get another name.
     same = [{"name": "Value added tax", "percent": "20.0"}]

@@ -16,12 +16,12 @@ def end_order(cast: Cast, operation: Operation, order: dict[str, Any], **given: 
 
 def test_an_order_is_closed_short_with_a_reason(cast: Cast) -> None:
     order = receive_order(cast, place_order(cast), "4", "2")
-    with pytest.raises(Invalid, match=r"^reason: is required: something of it is still to come$"):
+    with pytest.raises(Invalid, match=r"^reason: is required because goods are still to come$"):
         end_order(cast, close_purchase_order, order)
     preview = end_order(cast, close_purchase_order, order, reason="Sold out.", confirmed=False)
-    assert preview["summary"] == "PO-0001 Pennine Supplies is closed: nothing more comes of it."
-    assert preview["effects"] == ["6 m of Copper pipe never come."]
-    assert preview["warnings"] == ["Nobody is mailed: tell Pennine Supplies yourself."]
+    assert preview["summary"] == "PO-0001 Pennine Supplies will be closed: no more goods are expected."
+    assert preview["effects"] == ["6 m of Copper pipe won't be delivered."]
+    assert preview["warnings"] == ["No email will be sent. Let Pennine Supplies know yourself."]
     assert reread_order(cast, order)["status"] == "partReceived"
     after = end_order(cast, close_purchase_order, order, reason="Sold out.")
     assert (after["status"], after["closeReason"], after["availableActions"]) == ("closed", "Sold out.", [])
@@ -36,7 +36,7 @@ def test_what_has_come_whole_is_closed_without_one(cast: Cast) -> None:
 def test_an_order_is_cancelled_while_nothing_has_come(cast: Cast) -> None:
     order = place_order(cast)
     preview = end_order(cast, cancel_purchase_order, order, confirmed=False)
-    assert preview["warnings"] == ["Nobody is mailed: tell Pennine Supplies yourself."]
+    assert preview["warnings"] == ["No email will be sent. Let Pennine Supplies know yourself."]
     after = end_order(cast, cancel_purchase_order, order, reason="Another is cheaper.")
     assert (after["status"], after["closeReason"]) == ("cancelled", "Another is cheaper.")
     assert end_order(cast, cancel_purchase_order, make_order(cast))["status"] == "cancelled"
@@ -44,18 +44,20 @@ def test_an_order_is_cancelled_while_nothing_has_come(cast: Cast) -> None:
 
 def test_what_has_come_is_not_cancelled_but_closed(cast: Cast) -> None:
     order = receive_order(cast, place_order(cast), "1")
-    with pytest.raises(Blocked, match=r"^Something of PO-0001 was received or billed\. Close it") as refusal:
+    with pytest.raises(
+        Blocked, match=r"^Goods of PO-0001 were already received or billed\. Close it instead\.$"
+    ) as refusal:
         end_order(cast, cancel_purchase_order, order)
-    assert refusal.value.reasons[0].unblocked_by == "close_purchase_order"
+    assert refusal.value.reasons[0].instead == "close_purchase_order"
     # What was taken back did not come.
     assert end_order(cast, cancel_purchase_order, receive_order(cast, order, "-1"))["status"] == "cancelled"
 
 
 def test_it_ends_once_and_a_draft_by_being_cancelled(cast: Cast) -> None:
     cancelled = end_order(cast, cancel_purchase_order, place_order(cast))
-    with pytest.raises(Blocked, match=r"^PO-0001 is cancelled already\.$"):
+    with pytest.raises(Blocked, match=r"^PO-0001 is already cancelled\.$"):
         end_order(cast, cancel_purchase_order, cancelled)
-    with pytest.raises(Blocked, match=r"^PO-0001 is cancelled\.$"):
+    with pytest.raises(Blocked, match=r"^PO-0001 is already cancelled\.$"):
         end_order(cast, close_purchase_order, cancelled, reason="x")
     with pytest.raises(Blocked, match=r"^PO-0002 is a draft\. Cancel it instead\.$"):
         end_order(cast, close_purchase_order, make_order(cast), reason="x")

@@ -52,7 +52,7 @@ def test_less_than_was_billed_is_a_warning(cast: Cast) -> None:
     order = receive_order(cast, place_order(cast), "10", "2")
     bill_order(cast, order, "8", total="48")
     assert "warnings" not in receive_order(cast, order, "-2")
-    assert receive_order(cast, order, "-1")["warnings"] == ["Of Copper pipe, 8.00 are billed, and 7.00 have come."]
+    assert receive_order(cast, order, "-1")["warnings"] == ["8 m of Copper pipe billed, but only 7 m received."]
 
 
 def test_it_is_a_cost_of_the_job_at_once(cast: Cast) -> None:
@@ -73,9 +73,9 @@ def test_what_is_bought_for_stock_is_no_job_s(cast: Cast) -> None:
 @pytest.mark.parametrize(
     ("quantities", "text"),
     [
-        (["11"], "lines.0.quantity: is more than is open: 0 m of 10 m have come before this"),
-        (["", "2.0001"], "lines.0.quantity: is more than is open: 0 of 2 have come before this"),
-        (["-1"], "lines.0.quantity: takes back more than came: 0 m of 10 m have come before this"),
+        (["11"], "lines.0.quantity: is more than is still to come: 0 m of 10 m already received"),
+        (["", "2.0001"], "lines.0.quantity: is more than is still to come: 0 of 2 already received"),
+        (["-1"], "lines.0.quantity: returns more than was received: 0 m of 10 m so far"),
         (["0"], "lines.0.quantity: is 0, leave the line out"),
         (["x"], "lines.0.quantity: is not a quantity"),
         ([], "lines: is empty"),
@@ -92,7 +92,7 @@ def test_never_more_than_was_ordered_nor_less_than_nothing(cast: Cast, quantitie
 def test_a_line_that_is_named_twice_counts_twice(cast: Cast) -> None:
     order = place_order(cast)
     line = {"lineId": order["goods"][1]["lineId"], "quantity": "2"}
-    with pytest.raises(Invalid, match=r"^lines\.1\.quantity: is more than is open: 2 of 2 have come"):
+    with pytest.raises(Invalid, match=r"^lines\.1\.quantity: is more than is still to come: 2 of 2 already received"):
         cast.perform(receive_goods, purchaseOrderId=order["id"], lines=[line, line])
 
 
@@ -101,30 +101,30 @@ def test_what_is_no_line_of_goods_is_told_those_there_are(cast: Cast) -> None:
     heading, pipe = (line["id"] for line in order["lines"])
     with pytest.raises(Invalid) as refusal:
         cast.perform(receive_goods, purchaseOrderId=order["id"], lines=[{"lineId": heading, "quantity": "1"}])
-    assert refusal.value.text == f"lines.0.lineId: is no line of it that goods come of, there are: {pipe}"
+    assert refusal.value.text == f"lines.0.lineId: is not a line of the order, its lines: {pipe}"
 
 
 def test_nothing_comes_of_what_was_not_sent_or_has_ended(cast: Cast) -> None:
-    with pytest.raises(Blocked, match=r"^PO-0001 is a draft, so nothing of it comes\. Send it first\.$"):
+    with pytest.raises(Blocked, match=r"^PO-0001 is a draft\. Send it before you receive goods\.$"):
         receive_order(cast, make_order(cast), "1")
     cancelled, closed = place_order(cast), place_order(cast)
     cast.perform(cancel_purchase_order, purchaseOrderId=cancelled["id"], confirmed=True)
     cast.perform(close_purchase_order, purchaseOrderId=closed["id"], reason="Sold out.", confirmed=True)
     for order, ended in ((cancelled, "PO-0002 is cancelled"), (closed, "PO-0003 is closed")):
-        with pytest.raises(Blocked, match=f"^{ended}, so nothing of it comes"):
+        with pytest.raises(Blocked, match=f"^{ended}, so no more goods can be received"):
             receive_order(cast, order, "1")
 
 
 def test_not_ahead_and_not_into_closed_books(cast: Cast) -> None:
     order = place_order(cast)
     ahead = (cast.performer.clock() + timedelta(days=2)).date().isoformat()
-    with pytest.raises(Invalid, match=r"^on: lies ahead"):
+    with pytest.raises(Invalid, match=r"^on: is in the future"):
         receive_order(cast, order, "1", on=ahead)
-    with pytest.raises(Invalid, match=r"^on: is not within the years 2000 to 2099"):
+    with pytest.raises(Invalid, match=r"^on: is outside the years 2000 to 2099"):
         receive_order(cast, order, "1", on="0001-01-01")
     cast.perform(update_settings, booksClosedUntil="2026-01-31")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-01-31, so nothing of 2026-01-31 changes any more"
+        Blocked, match=r"^The books are closed until 2026-01-31, so nothing dated 2026-01-31 can be changed"
     ):
         receive_order(cast, order, "1", on="2026-01-31")
 

@@ -9,6 +9,7 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.purchasing.operations import update_purchase_order
 from mainstay.business.purchasing.sending import get_purchase_order_pdf, send_purchase_order
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, NotFound, Reason
 from support.cast import Cast
@@ -38,12 +39,10 @@ def test_a_preview_tells_what_leaves_and_nothing_does(cast: Cast) -> None:
     order = make_order(cast)
     preview = send_order(cast, order, confirmed=False)
     name = orjson.loads(cast.answer(update_organisation, email="office@us.example").body)["name"]
-    assert preview["summary"] == "PO-0001 goes to Pennine Supplies: 100.00 GBP."
-    assert preview["effects"][0] == f"It is mailed to sales@pennine.example: Order PO-0001 from {name}"
-    assert preview["effects"][1].startswith("The mail says:\nHello Pennine Supplies,")
-    assert preview["warnings"] == [
-        "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
-    ]
+    assert preview["summary"] == "PO-0001 will be sent to Pennine Supplies: 100.00 GBP."
+    assert preview["effects"][0] == f"Email to sales@pennine.example: Order PO-0001 from {name}"
+    assert preview["effects"][1].startswith("The email says:\nHello Pennine Supplies,")
+    assert preview["warnings"] == ["Your organisation has no email address, so nobody can reply. Add one in settings."]
     assert waiting_emails(cast) == []
 
 
@@ -118,7 +117,7 @@ def test_where_it_goes_is_told(cast: Cast, to: str, printed: dict[str, Any]) -> 
 def test_without_a_mail_it_is_sent_all_the_same(cast: Cast) -> None:
     order = make_order(cast, supplierId=make_supplier(cast))
     preview = send_order(cast, order, deliver="none", confirmed=False)
-    assert preview["effects"] == ["Nobody is mailed: order it yourself."]
+    assert preview["effects"] == ["No email will be sent. Place the order yourself."]
     assert send_order(cast, order, deliver="none")["status"] == "sent"
     assert waiting_emails(cast) == []
 
@@ -128,18 +127,18 @@ def test_everything_that_stands_against_it_is_told_at_once(cast: Cast) -> None:
     with pytest.raises(Blocked) as refusal:
         send_order(cast, order)
     nothing, nowhere = refusal.value.reasons
-    assert nothing == Reason("PO-0001 has no line of something to buy. Add one first.", "update_purchase_order")
-    assert nowhere.text.startswith("There is no address to mail it to. Give Pennine Supplies one")
-    assert (nowhere.unblocked_by, nowhere.unblock_on) == ("save_supplier", order["supplierId"])
+    message = Message("{order} has nothing to buy on it. Add a line first.", order="PO-0001")
+    assert nothing == Reason(message, "update_purchase_order")
+    assert nowhere.text.startswith("Pennine Supplies has no email address. Add one, ")
+    assert (nowhere.first, nowhere.unblock_on) == ("save_supplier", order["supplierId"])
     cast.perform(save_supplier, supplierId=order["supplierId"], status="archived")
     with pytest.raises(Blocked) as refusal:
         send_order(cast, order)
-    archived = Reason(
-        "Pennine Supplies is archived. Restore them first.", "save_supplier", unblock_on=order["supplierId"]
-    )
+    message = Message("{supplier} is archived. Restore them first.", supplier="Pennine Supplies")
+    archived = Reason(message, "save_supplier", unblock_on=order["supplierId"])
     assert refusal.value.reasons == (archived, nothing, nowhere)
     less = make_order(cast, lines=[PIPE | {"unitPrice": "-1"}])
-    with pytest.raises(Blocked, match="PO-0002 comes to less than nothing"):
+    with pytest.raises(Blocked, match="The total of PO-0002 is below zero"):
         send_order(cast, less)
     cast.perform(update_purchase_order, purchaseOrderId=less["id"], edits=[{"edit": "add", **PIPE}])
     assert send_order(cast, less)["status"] == "sent"
@@ -147,7 +146,7 @@ def test_everything_that_stands_against_it_is_told_at_once(cast: Cast) -> None:
 
 def test_once_and_not_to_a_supplier_who_is_archived(cast: Cast) -> None:
     order = place_order(cast)
-    with pytest.raises(Blocked, match=r"^PO-0001 was sent already\.$"):
+    with pytest.raises(Blocked, match=r"^PO-0001 was already sent\.$"):
         send_order(cast, order)
     supplier = make_supplier(cast)
     other = make_order(cast, supplierId=supplier)
@@ -157,7 +156,7 @@ def test_once_and_not_to_a_supplier_who_is_archived(cast: Cast) -> None:
 
 
 def test_a_draft_has_no_pdf(cast: Cast) -> None:
-    with pytest.raises(Conflict, match=r"^PO-0001 was never sent, and has no file until it is\.$"):
+    with pytest.raises(Conflict, match=r"^PO-0001 has not been sent, so it has no file yet\.$"):
         cast.perform(get_purchase_order_pdf, Role.OFFICE, purchaseOrderId=make_order(cast)["id"])
 
 

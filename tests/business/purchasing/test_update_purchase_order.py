@@ -58,16 +58,19 @@ def test_nothing_changes_by_nothing(cast: Cast) -> None:
 
 def test_what_was_sent_stays_as_it_is(cast: Cast) -> None:
     order = place_order(cast)
-    with pytest.raises(Blocked, match=r"^PO-0001 was sent, so it stays as it is\. Draft another one") as refusal:
+    with pytest.raises(Blocked, match=r"^PO-0001 was sent, so it can't be changed\. Create another") as refusal:
         change_order(cast, order, notes="Now.")
-    assert refusal.value.reasons[0].unblocked_by == "draft_purchase_order"
+    assert refusal.value.reasons[0].instead == "draft_purchase_order"
     assert reread_order(cast, order)["notes"] is None
 
 
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        ({"edit": "set", "lineId": "line_x", "quantity": "1"}, "edits.0.lineId: is no line of it, there are: line_"),
+        (
+            {"edit": "set", "lineId": "line_x", "quantity": "1"},
+            "edits.0.lineId: is not a line of this document, its lines are line_",
+        ),
         ({"edit": "add"}, "edits.0.description: is required without itemId; edits.0.unitPrice: is required"),
         ({"edit": "add", "description": "x", "unitPrice": "1", "quantity": "0"}, "edits.0.quantity: is not above 0"),
         ({"edit": "add", "description": "x", "unitPrice": "1", "cost": "1"}, "edits.0.cost: is not known here"),

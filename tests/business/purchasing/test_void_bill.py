@@ -27,8 +27,8 @@ def test_it_counts_no_longer_for_its_order_or_its_job(cast: Cast) -> None:
     bill = bill_order(cast, order, "10")
     assert reread_order(cast, order)["status"] == "partBilled"
     preview = void_recorded_bill(cast, bill, confirmed=False)
-    assert preview["summary"] == "Pennine Supplies 4711 over 60.00 GBP counts no longer."
-    assert preview["effects"] == ["What it bills of PO-0001 is not billed any more."]
+    assert preview["summary"] == "Pennine Supplies 4711 for 60.00 GBP will no longer count."
+    assert preview["effects"] == ["The goods of PO-0001 on it can be billed again."]
     after = void_recorded_bill(cast, bill, reason="Twice.")
     assert (after["status"], after["voidReason"], after["availableActions"]) == ("void", "Twice.", [])
     assert reread_order(cast, order)["status"] == "partReceived"
@@ -38,12 +38,12 @@ def test_it_counts_no_longer_for_its_order_or_its_job(cast: Cast) -> None:
 def test_once_and_not_while_it_is_paid(cast: Cast) -> None:
     bill = make_bill(cast)
     cast.perform(update_bill, billId=bill["id"], status="paid")
-    with pytest.raises(Blocked, match=r"is paid\. Say first that it is approved only\.$") as refusal:
+    with pytest.raises(Blocked, match=r"is paid\. Set it back to approved first\.$") as refusal:
         void_recorded_bill(cast, bill)
-    assert refusal.value.reasons[0].unblocked_by == "update_bill"
+    assert refusal.value.reasons[0].first == "update_bill"
     cast.perform(update_bill, billId=bill["id"], status="approved")
     void_recorded_bill(cast, bill)
-    with pytest.raises(Blocked, match=r"is void already\.$"):
+    with pytest.raises(Blocked, match=r"is already void\.$"):
         void_recorded_bill(cast, bill)
 
 

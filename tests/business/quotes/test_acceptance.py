@@ -62,8 +62,8 @@ def test_the_office_people_who_follow_it_are_told_and_the_customer_gets_a_confir
     for part in (
         "Calder Property accepted Q-0001 New heating: 1200.00 GBP.",
         "Accepted by Ann Boyle, online.",
-        "Job J-0001 Replace the boiler is billed at the fixed price that was quoted.",
-        "The deposit invoice of 300.00 GBP is drafted.",
+        "Job J-0001 Replace the boiler will be billed at the quoted fixed price.",
+        "A draft deposit invoice for 300.00 GBP was created. The customer won't get it until you send it.",
     ):
         assert part in result["text"]
     confirmed = mails[CUSTOMER]
@@ -109,7 +109,7 @@ def test_the_answer_names_the_deposit_that_it_drafted(cast: Cast) -> None:
     quote = issue_quote(cast, make_quote(cast, deposit={"percent": "30"}), deliver="none")
     given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
     preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
-    message = "The deposit invoice is drafted: 360.00 GBP. Nobody gets it until you send it."
+    message = "Creates a draft deposit invoice for 360.00 GBP, for you to send."
     assert message in preview["effects"]
     assert cast.perform(list_invoices)["data"] == []
     answer = cast.perform(record_quote_decision, Role.OFFICE, **given, confirmed=True)
@@ -126,8 +126,8 @@ def test_what_changes_of_the_billing_of_its_job_is_said(cast: Cast) -> None:
     quote = issue_quote(cast, make_quote(cast, jobId=job["id"]), deliver="none")
     preview = cast.perform(record_quote_decision, Role.OFFICE, quoteId=quote["id"], decision="accepted", name="Ann")
     assert preview["effects"][0] == (
-        "J-0001 Replace the boiler goes on with it, and is billed at the fixed price of 1000.00 GBP before tax;"
-        " it was billed by its hours and materials before."
+        "J-0001 Replace the boiler is billed at the fixed price of 1000.00 GBP before tax, instead of by hours and"
+        " materials."
     )
 
 
@@ -138,9 +138,9 @@ def test_a_repeated_acceptance_answers_with_the_same_job_and_changes_nothing(cas
     again = accept_quote(cast, quote, method="email", name="Someone else")
     assert again == first
     preview = cast.perform(record_quote_decision, Role.OFFICE, quoteId=quote["id"], decision="accepted", name="Ann")
-    assert preview["summary"] == "Q-0001 New heating: this was done before, and nothing changes."
+    assert preview["summary"] == "Q-0001 New heating: this was already done. Nothing changes."
     assert send_mails(cast) == {}
     assert len(cast.perform(list_jobs)["data"]) == len(cast.perform(list_invoices)["data"]) == 1
-    with pytest.raises(Blocked, match=r"^Q-0001 was accepted\. Its job is J-0001\.$"):
+    with pytest.raises(Blocked, match=r"^Q-0001 was already accepted\. Its job is J-0001\.$"):
         cast.perform(record_quote_decision, Role.OFFICE, quoteId=quote["id"], decision="declined", confirmed=True)
     assert cast.perform(get_quote, quoteId=quote["id"])["version"] == first["version"]

@@ -109,7 +109,7 @@ def test_each_gets_the_next_number_as_the_settings_say(cast: Cast) -> None:
     assert result["quoteNumbers"] == {"prefix": "AN-", "digits": 4, "next": 41}
     assert result["jobNumbers"]["prefix"] == "J-"
     assert make_quote(cast)["number"] == "AN-0041"
-    with pytest.raises(Invalid, match=r"^quoteNumbers\.next: is below 42, and numbers are given once$"):
+    with pytest.raises(Invalid, match=r"^quoteNumbers\.next: is below 42, numbers can't be used twice$"):
         cast.perform(update_settings, quoteNumbers={"next": 1})
 
 
@@ -132,7 +132,7 @@ def test_what_is_archived_is_not_sold(cast: Cast) -> None:
 def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
     tax = make_default_tax_rate(cast)
     make_quote(cast)
-    with pytest.raises(Conflict, match="stands on documents"):
+    with pytest.raises(Conflict, match="is used on documents"):
         cast.perform(save_tax_rate, taxRateId=tax, components=[{"name": "VAT", "percent": "25"}])
 
 
@@ -141,16 +141,22 @@ def test_a_rate_that_it_names_stays_as_it_is(cast: Cast) -> None:
     [
         ({"lines": [{}]}, "lines.0.description: is required without itemId; lines.0.unitPrice: is required"),
         ({"lines": [{"kind": "text"}]}, "lines.0.description: is required"),
-        ({"lines": [{"itemId": "NONE"}]}, "lines.0.itemId: is no item of the price list"),
-        ({"lines": [BOILER | {"taxRateId": "x"}]}, "lines.0.taxRateId: is no tax rate, list_tax_rates tells them"),
+        ({"lines": [{"itemId": "NONE"}]}, "lines.0.itemId: is not on the price list, list_price_items lists the items"),
+        ({"lines": [BOILER | {"taxRateId": "x"}]}, "lines.0.taxRateId: is not a tax rate, list_tax_rates lists them"),
         ({"lines": [BOILER | {"amount": "1"}]}, "lines.0.amount: is not known here"),
         ({"lines": [BOILER] * 201}, "lines: has more than 200 entries"),
-        ({"lines": [BOILER | {"quantity": "9999999", "unitPrice": "900000000000"}]}, "lines.0: comes to more than"),
-        ({"lines": [BOILER | {"quantity": "10000000", "unitPrice": "0", "cost": "900000000000"}]}, "lines.0: comes to"),
-        ({"discount": {}}, "discount: takes either a percent or an amount"),
-        ({"discount": {"percent": "1", "amount": "1"}}, "discount: takes either a percent or an amount"),
+        (
+            {"lines": [BOILER | {"quantity": "9999999", "unitPrice": "900000000000"}]},
+            "lines.0: is more than the largest possible amount",
+        ),
+        (
+            {"lines": [BOILER | {"quantity": "10000000", "unitPrice": "0", "cost": "900000000000"}]},
+            "lines.0: is more than",
+        ),
+        ({"discount": {}}, "discount: must have either a percent or an amount"),
+        ({"discount": {"percent": "1", "amount": "1"}}, "discount: must have either a percent or an amount"),
         ({"deposit": {"amount": "0.005"}}, "deposit.amount: has more than 2 decimals"),
-        ({"deposit": {"percent": "101"}}, "deposit.percent: is too large: at most 100 is possible"),
+        ({"deposit": {"percent": "101"}}, "deposit.percent: is too large, the maximum is 100"),
         ({"validUntil": "31.1.2031"}, "validUntil: is not a date"),
         ({"status": "sent"}, "status: is not known here"),
         ({"title": None}, "title: is not text"),
@@ -169,9 +175,9 @@ def test_a_customer_and_a_title_are_needed_without_a_job(cast: Cast) -> None:
 
 def test_what_is_another_customer_s_is_refused(cast: Cast, other_cast: Cast) -> None:
     customer, other = make_customer(cast), make_customer(cast, "Ryburn")
-    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer"):
+    with pytest.raises(Invalid, match=r"^siteId: belongs to another customer"):
         make_quote(cast, customerId=customer, siteId=make_site(cast, other))
-    with pytest.raises(Invalid, match=r"^jobId: is a job for another customer"):
+    with pytest.raises(Invalid, match=r"^jobId: is for another customer"):
         make_quote(cast, customerId=customer, jobId=make_job(cast, other)["id"])
     with pytest.raises(NotFound):
         make_quote(cast, customerId=make_customer(other_cast))

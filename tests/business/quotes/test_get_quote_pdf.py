@@ -43,7 +43,7 @@ def test_whoever_prints_at_once_prints_the_same(cast: Cast, tmp_path: Path) -> N
 
 
 def test_a_draft_has_none(cast: Cast) -> None:
-    with pytest.raises(Conflict, match=r"^Q-0001 was never sent, and has no file until it is\.$"):
+    with pytest.raises(Conflict, match=r"^Q-0001 has not been sent, so it has no file yet\.$"):
         cast.perform(get_quote_pdf, quoteId=make_quote(cast)["id"])
 
 

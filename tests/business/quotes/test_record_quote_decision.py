@@ -77,20 +77,20 @@ def test_a_preview_tells_what_follows(cast: Cast) -> None:
     quote = issue_quote(cast)
     given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
     preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
-    assert preview["summary"] == "Q-0001 New heating is accepted by Ann: 1000.00 GBP."
-    assert preview["effects"][0] == "The job J-0001 New heating is made for it."
+    assert preview["summary"] == "Record that Ann accepted Q-0001 New heating: 1000.00 GBP."
+    assert preview["effects"][0] == "Creates the job J-0001 New heating."
     assert cast.perform(list_jobs)["data"] == []
 
 
 @pytest.mark.parametrize(
     ("taken_off", "told"),
     [
-        ("-60", ["With these options Q-0001 comes to less than its deposit of 80.00 GBP."]),
+        ("-60", ["With these options, the total of Q-0001 is less than its deposit of 80.00 GBP."]),
         (
             "-150",
             [
-                "With these options Q-0001 comes to less than nothing.",
-                "With these options Q-0001 comes to less than its deposit of 80.00 GBP.",
+                "With these options, the total of Q-0001 is below zero.",
+                "With these options, the total of Q-0001 is less than its deposit of 80.00 GBP.",
             ],
         ),
     ],
@@ -108,7 +108,7 @@ def test_options_that_take_off_too_much_are_refused_and_promise_nothing(
     assert preview["effects"] == []
     with pytest.raises(Blocked) as refused:
         accept_quote(cast, quote, chosen=given["chosen"])
-    assert {reason.unblocked_by for reason in refused.value.reasons} == {"revise_quote"}
+    assert {reason.instead for reason in refused.value.reasons} == {"revise_quote"}
     assert cast.perform(list_jobs)["data"] == []
     assert accept_quote(cast, quote)["total"] == "120.00"
 
@@ -140,20 +140,22 @@ def test_a_declined_quote_says_why_and_its_job_is_quoted_no_more(cast: Cast) -> 
 
 def test_after_it_has_expired_it_is_accepted_with_a_note(cast: Cast) -> None:
     quote, after = issue_quote(cast), cast_later(cast, days=40)
-    with pytest.raises(Invalid, match=r"^note: is required: it has expired, so say why it is still accepted$"):
+    with pytest.raises(
+        Invalid, match=r"^note: is required, because the quote has expired: say why it's still accepted$"
+    ):
         accept_quote(after, quote)
     assert accept_quote(after, quote, note="Agreed on the phone.")["status"] == "accepted"
 
 
 def test_who_accepts_has_a_name(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^name: is required: who accepted it$"):
+    with pytest.raises(Invalid, match=r"^name: is required to accept a quote$"):
         accept_quote(cast, issue_quote(cast), name=None)
 
 
 def test_only_options_can_be_chosen(cast: Cast) -> None:
     quote = issue_quote(cast)
     boiler = quote["lines"][0]["id"]
-    with pytest.raises(Invalid, match=rf"^chosen: names {boiler}, which is no optional line$"):
+    with pytest.raises(Invalid, match=rf"^chosen: includes {boiler}, which is not an optional line$"):
         accept_quote(cast, quote, chosen=[boiler])
 
 

@@ -126,14 +126,14 @@ def test_a_revision_does_not_copy_the_earlier_answer(cast: Cast) -> None:
 def test_only_the_newest_revision_can_be_revised(cast: Cast) -> None:
     first = issue_quote(cast)
     revise(cast, first)
-    with pytest.raises(Blocked, match=r"^There is a later revision of Q-0001\. Change or revise that one\.$"):
+    with pytest.raises(Blocked, match=r"^Q-0001 has a later revision\. Edit or revise that one\.$"):
         revise(cast, first)
 
 
 def test_neither_a_draft_nor_an_accepted_quote_can_be_revised(cast: Cast) -> None:
     draft = make_quote(cast)
-    with pytest.raises(Blocked, match=r"^Q-0001 is a draft\. Change it as it is\.$"):
+    with pytest.raises(Blocked, match=r"^Q-0001 is a draft\. Edit it instead\.$"):
         revise(cast, draft)
     agreed = accept_quote(cast, issue_quote(cast, draft))
-    with pytest.raises(Blocked, match=r"^Q-0001 was accepted\. Draft another quote for what is to be different\.$"):
+    with pytest.raises(Blocked, match=r"^Q-0001 was accepted\. Create a new quote for changes\.$"):
         revise(cast, agreed)

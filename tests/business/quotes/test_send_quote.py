@@ -59,14 +59,12 @@ def test_it_is_sent_and_says_until_when_it_is_valid(cast: Cast) -> None:
 def test_a_preview_changes_nothing_and_tells_everything(cast: Cast) -> None:
     draft, count = make_quote(cast), len(list_events_of(cast))
     preview = preview_send(cast, draft)
-    assert preview["summary"].startswith("Q-0001 New heating goes to Calder Property: 1000.00 GBP, valid until ")
+    assert preview["summary"].startswith("Send Q-0001 New heating to Calder Property: 1000.00 GBP, valid until ")
     mailed, says, webhook_effect = preview["effects"]
-    assert mailed == "It is mailed to ann@calder.example: Quote Q-0001 from " + _organisation_name(cast)
-    assert says.startswith("The mail says:\nHello Calder Property,")
-    assert webhook_effect == "Webhooks are told: A quote was sent."
-    assert preview["warnings"] == [
-        "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
-    ]
+    assert mailed == "Email to ann@calder.example: Quote Q-0001 from " + _organisation_name(cast)
+    assert says.startswith("The email says:\nHello Calder Property,")
+    assert webhook_effect == "Webhook event: A quote was sent."
+    assert preview["warnings"] == ["Your organisation has no email address, so nobody can reply. Add one in settings."]
     assert preview["blockers"] == []
     assert to_event_record(cast.perform(get_quote, quoteId=draft["id"])) == to_event_record(draft)
     assert (read_mails(cast), len(list_events_of(cast))) == ([], count)
@@ -81,9 +79,9 @@ def test_all_that_is_in_its_way_is_told_at_once(cast: Cast) -> None:
     assert blockers == [
         "Calder is archived. Restore the customer first.",
         "Q-0001 has no line with a price. Add one first.",
-        "Q-0001 is valid until 2020-01-01, which is past. Change that first.",
-        "The deposit of Q-0001 is more than it comes to.",
-        "There is no address to mail it to. Give Calder one, say where it is to go, or issue it without a mail.",
+        "Q-0001 is valid until 2020-01-01, which is in the past. Change the date first.",
+        "The deposit of Q-0001 is more than its total. Change it first.",
+        "Calder has no email address. Add one, enter where to send it, or issue it without an email.",
     ]
     with pytest.raises(Blocked):
         issue_quote(cast, draft)
@@ -98,7 +96,7 @@ def test_a_discount_that_takes_nothing_off_is_not_spoken_of(cast: Cast) -> None:
 
 def test_less_than_nothing_is_not_offered(cast: Cast) -> None:
     draft = make_quote(cast, lines=[BOILER | {"unitPrice": "-1"}])
-    with pytest.raises(Blocked, match=r"^Q-0001 comes to less than nothing\. Change its lines first\.$"):
+    with pytest.raises(Blocked, match=r"^The total of Q-0001 is below zero\. Change its lines first\.$"):
         issue_quote(cast, draft)
 
 
@@ -119,7 +117,10 @@ def test_it_is_mailed_to_the_customer_and_to_contacts_who_receive_quotes(cast: C
 def test_it_is_mailed_where_it_is_said_or_not_at_all(cast: Cast) -> None:
     issue_quote(cast, to=["zoe@else.example"])
     assert [mail["to"] for mail in read_mails(cast)] == ["zoe@else.example"]
-    assert "Nobody is mailed: hand it over yourself." in preview_send(cast, make_quote(cast), deliver="none")["effects"]
+    assert (
+        "No email is sent. Deliver the quote yourself."
+        in preview_send(cast, make_quote(cast), deliver="none")["effects"]
+    )
     quote = issue_quote(cast, make_quote(cast, customerId=make_customer(cast)), deliver="none")
     assert (quote["status"], len(read_mails(cast))) == ("sent", 1)
 
@@ -154,7 +155,9 @@ def test_the_organisation_s_own_words_are_taken_as_they_are(cast: Cast) -> None:
 
 
 def test_own_words_name_only_what_there_is(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^mailTexts\.quote\.text: knows no \{secret\}, there are \{customer\}, "):
+    with pytest.raises(
+        Invalid, match=r"^mailTexts\.quote\.text: has the unknown placeholder \{secret\}, use \{customer\}, "
+    ):
         cast.perform(update_settings, mailTexts={"quote": OWN_WORDS | {"text": "{secret}"}})
 
 
@@ -192,12 +195,12 @@ def test_a_revision_says_what_it_replaces(cast: Cast) -> None:
     first = issue_quote(cast)
     second = cast.perform(revise_quote, quoteId=first["id"])
     effects = preview_send(cast, second)["effects"]
-    assert effects[0] == "Q-0001 can no longer be accepted: this one replaces it."
+    assert effects[0] == "Q-0001 can no longer be accepted, because this one replaces it."
 
 
 def test_what_was_sent_is_not_sent_again(cast: Cast) -> None:
     quote = issue_quote(cast)
-    with pytest.raises(Blocked, match=r"^Q-0001 was sent already\. Revise it instead\.$"):
+    with pytest.raises(Blocked, match=r"^Q-0001 has already been sent\. Revise it instead\.$"):
         issue_quote(cast, quote)
     assert len(read_mails(cast)) == 1
 

@@ -72,14 +72,14 @@ def test_null_clears_and_what_is_not_sent_stays(cast: Cast) -> None:
 
 def test_what_was_sent_stays_as_it_is(cast: Cast) -> None:
     quote = issue_quote(cast)
-    with pytest.raises(Blocked, match=r"^Q-0001 was sent, so it stays as it is\. Revise it instead\.$") as refusal:
+    with pytest.raises(Blocked, match=r"^Q-0001 has already been sent\. Revise it instead\.$") as refusal:
         edit_quote(cast, quote, {"edit": "remove", "lineId": quote["lines"][0]["id"]})
-    assert [reason.unblocked_by for reason in refusal.value.reasons] == ["revise_quote"]
+    assert [reason.instead for reason in refusal.value.reasons] == ["revise_quote"]
 
 
 def test_a_wrong_edit_changes_nothing(cast: Cast) -> None:
     before = make_quote(cast)
-    with pytest.raises(Invalid, match=r"^edits\.1\.lineId: is no line of it, there are: line_"):
+    with pytest.raises(Invalid, match=r"^edits\.1\.lineId: is not a line of this document, its lines are line_"):
         edit_quote(
             cast,
             before,
@@ -93,9 +93,9 @@ def test_a_wrong_edit_changes_nothing(cast: Cast) -> None:
 
 def test_a_site_or_job_of_another_customer_is_refused(cast: Cast) -> None:
     before, other = make_quote(cast), make_customer(cast, "Ryburn")
-    with pytest.raises(Invalid, match=r"^siteId: is a site of another customer"):
+    with pytest.raises(Invalid, match=r"^siteId: belongs to another customer"):
         cast.perform(update_quote, quoteId=before["id"], siteId=make_site(cast, other))
-    with pytest.raises(Invalid, match=r"^jobId: is a job for another customer"):
+    with pytest.raises(Invalid, match=r"^jobId: is for another customer"):
         cast.perform(update_quote, quoteId=before["id"], jobId=make_job(cast, other)["number"])
 
 

@@ -20,7 +20,7 @@ def test_what_was_sent_is_taken_back_and_its_job_waits_no_more(cast: Cast) -> No
     job = make_job(cast, make_customer(cast, email="a@b.example"), status="enquiry")
     quote = issue_quote(cast, make_quote(cast, jobId=job["id"]))
     preview = withdraw(cast, quote, confirmed=False)
-    assert preview["effects"][0] == "Calder Property can no longer accept it: the link says that it was withdrawn."
+    assert preview["effects"][0] == "Calder Property can no longer accept it. Their link says that it was withdrawn."
     after = withdraw(cast, quote, reason="Miscalculated.")
     assert (after["status"], after["withdrawReason"]) == ("withdrawn", "Miscalculated.")
     assert read_last_event(cast)["type"] == "quote.withdrawn"
@@ -35,7 +35,7 @@ def test_a_draft_is_dropped_and_so_is_one_that_expired(cast: Cast) -> None:
 
 def test_an_agreement_stays(cast: Cast) -> None:
     quote = accept_quote(cast, issue_quote(cast))
-    with pytest.raises(Blocked, match=r"^Q-0001 was accepted, so there is nothing to withdraw\.$"):
+    with pytest.raises(Blocked, match=r"^Q-0001 was already accepted\. It can't be withdrawn\.$"):
         withdraw(cast, quote)
 
 

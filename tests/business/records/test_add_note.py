@@ -74,7 +74,7 @@ def test_a_record_of_a_stranger_or_of_no_kind_is_not_found(cast: Cast, other_cas
     [
         ({"text": " "}, "text: is empty"),
         ({"text": "x" * 2001}, "text: is longer than 2000 characters"),
-        ({"text": "a\tb"}, "text: has a tab or another control character"),
+        ({"text": "a\tb"}, "text: contains a tab or another control character"),
         ({"visibility": "all"}, "visibility: is not one of 'office' or 'field'"),
     ],
     ids=["empty", "long", "tab", "visibility"],

@@ -137,7 +137,7 @@ def test_of_a_record_it_goes_on_behind_an_act_of_it_that_is_seen_alone(cast: Cas
     assert list_operations(cast, recordId=job, startingAfter=others) == []
     assert list_operations(cast, Role.MEMBER, recordId=job, startingAfter=mine) == []
     for role, unknown in ((Role.OFFICE, elsewhere), (Role.OFFICE, "999999"), (Role.MEMBER, others)):
-        with pytest.raises(Invalid, match=r"^startingAfter: is of no act here"):
+        with pytest.raises(Invalid, match=r"^startingAfter: was not found, start again without it"):
             list_operations(cast, role, recordId=job, startingAfter=unknown)
 
 

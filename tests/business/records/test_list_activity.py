@@ -62,7 +62,7 @@ def test_what_changes_nothing_is_no_act_and_is_answered_again_all_the_same(cast:
     assert list_operations(cast) == before
     assert first.body == again.body
     # A key stands for one request, also where that has changed nothing.
-    with pytest.raises(Invalid, match="was used before"):
+    with pytest.raises(Invalid, match="was already used"):
         cast.answer(update_customer, request=request, customerId=customer, name="Other")
     cast.perform(update_customer, customerId=customer, phone="1")
     assert list_operations(cast) == ["update_customer", *before]
@@ -278,7 +278,7 @@ def test_one_s_own_acts_go_on_behind_one_s_own_alone(cast: Cast) -> None:
     mine, others, first = (entry["id"] for entry in cast.perform(list_activity, limit=3)["data"])
     behind = cast.perform(get_history, Role.OFFICE, startingAfter=mine)["data"]
     assert [entry["id"] for entry in behind] == [first]
-    with pytest.raises(Invalid, match=r"^startingAfter: is of no act here"):
+    with pytest.raises(Invalid, match=r"^startingAfter: was not found, start again without it"):
         cast.perform(get_history, Role.OFFICE, startingAfter=others)
 
 

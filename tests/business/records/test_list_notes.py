@@ -56,7 +56,7 @@ def test_a_stranger_s_record_is_not_found(cast: Cast, other_cast: Cast) -> None:
 
 
 def test_it_must_be_said_of_which_record(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^recordId: is required: name the record"):
+    with pytest.raises(Invalid, match=r"^recordId: is required: choose a record"):
         cast.perform(list_notes, Role.OFFICE)
 
 

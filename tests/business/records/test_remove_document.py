@@ -20,7 +20,7 @@ def test_it_is_gone_once_that_is_confirmed(cast: Cast) -> None:
     added, other = add_file(cast, work.job), add_file(cast, work.job)
     preview = remove(cast, added)
     assert (preview["object"], preview["blockers"]) == ("preview", [])
-    assert preview["effects"] == ["Plan.pdf is no longer on the record's page, for anyone."]
+    assert preview["effects"] == ["Plan.pdf will be removed for everyone."]
     assert cast.perform(get_document, documentId=added["id"])
 
     remove(cast, added, confirmed=True)

@@ -62,8 +62,8 @@ def test_what_does_not_fit_is_refused_with_what_to_do(cast: Cast, other_cast: Ca
     add_file(with_limit(other_cast, 2_000_000), make_attachment_jobs(other_cast).job, bytes=2_000_000)
     first = add_file(small, job, bytes=1_200_000)
     message = (
-        r"^There is no room for it: with it, 2.4 MB would be used, and 2.0 MB are available. Remove files that are no"
-        r" longer needed, or ask whoever runs this installation for more.$"
+        r"^Not enough storage: with this file you would use 2.4 MB of 2.0 MB. Delete files you no"
+        r" longer need, or ask the operator of this installation for more storage.$"
     )
     with pytest.raises(Conflict, match=message):
         add_file(small, job, bytes=1_200_000)

@@ -73,7 +73,7 @@ def test_what_cannot_be_reported_on_is_refused(cast: Cast, given: dict[str, obje
 
 
 def test_what_a_report_does_not_heed_is_refused_with_what_it_takes(cast: Cast) -> None:
-    with pytest.raises(Invalid, match="until: is nothing for this report, which takes customerId"):
+    with pytest.raises(Invalid, match="until: can't be used for this report, only customerId"):
         perform_report(cast, "receivables", until="2026-01-31")
     with pytest.raises(Invalid, match="name"):
         perform_report(cast, "profits")

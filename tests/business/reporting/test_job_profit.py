@@ -105,7 +105,7 @@ def test_hours_without_a_cost_are_told(priced_cast: Cast) -> None:
     assert [
         note
         for note in perform_report(priced_cast, "jobProfit", basis="range")["notes"]
-        if note.startswith("2 entries of hours are of people")
+        if note.startswith("2 time entries count as no cost")
     ]
 
 
@@ -190,7 +190,7 @@ def test_the_jobs_that_lost_most_come_first(priced_cast: Cast) -> None:
         {"jobId": unknown["id"], "margin": None, "uncosted": 1, "uncostedRevenue": "60.00"},
     ]
     assert name_totals(result, "margin") == {"margin": "61.10"}
-    assert "The margin of 1 of these jobs is not known: too little is recorded of what they cost." in result["notes"]
+    assert "The margin of 1 job is unknown, because its costs are incomplete." in result["notes"]
 
 
 def test_jobs_that_were_finished_then_can_be_asked_for(priced_cast: Cast) -> None:
@@ -209,7 +209,7 @@ def test_jobs_that_were_finished_then_can_be_asked_for(priced_cast: Cast) -> Non
     assert asked(jobs="finished", **NOVEMBER) == asked(**NOVEMBER) == {later["id"]}
     assert asked(customerId=over["customerId"], **OCTOBER) == {over["id"]}
     assert asked(customerId=over["customerId"], **NOVEMBER) == set()
-    with pytest.raises(Invalid, match=r"^jobs: is for whole lives, not for a range"):
+    with pytest.raises(Invalid, match=r"^jobs: can't be combined with the basis range$"):
         asked(jobs="finished", basis="range")
 
 

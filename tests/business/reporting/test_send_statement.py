@@ -56,7 +56,7 @@ def test_it_is_emailed_as_a_pdf_with_each_entry_and_what_is_owed(cast: Cast, tmp
     [mail] = waiting_emails(cast)
     assert (mail["to"], mail["subject"]) == ("ann@calder.example", "Statement of account from Rohr")
     assert (mail["paper"], mail["paper_name"]) == (statement["id"], "Statement of account 2026-11-16.pdf")
-    assert "The balance is £690.00; £750.00 of it is overdue." in mail["text"]
+    assert "The balance is £690.00, of which £750.00 is overdue." in mail["text"]
     printed = read_pdf_text(cast, tmp_path, statement)
     for words in ("Statement of account", "INV-0001", "Thanks", "Balance (GBP) 690.00", "Of which overdue 750.00"):
         assert words in printed
@@ -80,9 +80,9 @@ def test_it_is_in_the_customer_s_language(cast: Cast, tmp_path: Path) -> None:
 def test_the_preview_says_what_would_be_sent_and_sends_nothing(cast: Cast) -> None:
     customer = make_trading_customer(cast)
     preview = send_to_customer(cast_at(cast), customer)
-    effect = "is sent a statement of account from 2026-01-01 until 2026-11-16: the balance is 690.00 GBP."
+    effect = "will get a statement of account from 2026-01-01 to 2026-11-16. Balance: 690.00 GBP."
     assert preview["summary"] == f"Calder Property {effect}"
-    assert preview["effects"][0] == "It is mailed to ann@calder.example: Statement of account from Rohr"
+    assert preview["effects"][0] == "Email to ann@calder.example: Statement of account from Rohr"
     assert (preview["blockers"], waiting_emails(cast)) == ([], [])
 
 
@@ -100,8 +100,8 @@ def test_what_was_before_is_brought_forward_and_it_stays_as_it_was(cast: Cast, t
 def test_nothing_to_state_nobody_to_send_it_to_and_wrong_dates_are_refused(cast: Cast) -> None:
     silent = make_customer(cast, "Zoe")
     [nothing, nobody] = send_to_customer(cast_at(cast), silent)["blockers"]
-    assert nothing.startswith("Nothing was charged to Zoe or paid by them between the dates")
-    assert nobody.startswith("There is no address to mail it to.")
+    assert nothing.startswith("Zoe has no invoices or payments between these dates")
+    assert nobody.startswith("Zoe has no email address.")
     with pytest.raises(Blocked):
         send_to_customer(cast_at(cast), silent, confirmed=True)
     with pytest.raises(Invalid, match=r"^until: is before the first date$"):

@@ -71,7 +71,7 @@ def test_each_entry_stands_on_its_day_with_what_is_owed_after_it(cast: Cast) -> 
         ("2026-10-01", "Brought forward", None, None, None, "0.00"),
         ("2026-10-05", "Invoice", "INV-0001", "1200.00", None, "1200.00"),
         ("2026-10-06", "Invoice", "INV-0002", "84.00", None, "1284.00"),
-        ("2026-10-08", "Invoice made void", "INV-0002", "-84.00", None, "1200.00"),
+        ("2026-10-08", "Invoice voided", "INV-0002", "-84.00", None, "1200.00"),
         ("2026-10-09", "Credit note", "CN-0001", None, "120.00", "1080.00"),
         ("2026-10-12", "Payment", "Cheque 7", None, "300.50", "779.50"),
         ("2026-10-20", "Payment reversed", "Cheque 7", None, "-300.50", "1080.00"),
@@ -111,7 +111,7 @@ def test_on_a_day_what_is_charged_stands_before_what_is_paid_and_the_same_in_the
     void_issued(cast_on(cast, day), invoices[2])
     credit_issued(cast_on(cast, day), invoices[0], amount="2")
     result = name_rows(perform_report(cast_at(cast), "statement", customerId=customer))[1:]
-    kinds = ["Invoice"] * 3 + ["Invoice made void", "Credit note"] + ["Payment"] * 3
+    kinds = ["Invoice"] * 3 + ["Invoice voided", "Credit note"] + ["Payment"] * 3
     assert [row["entry"] for row in result] == kinds
     for kind in ("Invoice", "Payment"):
         ids = [row["recordId"] for row in result if row["entry"] == kind]
@@ -160,7 +160,7 @@ def test_after_months_of_everything_it_comes_to_what_receivables_tell_from_whate
     today = cast_at(cast)
     whole = [perform_report(today, "statement", customerId=one) for one in customers]
     entries = {row["entry"] for expected in whole for row in name_rows(expected)[1:]}
-    assert entries == {"Invoice", "Invoice made void", "Credit note", "Payment", "Payment reversed"}
+    assert entries == {"Invoice", "Invoice voided", "Credit note", "Payment", "Payment reversed"}
     assert len({receivable_balance(today, one) for one in customers}) == 3
     for customer, expected in zip(customers, whole, strict=True):
         owed = receivable_balance(today, customer)

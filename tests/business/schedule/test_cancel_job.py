@@ -18,8 +18,8 @@ def test_a_job_is_called_off_with_what_is_planned_for_it(cast: Cast) -> None:
     plan_test_visit(cast, Role.SUBCONTRACTOR, jobId=job["id"])
     preview = cast.perform(cancel_job, Role.OFFICE, jobId=job["number"], reason="Sold the house")
     assert preview["effects"] == [
-        f"The visit of Sam Subcontractor is cancelled: {DAY} from 10:00 to 11:00 (Europe/London).",
-        "Webhooks are told: A job was called off.",
+        f"Cancels Sam Subcontractor's visit: {DAY} from 10:00 to 11:00 (Europe/London).",
+        "Webhook event: A job was cancelled.",
     ]
     after = cast.perform(cancel_job, Role.OFFICE, jobId=job["number"], reason="Sold the house", confirmed=True)
     assert (after["status"], after["stage"], after["cancelReason"]) == ("cancelled", "cancelled", "Sold the house")
@@ -36,8 +36,8 @@ def test_a_visit_that_has_started_is_called_off_too(cast: Cast) -> None:
     cast.perform(set_visit_status, visitId=begun["id"], status="started")
     preview = cast.perform(cancel_job, Role.OFFICE, jobId=job["id"], reason="Sold the house")
     assert preview["effects"][:2] == [
-        f"The visit of Mia Member, which has started, is cancelled: {DAY} from 10:00 to 11:00 (Europe/London).",
-        f"The visit of Sam Subcontractor is cancelled: {DAY} from 08:00 to 09:00 (Europe/London).",
+        f"Cancels Mia Member's visit, which has started: {DAY} from 10:00 to 11:00 (Europe/London).",
+        f"Cancels Sam Subcontractor's visit: {DAY} from 08:00 to 09:00 (Europe/London).",
     ]
     after = cast.perform(cancel_job, Role.OFFICE, jobId=job["id"], reason="Sold the house", confirmed=True)
     assert (after["status"], after["nextVisitAt"]) == ("cancelled", None)
@@ -55,7 +55,7 @@ def test_a_reason_is_needed(cast: Cast) -> None:
 def test_what_is_over_or_timed_is_not_cancelled(cast: Cast) -> None:
     job = make_site_job(cast)
     set_columns(cast, "job", job["id"], running_timers=1)
-    with pytest.raises(Blocked, match="A timer still runs"):
+    with pytest.raises(Blocked, match="A timer is still running"):
         cast.perform(cancel_job, jobId=job["id"], reason="x", confirmed=True)
     set_columns(cast, "job", job["id"], running_timers=0)
     for status in ("done", "closed"):

@@ -27,7 +27,7 @@ def test_the_whole_crew_is_called_off(cast: Cast) -> None:
 def test_what_is_over_is_not_cancelled(cast: Cast) -> None:
     visit = plan_test_visit(cast)
     cast.perform(cancel_visit, visitId=visit["id"])
-    with pytest.raises(Blocked, match="is cancelled already"):
+    with pytest.raises(Blocked, match="is already cancelled"):
         cast.perform(cancel_visit, visitId=visit["id"])
     done = plan_test_visit(cast)
     cast.perform(set_visit_status, visitId=done["id"], status="done")

@@ -152,7 +152,7 @@ def test_what_is_of_a_closed_job_stays_where_it_is_until_it_is_cancelled(cast: C
 
 
 def test_a_title_is_for_visits_without_a_job(cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^title: belongs to visits without a job"):
+    with pytest.raises(Invalid, match=r"^title: is only for visits without a job"):
         move(cast, plan_test_visit(cast), title="Else")
     alone = plan_test_visit(cast, times=("12:00", "13:00"), title="Lunch")
     with pytest.raises(Invalid, match=r"^title: is required"):

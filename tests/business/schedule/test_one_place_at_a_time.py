@@ -95,5 +95,5 @@ def test_whoever_forgets_to_look_is_refused_in_words(cast: Cast, performer: Perf
     other = plan_test_visit(cast, times=("14:00", "15:00"))["id"]
     with performer.database.write_transaction(cast.organisation, keep=False) as db:
         ctx = Context(db, cast.actor(Role.OWNER), RequestDetails("req_1"), performer.clock)
-        with pytest.raises(Conflict, match="The person has no time then"):
+        with pytest.raises(Conflict, match="The person is not free then"):
             store.save(ctx, VISITS.fetch(ctx, other), times_between("10:30", "11:30"))

@@ -33,7 +33,7 @@ def test_several_changes_are_made_at_once(cast: Cast) -> None:
         {"change": "move", "visitId": moved["id"], "startsAt": f"{DAY}T15:00"},
         {"change": "cancel", "visitId": off["id"]},
     )
-    assert answer["summary"] == "Visits are planned: 1, moved: 1, cancelled: 1."
+    assert answer["summary"] == "1 visit planned. 1 visit moved. 1 visit cancelled."
     assert {(one["about"], one["status"]) for one in answer["visits"]} >= {("Round", "planned")}
     assert cast.perform(get_visit, visitId=moved["id"])["startsAt"] == f"{DAY}T15:00:00.000Z"
     assert cast.perform(get_visit, visitId=off["id"])["status"] == "cancelled"
@@ -66,13 +66,13 @@ def test_a_preview_tells_load_and_what_is_worth_a_look_and_changes_nothing(cast:
     assert preview["effects"] == [
         f"Round: Mia Member, {DAY} from 10:00 to 11:00 (Europe/London).",
         f"Round: Mia Member, {DAY} from 18:00 to 19:30 (Europe/London).",
-        f"Mia Member on {DAY}: 3 visits, 3 h 20 min.",
+        f"Mia Member on {DAY}: 3 visits (3:20 h).",
     ]
     (close, late) = preview["warnings"]
     assert close.startswith(
-        f"Round on {DAY} from 10:00 to 11:00 (Europe/London) leaves Mia Member less than 15 min to travel"
+        f"Round on {DAY} from 10:00 to 11:00 (Europe/London) leaves Mia Member less than 15 minutes to travel"
     )
-    assert late == f"Round on {DAY} from 18:00 to 19:30 (Europe/London) is outside of Mia Member's working hours."
+    assert late == f"Round on {DAY} from 18:00 to 19:30 (Europe/London) is outside Mia Member's working hours."
     assert preview["blockers"] == []
     assert (len(list_events_of(cast)), len(read_trail(cast))) == (event_count, written)
     assert len(cast.perform(list_visits)["data"]) == 1
@@ -115,8 +115,11 @@ def test_a_sick_day_is_planned_around(cast: Cast) -> None:
     ("asked", "fault"),
     [
         ({"change": "move"}, "changes.0.visitId: is required to move or cancel a visit"),
-        ({"change": "plan", "on": DAY}, "changes.0.jobId: is required, or a title, and only one of the two"),
-        ({"change": "plan", "title": "x", "on": DAY, "personId": None}, "changes.0.personId: is not taken to plan"),
+        ({"change": "plan", "on": DAY}, "changes.0.jobId: is required, unless title is given"),
+        (
+            {"change": "plan", "title": "x", "on": DAY, "personId": None},
+            "changes.0.personId: is not used to plan a visit, send personIds",
+        ),
         (
             {"change": "plan", "title": "x", "startsAt": "2038-03-28T01:30", "durationMinutes": 5},
             "changes.0.startsAt: is skipped",
@@ -143,7 +146,7 @@ def test_a_visit_is_changed_once(cast: Cast) -> None:
         cast, {"change": "cancel"} | visit, {"change": "move", "notes": "x"} | visit, confirmed=False
     )
     assert preview["blockers"] == [preview["blockers"][0]]
-    assert "is changed twice by this plan" in preview["blockers"][0]
+    assert "is changed twice in this plan" in preview["blockers"][0]
 
 
 def test_only_the_office_plans_and_only_its_own(cast: Cast, other_cast: Cast) -> None:

@@ -40,7 +40,7 @@ def test_a_repeat_changes_nothing(cast: Cast) -> None:
 
 def test_a_colleague_s_is_not_theirs_to_start(cast: Cast) -> None:
     visit = plan_test_visit(cast, Role.SUBCONTRACTOR)
-    with pytest.raises(Forbidden, match="its own visits only"):
+    with pytest.raises(Forbidden, match="You can only update your own visits"):
         cast.perform(set_visit_status, Role.MEMBER, visitId=visit["id"], status="started")
     other = plan_test_visit(cast, Role.MEMBER)
     with pytest.raises(NotFound):

@@ -150,9 +150,9 @@ def test_a_plan_tells_before_who_is_written_to_and_writes_to_each_once(evening_c
     sub = evening_cast.people[Role.SUBCONTRACTOR]
     changes: list[dict[str, Any]] = [{"change": "move", "visitId": one["id"], "personId": sub} for one in visits]
     preview = evening_cast.perform(plan_schedule, changes=changes)
-    assert [one for one in preview["effects"] if "told by mail" in one] == [
-        "Mia Member is told by mail.",
-        "Sam Subcontractor is told by mail.",
+    assert [one for one in preview["effects"] if "gets an email" in one] == [
+        "Mia Member gets an email.",
+        "Sam Subcontractor gets an email.",
     ]
     assert list_tasks(evening_cast) == []
     evening_cast.perform(plan_schedule, changes=changes, confirmed=True)
@@ -165,7 +165,7 @@ def test_a_job_that_is_called_off_is_told_to_those_who_would_have_gone(evening_c
     visit = plan_test_visit(evening_cast)
     send_mails(evening_cast)
     preview = evening_cast.perform(cancel_job, jobId=visit["jobId"], reason="The house is sold.")
-    assert "Mia Member is told by mail." in preview["effects"]
+    assert "Mia Member gets an email." in preview["effects"]
     evening_cast.perform(cancel_job, jobId=visit["jobId"], reason="The house is sold.", confirmed=True)
     assert "No longer yours" in send_mails(evening_cast)[1]["text"]
 

@@ -61,7 +61,7 @@ def test_the_demo_tells_people_how_to_begin_where_no_stranger_can_come(server: R
 
     for address in ("https://office.example", "http://localhost.office.example"):
         refusal = run_command(server.settings, "demo", "--json", MAINSTAY_BASE_URL=address).error
-        assert refusal.endswith("it is made only for a base address on loopback.")
+        assert refusal.endswith("it can only be created with a base address on loopback.")
         if server.settings.database:
             # The address is looked at before the database: one engine is enough for the others.
             break

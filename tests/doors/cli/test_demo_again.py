@@ -57,7 +57,7 @@ def test_it_is_known_by_another_name_and_told_as_it_is(
     assert list_organisation_ids(server) == there
     assert [person["password"] for person in second["people"]] == [None, *[demo.DEMO_PASSWORD] * 6]
     outcome = format_outcome("demo", second, server.url)
-    assert re.search(r"ruth@hartley\.example +\(another password by now\)\n", outcome)
+    assert re.search(r"ruth@hartley\.example +\(password was changed\)\n", outcome)
     assert outcome.count(demo.DEMO_PASSWORD) == 6
     assert len(demo_operator.list_all(list_people, acting)) == len(first["people"])
 
@@ -67,7 +67,7 @@ def test_while_its_subscription_is_inactive_it_stays_as_it_is(server: RunningSer
     acting = operator_actor(demo.make_demo(demo_operator, firm)["organisation"]["id"])
     there = list_organisation_ids(server)
     run_command(server.settings, "subscription", "lapse", acting.organisation)
-    with pytest.raises(Conflict, match=r"^The demo is there already, and its subscription is inactive"):
+    with pytest.raises(Conflict, match=r"^The demo already exists and its subscription is inactive"):
         demo.make_demo(demo_operator, firm)
     assert list_organisation_ids(server) == there
     assert demo_operator.perform(get_organisation, acting)["name"] == firm.name

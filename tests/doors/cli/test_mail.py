@@ -37,7 +37,7 @@ def test_a_mail_goes_to_the_server(fresh_settings: Settings) -> None:
     assert outcome == {"to": "ann@calder.example", "from": fresh_settings.sender, "by": "smtp"}
     (mail,) = mail_server.emails
     assert (mail["To"], mail["From"]) == ("ann@calder.example", "Mainstay <no-reply@127.0.0.1>")
-    assert wrong.startswith(f"The mail server 127.0.0.1:{mail_server.port} did not take the mail: (535, ")
+    assert wrong.startswith(f"The mail server 127.0.0.1:{mail_server.port} did not accept the email: (535, ")
     assert "a password" not in wrong
 
 
@@ -45,4 +45,4 @@ def test_why_not_is_told(fresh_settings: Settings) -> None:
     away = run_command(fresh_settings, "mail", "test", "ann@calder.example", MAINSTAY_SMTP="smtp://127.0.0.1:1").error
     assert "Connection refused" in away
     no_address = run_command(fresh_settings, "mail", "test", "ann..x@calder.example").error
-    assert no_address == "This is not the address of a mail: it has a dot too many before the @."
+    assert no_address == "This is not an email address: it has a misplaced dot before the @."

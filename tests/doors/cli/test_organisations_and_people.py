@@ -70,7 +70,7 @@ def test_of_two_names_the_one_that_is_written_out_is_meant(server: RunningServer
         people = run_command(server.settings, "person", "list", "--organisation", name, "--json").json["people"]
         assert [one["id"] for one in people] == [owner]
     refusal = run_command(server.settings, "person", "list", "--organisation", "muller bau").error
-    assert refusal == "More than one organisation is called 'muller bau'; use the id."
+    assert refusal == "There is more than one organisation called 'muller bau'. Use the ID."
 
 
 def test_a_person_is_added_and_leaves(server: RunningServer, cast: Cast) -> None:
@@ -165,11 +165,11 @@ def test_who_cannot_be_told_apart_or_is_not_there_is_refused(server: RunningServ
         ("subscription", "show", twins),
     )
 
-    assert ambiguous.error == "More than one person is called 'tina twin'; use the id."
+    assert ambiguous.error == "There is more than one person called 'tina twin'. Use the ID."
     assert list(clear.json) == ["id", "key"]
     assert unknown.error == "There is no person with that identifier."
     assert elsewhere.error == "There is no organisation with that identifier."
-    assert both.error == f"More than one organisation is called '{twins}'; use the id."
+    assert both.error == f"There is more than one organisation called '{twins}'. Use the ID."
 
 
 def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> None:
@@ -187,9 +187,12 @@ def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> 
         ("key", "revoke", "key_1"),
     )
 
-    assert twice.error.startswith("mia@cast.example is already a person of this organisation")
-    assert only_owner.error == "Olivia Owner is the only owner. Name another owner first, in the office under People."
-    assert no_key.error == "The role office may not do this. Ask an owner or admin."
+    assert twice.error.startswith("mia@cast.example already belongs to Mia Member in this organisation")
+    assert (
+        only_owner.error
+        == "Olivia Owner is the only owner. Make someone else an owner first, in the office under People."
+    )
+    assert no_key.error == "You do not have access to this. Ask an owner or admin. Your role is office."
     assert [fault.split(":")[0] for fault in invalid.error.split("; ")] == ["name", "country", "ownerEmail"]
     assert no_such_key.error == "There is no API key with that identifier."
 

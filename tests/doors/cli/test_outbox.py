@@ -56,4 +56,4 @@ def test_what_has_not_failed_is_not_known(server: RunningServer, cast: Cast) -> 
     gone = park_new_task(cast)
     run_command(server.settings, "outbox", "drop", gone)
     dropped, retried = run_commands(server.settings, ("outbox", "drop", gone), ("outbox", "retry", "out_x"))
-    assert dropped.error == retried.error == "There is no failed work with that identifier."
+    assert dropped.error == retried.error == "There is no failed task with that identifier."

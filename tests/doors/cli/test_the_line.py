@@ -152,24 +152,19 @@ def test_a_setting_that_is_not_known_stops_every_command(empty_settings: Setting
     ],
 )
 def test_a_word_that_is_no_text_is_refused_in_one_sentence(empty_settings: Settings, words: tuple[str, ...]) -> None:
-    assert (
-        commanded(empty_settings, *words).error
-        == "A word of the command is no text in UTF-8: caf\N{REPLACEMENT CHARACTER}"
-    )
+    assert commanded(empty_settings, *words).error == "An argument is not text in UTF-8: caf\N{REPLACEMENT CHARACTER}"
 
 
 def test_a_password_that_is_no_text_is_refused_in_one_sentence(empty_settings: Settings) -> None:
     words = ("organisation", "create", "--name", "A", "--owner-name", "A", "--owner-email", "a@b.example")
     refusal = commanded(empty_settings, *words, "--password-stdin", stdin_text="caf\udce9 caf\udce9\n").error
-    assert refusal == "The password on standard input is no text in UTF-8."
+    assert refusal == "The password on standard input is not text in UTF-8."
 
 
 @pytest.mark.parametrize("to", ["", " "])
 def test_nothing_is_moved_to_nowhere(empty_settings: Settings, to: str) -> None:
     commanded(empty_settings, "migrate")
-    assert (
-        commanded(empty_settings, "move", "--to", to).error == "--to must begin with postgresql://, or name a folder."
-    )
+    assert commanded(empty_settings, "move", "--to", to).error == "--to must begin with postgresql://, or be a folder."
 
 
 def test_a_secret_that_was_cut_short_stops_the_start(empty_settings: Settings) -> None:

@@ -91,7 +91,7 @@ def test_a_statement_of_account_is_shown_first_and_then_emailed_in_the_customer_
     cast.perform(update_customer, customerId=invoice["customerId"], language="fr")
     shown = agent.call("send_statement", customerId=invoice["customerId"])
     assert shown["status"] == "preview"
-    assert "the balance is 1000.00 GBP" in shown["preview"]["summary"]
+    assert "Balance: 1000.00 GBP" in shown["preview"]["summary"]
     assert waiting_emails(cast) == []
     done = agent.call("send_statement", customerId=invoice["customerId"], confirmed=True)
     assert (done["status"], done["result"]["balance"], done["result"]["language"]) == ("done", "1000.00", "fr")
@@ -150,9 +150,9 @@ def test_several_invoices_are_reminded_of_with_one_preview_or_none_of_them(agent
     pay_invoice(cast, settled)
     numbers = [one["number"] for one in (first, second, settled)]
     refused = agent.call("send_reminders", invoiceIds=numbers)["preview"]
-    assert refused["blockers"] == [f"{numbers[2]} New heating: There is nothing left to pay of {numbers[2]}."]
+    assert refused["blockers"] == [f"{numbers[2]} New heating: There's nothing left to pay on {numbers[2]}."]
     shown = agent.call("send_reminders", invoiceIds=numbers[:2])
-    assert shown["preview"]["summary"].startswith("Reminders of 2 invoices go to 2 customers")
+    assert shown["preview"]["summary"].startswith("Send reminders for 2 invoices to 2 customers: ")
     assert reread_invoice(cast, first)["reminders"] == 0
     done = agent.call("send_reminders", invoiceIds=numbers[:2], confirmed=True)["result"]
     assert [one["reminders"] for one in done["invoices"]] == [1, 1]

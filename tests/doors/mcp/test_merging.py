@@ -80,10 +80,9 @@ def test_another_street_with_the_flat_of_the_old_one_is_warned_of(server: Runnin
     path, key = f"/api/v1/customers/{customer}", cast.make_key()
     moved = server.request("PATCH", path, key, json={"billingAddress": {"line1": "3 Weir Lane"}}).json()
     assert moved["billingAddress"] == {**BILLING, "line1": "3 Weir Lane"}
-    warning = (
-        'billingAddress.line2 is still "Unit 4" though line1 changed. If it is wrong now, send line2 as well, or as'
-    )
-    assert moved["warnings"] == [f"{warning} null."]
+    warning = 'billingAddress.line2 is still "Unit 4", although billingAddress.line1 changed.'
+    advice = "Check whether it is still right. If not, send it as well, or as null."
+    assert moved["warnings"] == [f"{warning} {advice}"]
     for whole in ({"line1": "4 Weir Lane", "line2": None}, {"line1": "5 Weir Lane", "line2": "Unit 5"}, {"city": "X"}):
         assert "warnings" not in server.request("PATCH", path, key, json={"billingAddress": whole}).json()
 

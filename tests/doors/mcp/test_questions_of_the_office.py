@@ -44,7 +44,7 @@ def test_closing_a_job_with_unbilled_work_warns(server: RunningServer, cast: Cas
     cast.perform(change_job_status, jobId=job["id"], status="done")
     closed = query_tool(server, cast, "change_job_status", jobId=job["number"], status="closed")
     assert closed["stage"] == "closed"
-    assert closed["warnings"][0].startswith(f"{job['number']} has 1:00 h of work on no invoice.")
+    assert closed["warnings"][0].startswith(f"{job['number']} has work that is not on an invoice: 1:00 h of work.")
 
 
 def test_what_went_back_is_not_unbilled(server: RunningServer, cast: Cast) -> None:

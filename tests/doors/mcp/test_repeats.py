@@ -46,7 +46,7 @@ def test_a_key_belongs_to_one_request(server: RunningServer, cast: Cast) -> None
         ("archive_customer", {"customerId": customer}),
     ):
         refused = read_refusal(call_tool(server, key, tool, **given, idempotencyKey="one"))
-        assert refused == "idempotencyKey: was used before for a different request"
+        assert refused == "idempotencyKey: was already used for a different request"
 
 
 def test_it_is_one_store_with_that_of_the_api(server: RunningServer, cast: Cast) -> None:

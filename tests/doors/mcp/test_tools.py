@@ -169,7 +169,7 @@ def test_refusals_are_results_that_an_agent_can_act_on(server: RunningServer, ca
     foreign = call_tool(server, key, "get_person", personId=other_cast.people[Role.OWNER])
     assert unknown == foreign
     assert unknown["isError"] is True
-    assert unknown["content"][0]["text"].endswith("list_people shows those there are.")
+    assert unknown["content"][0]["text"].endswith("list_people lists them.")
 
 
 def test_a_read_only_key_is_refused_any_change_in_words(server: RunningServer, cast: Cast) -> None:

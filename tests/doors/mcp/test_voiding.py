@@ -19,7 +19,7 @@ def test_it_is_shown_first_then_done_and_then_it_was(server: RunningServer, cast
     assert (done["status"], done["result"]["status"], done["result"]["number"]) == ("done", "void", "INV-0001")
     again = call_tool(server, key, "void_invoice", **given, confirmed=True)
     assert again["isError"]
-    assert again["content"][0]["text"] == "INV-0001 is void already. get_invoice shows it as it is now."
+    assert again["content"][0]["text"] == "INV-0001 is already void. get_invoice shows its current state."
 
 
 @pytest.mark.parametrize("confirmed", ["true", "yes", 1])
@@ -35,9 +35,11 @@ def test_with_a_payment_the_preview_says_what_to_do_instead(server: RunningServe
     key, sent = cast.make_key(), issue_invoice(cast)
     pay_invoice(cast, sent, "250")
     shown = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x")
-    blocker = "250.00 GBP of INV-0001 is paid. Credit it instead, or reverse the payment first."
+    blocker = "250.00 GBP of INV-0001 has been paid. Credit it instead, or reverse the payment first."
     assert shown["structuredContent"]["preview"]["blockers"] == [blocker]
-    assert shown["content"][0]["text"].endswith(f"- {blocker}\nCall credit_invoice or reverse_payment first.")
+    assert shown["content"][0]["text"].endswith(
+        f"- {blocker}\nInstead: call credit_invoice. Or first: call reverse_payment."
+    )
     refused = call_tool(server, key, "void_invoice", invoiceId=sent["id"], reason="x", confirmed=True)
     assert refused["isError"]
     assert refused["content"][0]["text"].startswith(blocker)

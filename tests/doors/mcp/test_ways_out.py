@@ -205,7 +205,7 @@ def test_where_it_is_done_to_another_record_that_one_is_named(server: RunningSer
     message = call_tool(server, cast.make_key(), "create_job", customerId=ended, title="Mend the roof")["content"][0][
         "text"
     ]
-    assert message.endswith(f"Use that customer instead. Call get_customer for {stays} first.")
+    assert message.endswith(f"Use that customer instead. Its id is {stays}. Instead: call get_customer for {stays}.")
 
 
 def order_from_archived_supplier(cast: Cast) -> CallWithRemedy:
@@ -299,13 +299,13 @@ def test_another_record_is_named_by_its_id(
 ) -> None:
     tool, arguments, helping = asks(cast)
     message = call_tool(server, cast.make_key(), tool, **arguments)["content"][0]["text"]
-    assert f"Call {helping} first." in message
+    assert f"First: call {helping}." in message
 
 
 def test_books_are_opened_by_a_tool_that_there_is(server: RunningServer, cast: Cast) -> None:
     cast.perform(update_settings, booksClosedUntil="2099-12-31")
     message = call_tool(server, cast.make_key(), "log_hours", on="2026-11-12", minutes=5)["content"][0]["text"]
-    assert message.endswith("An owner or admin can open them again. Call update_organisation first.")
+    assert message.endswith("An owner or admin can reopen them. First: call update_organisation.")
     assert call_tool(server, cast.make_key(), "update_organisation", booksClosedUntil=None)["isError"] is False
 
 
@@ -327,7 +327,8 @@ def test_what_finds_an_id_stands_behind_the_faults_and_is_none(server: RunningSe
 
 def test_what_a_refusal_names_itself_is_not_named_again(server: RunningServer, cast: Cast) -> None:
     message = call_tool(server, cast.make_key(), "stop_timer")["content"][0]["text"]
-    assert message.endswith("(log_hours). list_hours with the status `running` tells whose timers run.")
+    hint = "list_hours with the status `running` shows whose timers are running."
+    assert message.endswith(f"Log the time instead. {hint} Instead: call log_hours.")
 
 
 def test_what_helps_against_several_reasons_is_named_once(server: RunningServer, cast: Cast) -> None:
@@ -335,4 +336,4 @@ def test_what_helps_against_several_reasons_is_named_once(server: RunningServer,
     message = call_tool(server, cast.make_key(), "review_hours", timeEntryIds=drafts, decision="approve")["content"][0][
         "text"
     ]
-    assert message.endswith(" Call submit_hours first.")
+    assert message.endswith(" First: call submit_hours.")

@@ -273,7 +273,7 @@ def test_whoever_answers_too_late_signs_in_and_gets_the_screen_again(
     )
     assert answer.status_code == 303
     sign_in = server.request("GET", answer.headers["Location"])
-    assert "Your sign-in had ended" in sign_in.text
+    assert "Your session ended" in sign_in.text
     # Whoever is signed in already goes on at once, to where the ticket leads.
     back = sign_in_cast_member(server, cast).open(server.url + answer.headers["Location"])
     assert server.url + back.headers["Location"] == address
@@ -286,7 +286,7 @@ def test_an_access_that_the_role_does_not_allow_shows_the_screen_again(
     refused = person.decide(
         address, person.open(address).text, organisation=cast.organisation, access="write", decision="approve"
     )
-    assert (refused.status_code, "may connect an app for reading only" in refused.text) == (403, True)
+    assert (refused.status_code, "You can connect apps with read access only" in refused.text) == (403, True)
     answer = person.decide(address, refused.text, organisation=cast.organisation, access="read", decision="approve")
     assert "code" in redirect_parameters(answer)
 

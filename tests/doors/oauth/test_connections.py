@@ -145,7 +145,7 @@ def test_what_an_app_gives_back_and_what_a_second_use_ends_stands_in_the_trail(
     [_, act] = list_ended_connections(cast)
     assert act["given"] == {
         "connectionId": newer,
-        "reason": "A code or refresh token of it was used a second time.",
+        "reason": "One of its codes or refresh tokens was used twice.",
     }
     # What has ended is not ended again.
     app.refresh_tokens(reused["refresh_token"])

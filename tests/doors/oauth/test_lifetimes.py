@@ -106,7 +106,7 @@ def test_the_approval_screen_is_answered_within_half_an_hour(installation: Clock
     installation.advance_clock(SECOND)
     refused = person.decide(address, too_late, **choices)
     assert (refused.status_code, "Location" in refused.headers) == (400, False)
-    assert "open for too long" in refused.text
+    assert "already answered or has expired" in refused.text
 
 
 def test_what_has_expired_is_forgotten_a_day_later_and_nothing_that_lives(

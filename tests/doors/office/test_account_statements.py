@@ -18,13 +18,13 @@ def test_one_is_sent_from_the_customer_s_page_and_is_there_as_a_pdf(server: Runn
     path = f"/customers/{customer}/send-statement"
     assert f'href="{path}"' in page
     shown = office.submit_form(path, deliver="none")
-    assert "is sent a statement of account from" in visible_text(shown.text)
+    assert "will get a statement of account from" in visible_text(shown.text)
     done = office.follow_redirect(office.submit_page(shown.text, path, deliver="none", confirmed="yes"))
-    assert "The statement is issued." in visible_text(done.text)
+    assert "Statement sent." in visible_text(done.text)
     [statement] = set(re.findall(r'href="(/statements/statement_\w+)"', done.text))
     text = visible_text(office.get(statement).text)
     assert "Balance" in text
-    assert "Statement of account sent" in visible_text(office.get(f"/customers/{customer}").text)
+    assert "Statement sent" in visible_text(office.get(f"/customers/{customer}").text)
     pdf = office.get(f"{statement}/pdf")
     assert (pdf.status_code, pdf.content[:5]) == (200, b"%PDF-")
     assert "Statements" in visible_text(office.get("/statements").text)

@@ -47,7 +47,7 @@ def test_it_tells_who_did_what_in_the_words_of_a_record_s_page_and_leads_to_the_
     cast.perform(update_job, Role.ADMIN, jobId=job, priority="high", dueOn="2038-03-01")
     page = sign_in_new_person(server, cast).get(PATH).text
     newest, made, first = read_acts(page)[1:4]
-    assert newest.startswith("Details changed: priority, due Adam Admin , ")
+    assert newest.startswith("Details edited: priority, due date Adam Admin , ")
     assert newest.endswith("J-0001 Replace the boiler")
     assert made.startswith("Job created Orla Office , ")
     assert first.endswith("Calder & <Sons>")
@@ -81,21 +81,21 @@ def test_only_those_who_rule_over_the_organisation_are_led_there_and_let_in(serv
     assert (office.get(PATH).status_code, office.get(f"{PATH}/export.csv").status_code) == (403, 403)
     for path in ("/", "/settings", f"/people/{cast.people[Role.MEMBER]}", f"/settings/developer/mcp/{app.credential}"):
         assert PATH not in office.get(path).text
-    assert '<a href="/settings/developer/mcp">See the apps</a>' in office.get("/").text
+    assert '<a href="/settings/developer/mcp">See apps</a>' in office.get("/").text
 
 
 def test_home_leads_to_exactly_what_apps_changed(server: RunningServer, cast: Cast) -> None:
     customer, app = make_customer(cast), actor_through_app(cast, Role.OFFICE)
     admin = sign_in_new_person(server, cast, Role.ADMIN)
-    assert "Connected apps have changed" not in visible_text(admin.get("/").text)
+    assert "Connected apps have made" not in visible_text(admin.get("/").text)
     for phone in ("1", "2", "3"):
         cast.perform(update_customer, app, customerId=customer, phone=phone)
     cast.perform(update_customer, customerId=customer, phone="4")
     home = admin.get("/").text
-    assert "Connected apps have changed 3 things since yesterday." in visible_text(home)
-    [way] = re.findall(r'<a href="([^"]*)">See what they changed</a>', home)
+    assert "Connected apps have made 3 changes since yesterday." in visible_text(home)
+    [way] = re.findall(r'<a href="([^"]*)">See changes</a>', home)
     page = admin.get(unescape(way)).text
-    assert [one.partition(" ,")[0] for one in read_acts(page)] == ["Details changed: phone Orla Office"] * 3
+    assert [one.partition(" ,")[0] for one in read_acts(page)] == ["Details edited: phone Orla Office"] * 3
     assert '<option value="app" selected>' in page
 
 
@@ -106,8 +106,8 @@ def test_what_agents_did_is_chosen_from_the_list(server: RunningServer, cast: Ca
     cast.perform(update_customer, customerId=customer, email="x@x.example")
     page = sign_in_new_person(server, cast).get(f"{PATH}?actedBy=agent").text
     assert '<option value="agent" selected>Agents and programs (apps and keys)</option>' in page
-    changed = [one.partition(" ,")[0] for one in read_acts(page) if one.startswith("Details changed")]
-    assert changed == ["Details changed: phone Orla Office", "Details changed: phone Olivia Owner"]
+    changed = [one.partition(" ,")[0] for one in read_acts(page) if one.startswith("Details edited")]
+    assert changed == ["Details edited: phone Orla Office", "Details edited: phone Olivia Owner"]
 
 
 def test_an_app_leads_to_what_was_done_through_it_and_its_name_is_the_way_back(
@@ -120,7 +120,7 @@ def test_an_app_leads_to_what_was_done_through_it_and_its_name_is_the_way_back(
     admin = sign_in_new_person(server, cast, Role.ADMIN)
     [way] = re.findall(rf'<a href="({PATH}[^"]*)"', admin.get(f"/settings/developer/mcp/{app.credential}").text)[-1:]
     page = admin.get(unescape(way)).text
-    assert [one.partition(" ,")[0] for one in read_acts(page)] == ["Details changed: phone Orla Office"]
+    assert [one.partition(" ,")[0] for one in read_acts(page)] == ["Details edited: phone Orla Office"]
     chip = re.search(r'<a class="chip" href="([^"]*)">(.*?)</a>', page, re.DOTALL)
     assert chip
     assert visible_text(chip[2]).startswith("App or key: Claude")
@@ -186,7 +186,7 @@ def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, c
     [export] = re.findall(r'<a href="([^"]*)" download>CSV</a>', page)
     rows = list(csv.reader(io.StringIO(session.get(unescape(export)).content.decode("utf-8-sig"))))
     assert rows[0] == ["When", "Who", "App or key", "What", "Records"]
-    assert [row[1:] for row in rows[1:]] == [["Orla Office", "", "Details changed: phone", "'=Calder"]] * 30 + [
+    assert [row[1:] for row in rows[1:]] == [["Orla Office", "", "Details edited: phone", "'=Calder"]] * 30 + [
         ["Orla Office", "", "Customer created", "'=Calder"]
     ]
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", row[0]) for row in rows[1:])
@@ -198,17 +198,17 @@ def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: 
     assert answer.status_code == 422
     assert "Until is before the first date." in visible_text(answer.text)
     nothing = sign_in_new_person(server, cast).get(f"{PATH}?from=2038-01-02")
-    assert "None of these. Show all" in visible_text(nothing.text)
+    assert "No matches. Show all" in visible_text(nothing.text)
 
 
 @pytest.mark.engines("sqlite")
 @pytest.mark.parametrize(
     ("asked", "fault"),
     [
-        ("personId=nobody", "Person is none that is known here."),
-        ("clientId=zzz", "App or key is none that is known here."),
-        ("actedBy=zzz", "Done by is not one of Agent, Person, App"),
-        ("from=zzz", "From is not a date"),
+        ("personId=nobody", "Person was not found. Choose one from the list."),
+        ("clientId=zzz", "App or key was not found. Choose one from the list."),
+        ("actedBy=zzz", "Choose Agent, Person, App"),
+        ("from=zzz", "From must be a date, such as dd/mm/yyyy."),
         ("startingAfter=zzz", "Starting after"),
     ],
 )
@@ -239,7 +239,7 @@ def test_what_is_no_text_is_refused_and_does_not_widen_what_is_shown(
 def test_an_address_that_asks_for_too_much_is_refused(server: RunningServer, cast: Cast) -> None:
     query = "&".join(["actedBy=person", *(f"x{number}=1" for number in range(20))])
     answer = sign_in_new_person(server, cast).get(f"{PATH}?{query}")
-    assert (answer.status_code, "asks for more than a page can tell" in answer.text) == (400, True)
+    assert (answer.status_code, "has too many parameters" in answer.text) == (400, True)
 
 
 @pytest.mark.engines("sqlite")

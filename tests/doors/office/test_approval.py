@@ -52,17 +52,15 @@ def test_an_entry_that_was_changed_meanwhile_is_not_approved_unseen_nor_are_thos
     cast.perform(update_hours, timeEntryId=first, minutes=600)
     refused = session.post(QUEUE, read_form(page) | {"decision": "approve"})
     assert refused.status_code == 409
-    assert "One of these entries was changed since you opened this page, so none was decided on." in visible_text(
-        refused.text
-    )
+    assert "1 entry was changed after you opened this page, so nothing was saved." in visible_text(refused.text)
     assert statuses_of(cast, first, second, third) == ["submitted"] * 3
     # It is told which, as it is now; the others are still marked, and decided on with the next click.
-    [row] = [row for row in re.findall(r"(?s)<tr>.*?</tr>", refused.text) if "Changed meanwhile" in row]
+    [row] = [row for row in re.findall(r"(?s)<tr>.*?</tr>", refused.text) if "Changed" in row]
     assert f'name="entry {first}"' in row
     assert "10:00" in visible_text(row)
     assert list_ticked_entries(refused.text) == [second, third]
     done = session.post(QUEUE, read_form(refused.text) | {"decision": "approve"})
-    assert "2 entries are approved." in visible_text(session.follow_redirect(done).text)
+    assert "2 entries approved." in visible_text(session.follow_redirect(done).text)
     assert statuses_of(cast, first, second, third) == ["submitted", "approved", "approved"]
 
 
@@ -74,7 +72,7 @@ def test_what_another_has_decided_on_meanwhile_is_told_and_what_is_left_is_still
     page = session.get(QUEUE).text
     cast.perform(review_hours, timeEntryIds=[first], decision="approve")
     refused = session.post(QUEUE, read_form(page) | {"decision": "reject", "reason": "Which job?"})
-    assert (refused.status_code, "so none was decided on" in visible_text(refused.text)) == (409, True)
+    assert (refused.status_code, "so nothing was saved" in visible_text(refused.text)) == (409, True)
     assert ">Which job?</textarea>" in refused.text
     assert (list_ticked_entries(refused.text), statuses_of(cast, first, second)) == (
         [second],
@@ -92,7 +90,7 @@ def test_a_form_that_is_sent_twice_is_answered_twice_and_counts_once(server: Run
     ] * 2
     assert statuses_of(cast, *entries) == ["approved"] * 2
     again = session.post(QUEUE, sent | {"decision": "reject", "reason": "Which job?"})
-    assert "This form was sent before with something else in it" in visible_text(again.text)
+    assert "This form was already sent with different content" in visible_text(again.text)
 
 
 def test_what_was_deleted_meanwhile_counts_as_changed_and_hides_no_other_change(
@@ -105,10 +103,8 @@ def test_what_was_deleted_meanwhile_counts_as_changed_and_hides_no_other_change(
     cast.perform(update_hours, timeEntryId=other, minutes=600)
     refused = session.post(QUEUE, read_form(page) | {"decision": "approve"})
     assert refused.status_code == 409
-    assert "2 of these entries were changed since you opened this page, so none was decided on." in visible_text(
-        refused.text
-    )
-    [row] = [row for row in re.findall(r"(?s)<tr>.*?</tr>", refused.text) if "Changed meanwhile" in row]
+    assert "2 entries were changed after you opened this page, so nothing was saved." in visible_text(refused.text)
+    [row] = [row for row in re.findall(r"(?s)<tr>.*?</tr>", refused.text) if "Changed" in row]
     assert f'name="entry {other}"' in row
     assert (list_ticked_entries(refused.text), statuses_of(cast, other, third)) == ([third], ["submitted"] * 2)
 
@@ -116,10 +112,10 @@ def test_what_was_deleted_meanwhile_counts_as_changed_and_hides_no_other_change(
 @pytest.mark.parametrize(
     ("sent", "told"),
     [
-        ({"decision": "reject", "reason": " "}, "Say why, so that they know what to change."),
+        ({"decision": "reject", "reason": " "}, "Enter a reason, so the person knows what to correct."),
         ({"decision": "reject", "reason": "Which\x07job?"}, "Reason "),
         ({"decision": "reject", "reason": "x" * 100_000}, "Reason "),
-        ({"decision": "perhaps"}, "Decision is not one of"),
+        ({"decision": "perhaps"}, "Choose Approve, Reject or Unapprove for decision."),
     ],
 )
 def test_it_is_said_what_is_wrong_and_not_that_something_is_missing(

@@ -215,7 +215,9 @@ def test_the_papers_of_what_was_issued_are_in_it_once_they_are_made(
     assert {name: part for name, part in found.files.items() if name.startswith("papers/")} == printed
     readme = found.files["README.txt"].decode()
     assert (
-        readme.index("not made yet") < readme.index("papers/invoices/R_9.pdf") < readme.index("papers/invoices/R_8.pdf")
+        readme.index("not created yet")
+        < readme.index("papers/invoices/R_9.pdf")
+        < readme.index("papers/invoices/R_8.pdf")
     )
     # A draft has none to be made, and what was made is not called missing.
     assert readme.count("papers/invoices/") == 2

@@ -50,12 +50,12 @@ def change_settings(cast: Cast) -> str:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (change_person, "Details changed: phone"),
-        (make_key, "Key made"),
+        (change_person, "Details edited: phone"),
+        (make_key, "Key created"),
         (make_quiet_webhook, "Webhook created"),
         (request_leave, "Time off entered"),
         (make_tax_rate, "Tax rate saved"),
-        (change_organisation, "Details changed: phone"),
+        (change_organisation, "Details edited: phone"),
         (change_settings, "Settings changed"),
     ],
 )
@@ -67,7 +67,7 @@ def test_what_happened_stands_apart_from_notes_which_are_added_there(
     prefix = record.partition("_")[0]
     path = str(CATALOGUE.get_operations[prefix].output.office_path).format(id=record)
     page = session.get(path).text
-    timeline = re.search(r'<h2 id="timeline">What happened</h2>.*?</ol>', page, re.DOTALL)
+    timeline = re.search(r'<h2 id="timeline">History</h2>.*?</ol>', page, re.DOTALL)
     assert timeline
     assert told in visible_text(timeline[0])
     session.follow_redirect(session.submit_page(page, f"{path}/notes", text="Ask before Friday", recordId=record))
@@ -99,4 +99,4 @@ def test_every_kind_of_record_has_both_on_one_page_and_only_there() -> None:
 def test_members_read_of_others_only_what_they_did_themselves(server: RunningServer, cast: Cast) -> None:
     cast.perform(update_organisation, phone="1")
     page = sign_in_cast(server, cast, Role.MEMBER).get("/settings").text
-    assert "Details changed" not in visible_text(page)
+    assert "Details edited" not in visible_text(page)

@@ -46,7 +46,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(server: RunningServer, cast: 
     assert answer.headers["Location"] == f"{one}?done=revoke_key"
     assert server.request("GET", ORGANISATION, key).status_code == 401
     page = session.get(answer.headers["Location"]).text
-    assert "The API key is revoked." in page
+    assert "API key revoked." in page
     assert f"{one}/revoke" not in page
 
 
@@ -60,8 +60,8 @@ def test_a_key_for_writing_writes(server: RunningServer, cast: Cast) -> None:
 def test_what_is_wrong_with_a_key_is_said_beside_the_field(server: RunningServer, cast: Cast) -> None:
     answer = sign_in_new_person(server, cast).submit_form(NEW_KEY, name="", access="everything")
     assert answer.status_code == 422
-    assert "Name is empty." in visible_text(answer.text)
-    assert "Access is not one of" in visible_text(answer.text)
+    assert "Enter a name." in visible_text(answer.text)
+    assert "Choose Read or Write for access." in visible_text(answer.text)
     assert 'aria-invalid="true"' in answer.text
     assert cast.perform(list_keys)["data"] == []
 
@@ -72,7 +72,7 @@ def test_keys_are_for_owners_and_admins_only(server: RunningServer, cast: Cast, 
     for path in (KEYS, NEW_KEY):
         page = session.get(path)
         assert page.status_code == 403
-        assert f"The role {role} may not do this" in page.text
+        assert "Ask an owner or admin." in page.text
     home = session.get("/").text
     assert KEYS not in home
     assert session.submit_page(home, NEW_KEY, name="Mine", access="read").status_code == 403
@@ -97,7 +97,7 @@ def test_while_lapsed_keys_are_revoked_but_not_made(server: RunningServer, cast:
     session = BrowserSession(server)
     session.sign_in(person)
     page = session.get(KEYS).text
-    assert "The subscription is inactive." in page
+    assert "Your subscription is inactive." in page
     assert NEW_KEY not in page
     assert session.get(NEW_KEY).status_code == 402
     assert session.submit_page(page, NEW_KEY, name="New", access="read").status_code == 402
@@ -134,7 +134,12 @@ def test_connected_apps_are_listed_with_what_they_may_do_and_disconnected(server
     for session in (owner, office):
         assert "Helpful Agent Read and write · approved by Sara Someone Active" in visible_text(session.get(MCP).text)
         page = visible_text(session.get(find_connection_page(session)).text)
-        for said in ("Approved by Sara Someone", "Their role Office", "Access Read and write", "tools offered"):
+        for said in (
+            "Approved by Sara Someone",
+            "Role of the approver Office",
+            "Access Read and write",
+            " tools",
+        ):
             assert said in page
         assert "get_organisation" in page
         assert "create_key" not in page
@@ -142,9 +147,9 @@ def test_connected_apps_are_listed_with_what_they_may_do_and_disconnected(server
     assert f'action="{one}/revoke"' not in owner.get(MCP).text
     answer = owner.submit_form(f"{one}/revoke")
     assert answer.headers["Location"] == f"{one}?done=revoke_connection"
-    assert "The app's access is revoked." in visible_text(owner.get(answer.headers["Location"]).text)
+    assert "App access revoked." in visible_text(owner.get(answer.headers["Location"]).text)
     assert server.request("POST", "/mcp", token, json={}).status_code == 401
-    assert "No apps connected" in owner.get(MCP).text
+    assert "No connected apps yet." in owner.get(MCP).text
 
 
 def test_a_role_that_no_longer_writes_is_said_beside_the_access(server: RunningServer, cast: Cast) -> None:
@@ -176,7 +181,7 @@ def test_a_subcontractor_is_shown_no_way_to_connect_apps(server: RunningServer, 
     session = sign_in_new_person(server, cast, Role.SUBCONTRACTOR)
     for path in ("/", "/settings", "/settings/account"):
         assert "/settings/developer" not in session.get(path).text
-    assert "does not connect apps" in session.get("/settings/developer").text
+    assert "have access to developer settings. Ask an owner or admin." in session.get("/settings/developer").text
     assert session.get(MCP).status_code == 403
 
 

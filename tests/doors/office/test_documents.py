@@ -53,7 +53,7 @@ def test_photos_and_files_are_added_at_once_and_stand_on_the_page(
     assert (meter["name"], meter["kind"]) == ("meter.jpg", "photo")
 
     page = orla.get(f"/jobs/{work.job}?done=add_document").text
-    assert "The file is added." in visible_text(page)
+    assert "File added." in visible_text(page)
     assert f'src="/documents/{meter["id"]}/thumbnail"' in page
     assert "Größe.pdf" in visible_text(page)
     small = orla.get(f"/documents/{meter['id']}/thumbnail")
@@ -118,16 +118,16 @@ def test_what_is_for_the_office_says_so(server: RunningServer, cast: Cast, work:
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     assert send_files(orla, work.job, ("plan.pdf", PDF), office=True)[0] == 303
     assert documents_of(cast, work.job)[0]["visibility"] == "office"
-    assert "for the office only" in visible_text(orla.get(f"/jobs/{work.job}").text)
+    assert "office only" in visible_text(orla.get(f"/jobs/{work.job}").text)
 
 
 @pytest.mark.parametrize(
     ("called", "content", "told"),
     [
-        ("photo.jpg", b"not a picture\x00", "photo.jpg: is called .jpg and is no such picture"),
+        ("photo.jpg", b"not a picture\x00", "photo.jpg: has the ending .jpg but is not such a picture"),
         ("photo.jpg", draw_image("JPEG", (400, 400))[:700], "photo.jpg: is not a PNG or JPEG picture"),
         ("IMG_1.HEIC", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "IMG_1.HEIC: is a HEIC or AVIF photo"),
-        ("files.zip", make_zip(a_txt=b"a"), "files.zip: is an archive of another kind"),
+        ("files.zip", make_zip(a_txt=b"a"), "files.zip: is not an accepted type of archive"),
         ("empty.pdf", b"", "empty.pdf: is empty"),
     ],
 )
@@ -135,7 +135,7 @@ def test_one_that_is_not_taken_takes_back_all(
     server: RunningServer, cast: Cast, work: AttachmentJobs, called: str, content: bytes, told: str
 ) -> None:
     status, said = send_files(sign_in_new_person(server, cast), work.job, ("plan.pdf", PDF), (called, content))
-    assert (status, "Nothing was added" in said, told in said) == (422, True, True), said
+    assert (status, "Files not added" in said, told in said) == (422, True, True), said
     assert documents_of(cast, work.job) == []
 
 
@@ -144,18 +144,18 @@ def test_a_photo_that_takes_long_to_draw_is_refused(server: RunningServer, cast:
     cast.perform(update_job, jobId=work.job, assigned=[_find_newest_person(cast)])
     status, text = send_files(sam, work.job, ("boiler.jpg", hostile.make_jpeg_with_repeated_scan(800, 600, 500)))
     assert status == 422
-    assert "boiler.jpg: takes too long to draw. Open it in another program and save it anew" in text
+    assert "boiler.jpg: takes too long to draw. Open it in another program and save it again" in text
     assert documents_of(cast, work.job) == []
 
 
 def test_too_many_or_too_large_are_told_so(server: RunningServer, cast: Cast, work: AttachmentJobs) -> None:
     olivia = sign_in_new_person(server, cast)
     status, said = send_files(olivia, work.job, *[("plan.pdf", PDF)] * 11)
-    assert (status, "At most 10 files" in said) == (413, True)
+    assert (status, "up to 10 files" in said) == (413, True)
     status, said = send_files(olivia, work.job, ("plan.pdf", b"%PDF-" + bytes(MAX_FILE_BYTES)))
     assert (status, "larger than 15 MB" in said) == (413, True)
     status, said = send_files(olivia, work.job)
-    assert (status, "Choose one first" in said) == (422, True)
+    assert (status, "Choose a file first." in said) == (422, True)
     assert documents_of(cast, work.job) == []
 
 
@@ -185,10 +185,10 @@ def test_it_is_removed_after_a_look_at_what_happens(server: RunningServer, cast:
     [added] = documents_of(cast, work.job)
     path = f"/documents/{added['id']}"
     page = olivia.get(f"{path}/remove")
-    assert "plan.pdf is no longer on the record's page" in visible_text(page.text)
+    assert "plan.pdf will be removed for everyone" in visible_text(page.text)
     answer = olivia.submit_page(page.text, f"{path}/remove", confirmed="yes")
     assert answer.headers["location"] == f"/jobs/{work.job}?done=remove_document"
-    assert "The file is removed." in visible_text(olivia.follow_redirect(answer).text)
+    assert "File removed." in visible_text(olivia.follow_redirect(answer).text)
     assert olivia.get(f"{path}/file").status_code == 404
 
 
@@ -226,7 +226,7 @@ def test_what_does_not_fit_any_more_is_refused_and_leaves_nothing_behind(
     fill_storage(cast, len(content) - 1)
     status, text = send_files(orla, work.job, ("Plan.pdf", content + b"\n%%EOF"))
     assert status == 409
-    assert "There is no room for it: with it, 50.0 GB would be used, and 50.0 GB are available." in text
+    assert "Not enough storage: with this file you would use 50.0 GB of 50.0 GB." in text
     assert documents_of(cast, work.job) == []
     assert not DataFolder(server.settings.data).files.joinpath(*_path_parts(content + b"\n%%EOF")).exists()
     fill_storage(cast, 10_000)
@@ -240,7 +240,7 @@ def _path_parts(content: bytes) -> tuple[str, str]:
 
 def test_owners_and_admins_see_what_is_used(server: RunningServer, cast: Cast, work: AttachmentJobs) -> None:
     olivia = sign_in_new_person(server, cast)
-    assert "0 GB of 50.0 GB used by photos, files and the logo." in visible_text(olivia.get("/settings/export").text)
+    assert "Photos, files and the logo use 0 GB of 50.0 GB." in visible_text(olivia.get("/settings/export").text)
     assert (
         send_files(
             sign_in_new_person(server, cast, Role.OFFICE), work.job, ("meter.jpg", draw_image("JPEG", (900, 600)))
@@ -254,4 +254,4 @@ def test_owners_and_admins_see_what_is_used(server: RunningServer, cast: Cast, w
         )
     assert counted
     assert counted[0] == counted[1]
-    assert f"{int(counted[0] or 0) // 1000} KB of 50.0 GB used" in visible_text(olivia.get("/settings/export").text)
+    assert f"use {int(counted[0] or 0) // 1000} KB of 50.0 GB." in visible_text(olivia.get("/settings/export").text)

@@ -119,10 +119,16 @@ def test_the_same_filter_and_order_are_in_the_link_and_in_the_file(server: Runni
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ("/jobs/export.csv?status=zzz", "Status is not one of"),
-        ("/hours/export.csv?status=zzz", "Status is not one of"),
-        ("/settings/activity/export.csv?actedBy=zzz", "Done by is not one of Agent"),
-        ("/settings/activity/export.csv?personId=zzz", "Person is none that is known here."),
+        (
+            "/jobs/export.csv?status=zzz",
+            "Choose Live, Enquiry, Open, In progress, On hold, Done, Closed or Cancelled for status.",
+        ),
+        ("/hours/export.csv?status=zzz", "Choose Running, Draft, Submitted, Approved or Rejected for status."),
+        (
+            "/settings/activity/export.csv?actedBy=zzz",
+            "Choose Agent, Person, App, Key, Customer, Operator or House for done by.",
+        ),
+        ("/settings/activity/export.csv?personId=zzz", "Person was not found. Choose one from the list."),
     ],
 )
 def test_what_no_file_is_narrowed_to_is_told_in_words(server: RunningServer, cast: Cast, asked: str, told: str) -> None:
@@ -155,7 +161,7 @@ def test_a_line_reads_as_people_read(server: RunningServer, cast: Cast) -> None:
         for line in read_csv(sign_in_new_person(server, cast).get("/people/export.csv"))
         if line["Name"] == "Mia Member"
     )
-    assert list(mia)[:6] == ["Name", "E-mail address", "Phone", "Role", "Status", "Skills"]
+    assert list(mia)[:6] == ["Name", "Email", "Phone", "Role", "Status", "Skills"]
     assert (mia["Role"], mia["Status"], mia["Skills"]) == ("Member", "Active", "gas, roofing, flat")
     assert (mia["Cost per hour"], mia["Billed per hour"], mia["Phone"]) == ("24.50", "", "")
     assert mia["Company"] == "Ünal \"und\" Söhne, 'Bau'"
@@ -184,7 +190,7 @@ def test_whoever_may_not_see_costs_finds_none(server: RunningServer, cast: Cast)
 def test_no_cell_is_taken_for_a_formula(server: RunningServer, cast: Cast, begins: str) -> None:
     cast.perform(update_person, personId=cast.people[Role.MEMBER], name=begins, skills=[begins, "gas"])
     found = read_csv(sign_in_new_person(server, cast).get("/people/export.csv"))
-    [line] = [line for line in found if line["E-mail address"] == "mia@cast.example"]
+    [line] = [line for line in found if line["Email"] == "mia@cast.example"]
     assert (line["Name"], line["Skills"]) == (f"'{begins}", f"'{begins}, gas")
 
 
@@ -210,7 +216,7 @@ def test_it_is_bounded_and_says_so(cast: Cast) -> None:
     ]  # fmt: skip
     assert list(csv.reader(StringIO(export_people(cast, max_rows=5)))) == everyone
     cut = list(csv.reader(StringIO(export_people(cast, max_rows=2))))
-    assert cut == [*everyone[:3], ["Only the first 2 are here. Narrow the list to get the others."]]
+    assert cut == [*everyone[:3], ["Only the first 2 rows are included. Filter the list to get the others."]]
 
 
 def test_an_address_has_a_column_for_each_of_its_parts_and_a_number_stays_one() -> None:
@@ -235,7 +241,7 @@ def test_dates_and_moments_are_written_as_programs_read_them(server: RunningServ
     olivia = sign_in_new_person(server, cast)
     [line] = read_csv(olivia.get("/jobs/export.csv"))
     made = parse_moment(job["createdAt"]).astimezone(ZoneInfo("Europe/London"))
-    assert (line["Due"], line["Created"]) == ("2026-12-08", f"{made:%Y-%m-%d %H:%M}")
+    assert (line["Due date"], line["Created"]) == ("2026-12-08", f"{made:%Y-%m-%d %H:%M}")
     # On pages people read them as they write them.
     assert "8 Dec 2026" in olivia.get("/jobs?view=list").text
 

@@ -80,8 +80,8 @@ def test_a_payment_is_called_as_pages_write_it_and_programs_get_it_plainly(serve
     payment = pay_invoice(cast, invoice, on="2026-11-03")
     session = sign_in_new_person(server, cast, Role.OFFICE)
     found = {hit["object"]: hit["title"] for hit in find_hits(session, "text=1440.00")}
-    assert found == {"payment": "1,440.00 GBP of 3 Nov 2026", "invoice": f"{invoice['number']} New heating"}
-    assert f'/payments/{payment["id"]}">1,440.00 GBP of 3 Nov 2026</a>' in session.get("/search?text=1440.00").text
+    assert found == {"payment": "£1,440.00 of 3 Nov 2026", "invoice": f"{invoice['number']} New heating"}
+    assert f'/payments/{payment["id"]}">£1,440.00 of 3 Nov 2026</a>' in session.get("/search?text=1440.00").text
     api_hits = cast.perform(search, text="1440.00")["hits"]
     assert "1440.00 GBP of 2026-11-03" in [hit["title"] for hit in api_hits]
 
@@ -102,9 +102,9 @@ def test_while_one_types_a_few_are_offered_and_told_that_there_is_more(server: R
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("nothing-like-it", "Nothing was found for “nothing-like-it”. Try fewer letters, or another word."),
-        ("x", "What you look for is too short: one word needs at least two letters or digits."),
-        ("<b>bold</b>", "Nothing was found for “<b>bold</b>”."),
+        ("nothing-like-it", "Nothing found for “nothing-like-it”. Try fewer letters or another word."),
+        ("x", "Search is too short; enter a word of at least two letters or digits."),
+        ("<b>bold</b>", "Nothing found for “<b>bold</b>”."),
     ],
 )
 def test_where_nothing_is_found_it_says_what_to_do(server: RunningServer, cast: Cast, text: str, told: str) -> None:
@@ -117,7 +117,7 @@ def test_where_nothing_is_found_it_says_what_to_do(server: RunningServer, cast: 
 def test_an_empty_search_asks_what_to_look_for(server: RunningServer, cast: Cast) -> None:
     for query in ("", "?text=", "?text=%20"):
         shown = extract_main(sign_in_new_person(server, cast).get(f"/search{query}").text)
-        assert "Nothing was found" not in shown
+        assert "Nothing found" not in shown
         assert 'name="text"' in shown
 
 

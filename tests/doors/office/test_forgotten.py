@@ -25,7 +25,7 @@ def test_a_forgotten_password_is_replaced_by_a_link_in_a_mail(server: RunningSer
 
     short = session.submit_form(link, password="short")
     assert short.status_code == 422
-    assert "New password has fewer than 10 characters." in visible_text(short.text)
+    assert "New password must have at least 10 characters." in visible_text(short.text)
     answer = session.submit_form(link, password=NEW_PASSWORD)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?done=reset")
 

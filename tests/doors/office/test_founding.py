@@ -35,7 +35,7 @@ SET_UP_FIELDS = {
     "password": "four words of mine",
 }
 STRICT_FORM = "form-action 'self'"
-WRONG_CODE = "Code is not the one in the log of the server."
+WRONG_CODE = "Code is not the one in the server's log."
 
 
 class LocalVisit(BrowserSession):
@@ -232,7 +232,7 @@ def test_what_is_wrong_is_told_beside_its_field(empty_server: InProcessServer) -
     assert 'value="Olivia Owner"' in page.text
     assert SET_UP_FIELDS["password"] not in page.text
     short = submit_set_up(BrowserSession(empty_server), code, password="short")
-    assert "Password has fewer than 10 characters." in visible_text(short.text)
+    assert "Password must have at least 10 characters." in visible_text(short.text)
     assert list_organisations(empty_server.settings) == []
 
 

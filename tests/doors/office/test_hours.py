@@ -67,7 +67,7 @@ def test_hours_are_typed_into_a_week_and_saved_at_once(server: RunningServer, ca
     assert entries_of(cast, person)[0]["minutes"] == 480
     page = session.get(WEEK).text
     text = visible_text(session.follow_redirect(session.submit_page(page, WEEK, **read_grid(page))).text)
-    assert ("Nothing was changed" in text, "The hours are changed." in text) == (True, False)
+    assert ("No changes to save." in text, "The hours are changed." in text) == (True, False)
     assert session.submit_page(page, WEEK, **read_grid(page) | {name: ""}).status_code == 303
     assert entries_of(cast, person) == []
 
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_said_in_its_cell_and_nothing_is_saved(server: RunningS
     typed = read_grid(page) | {f"hours new {monday}": "7.25", f"hours new {monday + timedelta(days=1)}": "3"}
     answer = session.submit_page(page, WEEK, **typed | {"on": str(monday), "job": job["id"]})
     assert answer.status_code == 422
-    assert "could be 7:25 or 7:15; write the one that is meant." in visible_text(answer.text)
+    assert "could be 7:25 or 7:15; write one of them." in visible_text(answer.text)
     assert read_grid(answer.text)[f"hours new {monday + timedelta(days=1)}"] == "3"
     assert answer.text.count('aria-invalid="true"') == 1
     assert entries_of(cast, person) == []
@@ -111,7 +111,7 @@ def test_what_is_wrong_is_said_in_its_cell_and_nothing_is_saved(server: RunningS
     typed = read_grid(page) | {f"hours new {monday}": "25h", f"hours new {monday + timedelta(days=1)}": "3"}
     answer = session.submit_page(page, WEEK, **typed | {"on": str(monday), "job": job["id"]})
     assert (answer.status_code, entries_of(cast, person)) == (422, [])
-    assert "Time is longer than 24:00." in visible_text(answer.text)
+    assert "Time must be 24:00 or less." in visible_text(answer.text)
 
 
 def test_a_row_without_a_job_asks_for_one(server: RunningServer, cast: Cast) -> None:
@@ -119,7 +119,7 @@ def test_a_row_without_a_job_asks_for_one(server: RunningServer, cast: Cast) -> 
     page = session.get(WEEK).text
     day = today(cast).isoformat()
     answer = session.submit_page(page, WEEK, **read_grid(page) | {f"hours new {day}": "1", "job": ""})
-    assert "Choose the job in this row." in visible_text(answer.text)
+    assert "Choose a job for this row." in visible_text(answer.text)
     # That it was none can be said as well.
     assert (
         session.submit_page(page, WEEK, **read_grid(page) | {f"hours new {day}": "1", "job": "none"}).status_code == 303
@@ -141,7 +141,7 @@ def test_what_was_changed_meanwhile_is_not_typed_over(server: RunningServer, cas
     page = session.get(WEEK).text
     cast.perform(update_hours, timeEntryId=entry["id"], minutes=90)
     answer = session.submit_page(page, WEEK, **read_grid(page) | {f"hours none {today(cast)}": "2"})
-    assert "It was changed meanwhile." in visible_text(answer.text)
+    assert "Someone else changed this." in visible_text(answer.text)
     assert entries_of(cast, person)[0]["minutes"] == 90
 
 
@@ -154,12 +154,12 @@ def test_a_week_is_saved_and_submitted_in_one_click(server: RunningServer, cast:
     assert entries_of(cast, person)[0]["status"] == "submitted"
     # What is submitted is shown, and cannot be typed over any more.
     page = session.follow_redirect(answer).text
-    assert "The hours are submitted." in page
+    assert "Hours submitted." in page
     assert read_grid(page)[f"hours none {today(cast)}"] == ""
     assert "1:00 submitted" in visible_text(page)
     empty = session.submit_page(page, WEEK, **read_grid(page) | {"then": "submit"})
     assert empty.status_code == 422
-    assert "There is no draft between" in visible_text(empty.text)
+    assert "There are no drafts between" in visible_text(empty.text)
 
 
 def test_a_timer_survives_a_reload_and_is_stopped(server: RunningServer, cast: Cast) -> None:
@@ -173,7 +173,7 @@ def test_a_timer_survives_a_reload_and_is_stopped(server: RunningServer, cast: C
         assert f"{job['number']} Replace the boiler" in page
     again = session.submit_form(WEEK, "/hours/timer/start", job="none")
     assert again.status_code == 409
-    assert "A timer runs already" in visible_text(again.text)
+    assert "Replace the boiler has been running since" in visible_text(again.text)
     switched = session.submit_form(WEEK, "/hours/timer/start", job="none", switch="yes")
     assert switched.status_code == 303
     wrong = session.submit_form(WEEK, "/hours/timer/stop", **{"break": "90"})
@@ -209,21 +209,21 @@ def test_on_the_page_of_a_timer_no_other_is_stopped(server: RunningServer, cast:
     other = cast.perform(start_timer, personId=person.id, switch=True)
     fields = {"entry": entry["id"], "person": person.id, "on": entry["on"]}
     refused = session.submit_page(page, "/hours/timer/stop", **fields)
-    assert (refused.status_code, "its timer is stopped already" in visible_text(refused.text)) == (409, True)
+    assert (refused.status_code, "the timer is already stopped" in visible_text(refused.text)) == (409, True)
     assert cast.perform(get_time_entry, timeEntryId=other["id"])["status"] == "running"
 
 
 def test_home_tells_of_a_timer_that_runs_and_stops_it(server: RunningServer, cast: Cast) -> None:
     session, person = sign_in_new_person(server, cast)
     job = make_job_for(cast, person)
-    assert "Your timer runs" not in session.get("/").text
+    assert "Your timer is running" not in session.get("/").text
     entry = cast.perform(start_timer, personId=person.id, jobId=job["id"])
     page = session.get("/").text
     text = visible_text(page)
-    assert "Your timer runs 0:00" in text
+    assert "Your timer is running 0:00" in text
     assert f"{job['number']} Replace the boiler Since {format_moment(entry['startedAt'], 'Europe/London')}" in text
     assert session.submit_page(page, "/hours/timer/stop").status_code == 303
-    assert "Your timer runs" not in session.get("/").text
+    assert "Your timer is running" not in session.get("/").text
 
 
 def test_hours_of_a_day_are_logged_quickly(server: RunningServer, cast: Cast) -> None:
@@ -238,14 +238,14 @@ def test_hours_of_a_day_are_logged_quickly(server: RunningServer, cast: Cast) ->
     assert 'value="soon"' in wrong.text
     assert 'value="Kept"' in wrong.text
     ahead = session.submit_form(WEEK, "/hours/week/log", job="", time="1", day="2100-01-01")
-    assert (ahead.status_code, "lies ahead" in visible_text(ahead.text)) == (422, True)
+    assert (ahead.status_code, "is in the future" in visible_text(ahead.text)) == (422, True)
 
 
 def test_the_office_sees_and_fills_in_another_s_week(server: RunningServer, cast: Cast) -> None:
     session, _ = sign_in_new_person(server, cast, Role.OFFICE)
     mia = cast.people[Role.MEMBER]
     page = session.get(f"{WEEK}?person={mia}").text
-    assert "Hours of Mia Member" in visible_text(page)
+    assert "Hours: Mia Member" in visible_text(page)
     fields = read_grid(page) | {f"hours new {today(cast)}": "1", "job": "none", "person": mia}
     assert session.submit_page(page, WEEK, **fields).headers["Location"] == f"{WEEK}?person={mia}&done=log_hours"
     assert session.submit_form(f"{WEEK}?person={mia}", "/hours/timer/start", person=mia, job="none").status_code == 303
@@ -272,20 +272,20 @@ def test_everything_of_a_person_and_week_is_approved_on_one_screen(server: Runni
     cast.perform(submit_hours, Role.MEMBER, timeEntryIds=ids[:2])
     session, _ = sign_in_new_person(server, cast, Role.OFFICE)
     page = session.get("/hours/approve").text
-    for text in ("Mia Member, week of", "2:03 in 2 entries", "1:01", "1:02", "1:03"):
+    for text in ("Mia Member, week of", "2 entries, 2:03", "1:01", "1:02", "1:03"):
         assert text in visible_text(page)
     assert set(re.findall(r'name="entry (\w+)"', page)) == {*ids[:2]}
     done = session.submit_page(page, "/hours/approve", decision="approve", **{f"entry {ids[0]}": "on"})
     assert done.headers["Location"] == "/hours/approve?done=review_hours&decided=approve&count=1"
-    assert "One entry is approved." in visible_text(session.follow_redirect(done).text)
+    assert "1 entry approved." in visible_text(session.follow_redirect(done).text)
     unsaid = session.submit_form("/hours/approve", decision="reject", **{f"entry {ids[1]}": "on"})
-    assert (unsaid.status_code, "Say why" in visible_text(unsaid.text)) == (422, True)
+    assert (unsaid.status_code, "Enter a reason" in visible_text(unsaid.text)) == (422, True)
     unmarked = session.submit_form("/hours/approve", decision="approve")
-    assert (unmarked.status_code, "Mark at least one entry." in visible_text(unmarked.text)) == (422, True)
+    assert (unmarked.status_code, "Select at least one entry." in visible_text(unmarked.text)) == (422, True)
     session.submit_form("/hours/approve", decision="reject", reason="Which job?", **{f"entry {ids[1]}": "on"})
     found = [cast.perform(get_time_entry, timeEntryId=one)["status"] for one in ids]
     assert found == ["approved", "rejected", "draft"]
-    assert "Nothing waits for approval." in session.get("/hours/approve").text
+    assert "Nothing to approve." in session.get("/hours/approve").text
 
 
 def test_whole_weeks_wait_however_many_have_submitted_hours(
@@ -298,15 +298,15 @@ def test_whole_weeks_wait_however_many_have_submitted_hours(
     session, _ = sign_in_new_person(server, cast, Role.OFFICE)
     sams = f"/hours/approve?person={cast.people[Role.SUBCONTRACTOR]}&week={monday}"
     page = session.get(sams).text
-    assert f"Sam Subcontractor, week of {format_date(f'{monday}')} 1:50 in 55 entries" in visible_text(page)
+    assert f"Sam Subcontractor, week of {format_date(f'{monday}')} 55 entries, 1:50" in visible_text(page)
     assert len(re.findall(r'name="entry \w+"', page)) == 55
-    assert visible_text(page).count("1:50 in 55 entries") == 3
+    assert visible_text(page).count("55 entries, 1:50") == 3
     # What is not looked through is not told as if it were all there is; of whom it is known, all is shown.
     monkeypatch.setattr(hours_approval, "_MAX_QUEUED_ENTRIES", 100)
     page = session.get(sams).text
     assert len(re.findall(r'name="entry \w+"', page)) == 55
-    assert "at least 1:30 in 45 entries" in visible_text(page)
-    assert "More waits than is listed here." in page
+    assert "at least 45 entries, 1:30" in visible_text(page)
+    assert "There are more entries." in page
 
 
 def test_more_of_a_week_than_can_be_decided_at_once_comes_by_and_by(server: RunningServer, cast: Cast) -> None:
@@ -316,11 +316,11 @@ def test_more_of_a_week_than_can_be_decided_at_once_comes_by_and_by(server: Runn
     cast.perform(submit_hours, Role.MEMBER, timeEntryIds=ids[100:])
     session, _ = sign_in_new_person(server, cast, Role.OFFICE)
     page = session.get("/hours/approve").text
-    assert "More of this week waits than is shown here." in page
+    assert "There are more entries in this week." in page
     session.follow_redirect(session.post("/hours/approve", read_form(page) | {"decision": "approve"}))
     page = session.get("/hours/approve").text
-    assert "0:02 in 1 entry" in visible_text(page)
-    assert "More of this week" not in page
+    assert "1 entry, 0:02" in visible_text(page)
+    assert "There are more entries in this week" not in page
     session.follow_redirect(session.post("/hours/approve", read_form(page) | {"decision": "approve"}))
     assert {cast.perform(get_time_entry, timeEntryId=one)["status"] for one in ids} == {"approved"}
 

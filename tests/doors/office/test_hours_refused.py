@@ -51,7 +51,7 @@ def test_a_job_that_is_not_found_is_told_as_in_every_form_and_marked_where_it_wa
         make_job_for(cast, person)
     refused = session.submit_form(WEEK, to, job="No such thing", **sent)
     assert (refused.status_code, entries_of(cast, person)) == (422, [])
-    assert "Job was not found; look whether it is written so." in read_alert(refused)
+    assert "Job was not found. Check the spelling, or type more of it." in read_alert(refused)
     assert (find_marked_fields(refused.text), find_focused_fields(refused.text)) == ([field], [field])
     assert refused.text.count('value="No such thing"') == 1
 
@@ -60,10 +60,10 @@ def test_a_job_that_is_not_found_is_told_as_in_every_form_and_marked_where_it_wa
     ("typed", "told", "field"),
     [
         ({"time": "abc"}, "Time is not a time such as 7:30, 7,5 or 45m.", "time"),
-        ({"time": "0"}, "Time is shorter than 0:01.", "time"),
-        ({"time": "25:00"}, "Time is longer than 24:00.", "time"),
-        ({"day": "2100-01-01"}, "Date lies ahead; hours are logged when they are worked.", "day"),
-        ({"day": "1999-12-31"}, "Date lies too far back.", "day"),
+        ({"time": "0"}, "Time must be 0:01 or more.", "time"),
+        ({"time": "25:00"}, "Time must be 24:00 or less.", "time"),
+        ({"day": "2100-01-01"}, "Date is in the future; log hours after the work.", "day"),
+        ({"day": "1999-12-31"}, "Date is too long ago.", "day"),
         ({"note": "Bell\x07"}, "What was done ", "log-note"),
     ],
 )
@@ -97,7 +97,7 @@ def test_a_cell_says_what_it_speaks_of(server: RunningServer, cast: Cast) -> Non
     session, _ = sign_in_new_person(server, cast)
     refused = session.submit_form(WEEK, WEEK, job="none", **{f"hours new {today(cast)}": "abc"})
     assert re.findall(r'<p class="fault"[^>]*>([^<]*)</p>', refused.text) == [
-        "That is not a time such as 7:30, 7,5 or 45m."
+        "Time is not a time such as 7:30, 7,5 or 45m."
     ]
 
 
@@ -108,7 +108,7 @@ def test_a_week_without_drafts_is_told_with_dates_as_people_write_them_and_nothi
     day = today(cast)
     monday = day - timedelta(days=day.weekday())
     message = read_alert(session.submit_form(WEEK, WEEK, then="submit"))
-    assert f"There is no draft between {format_date(f'{monday}')} and" in message
+    assert f"There are no drafts between {format_date(f'{monday}')} and" in message
     assert "marked" not in message
 
 
@@ -119,7 +119,7 @@ def test_a_full_day_is_told_with_its_date_as_people_write_it(server: RunningServ
     refused = session.submit_form(WEEK, WEEK, job="none", **{f"hours new {day}": "10"})
     [fault] = re.findall(r'<p class="fault"[^>]*>([^<]*)</p>', refused.text)
     assert (format_date(day) in fault, day in fault) == (True, False), fault
-    assert "What needs another look is marked." in read_alert(refused)
+    assert "Please correct the marked fields." in read_alert(refused)
 
 
 def test_a_week_that_is_sent_again_with_something_else_is_told_as_in_every_form(
@@ -129,5 +129,5 @@ def test_a_week_that_is_sent_again_with_something_else_is_told_as_in_every_form(
     page, cell = session.get(WEEK).text, f"hours new {today(cast)}"
     session.submit_page(page, WEEK, **read_grid(page) | {cell: "1", "job": "none"})
     again = session.submit_page(page, WEEK, **read_grid(page) | {cell: "2", "job": "none"})
-    assert "This form was sent before with something else in it" in visible_text(again.text)
+    assert "This form was already sent with different content" in visible_text(again.text)
     assert "dempotency" not in again.text

@@ -43,8 +43,8 @@ def test_what_waits_for_approval_is_read_where_home_leads_and_not_decided(server
     cast.lapse()
     assert f'href="{QUEUE}?status=submitted"' in session.get("/").text
     page = session.get(QUEUE)
-    assert (page.status_code, "1:01 in 1 entry" in visible_text(page.text)) == (200, True)
-    assert "Approve marked hours" not in page.text
+    assert (page.status_code, "1 entry, 1:01" in visible_text(page.text)) == (200, True)
+    assert "Approve selected" not in page.text
     assert "checkbox" not in page.text.partition("<main")[2].partition("</main")[0]
     late = session.submit_page(open_page, QUEUE, decision="reject", reason="Which job?", **{marked[0]: "on"})
     assert (late.status_code, ">Which job?</textarea>" in late.text) == (402, True)

@@ -89,16 +89,16 @@ def test_a_file_becomes_customers_once_it_was_looked_at(server: RunningServer, c
     assert read_selected_columns(page)["column billingAddress.city"] == "1"
     assert list_customer_names(cast) == []
 
-    assert "2 would be new, 0 would change, 0 are here already" in visible_text(check_columns(orla, path))
+    assert "2 new, 0 changed, 0 unchanged. Nothing has been imported yet." in visible_text(check_columns(orla, path))
     assert list_customer_names(cast) == []
-    assert "2 new, 0 changed, 0 as they were" in visible_text(confirm_import(orla, path))
+    assert "2 new, 0 changed, 0 unchanged." in visible_text(confirm_import(orla, path))
     assert list_customer_names(cast) == ["Calder", "Ryburn"]
     # How far it was is forgotten behind what became of it.
     wait_until(lambda: set(list_temporary_files(server)) <= before)
 
     again = upload_file(orla, content).headers["location"]
-    assert "0 would be new, 0 would change, 2 are here already" in visible_text(check_columns(orla, again))
-    assert "0 new, 0 changed, 2 as they were" in visible_text(confirm_import(orla, again))
+    assert "0 new, 0 changed, 2 unchanged. Nothing has been imported yet." in visible_text(check_columns(orla, again))
+    assert "0 new, 0 changed, 2 unchanged." in visible_text(confirm_import(orla, again))
 
 
 def test_what_is_quickly_done_is_shown_at_once(
@@ -111,7 +111,7 @@ def test_what_is_quickly_done_is_shown_at_once(
     page = orla.get(path).text
     assert orla.submit_page(page, f"{path}/check", **read_selected_columns(page)).status_code == 303
     checked = orla.get(path)
-    assert ("100 would be new" in visible_text(checked.text), "refresh" in checked.headers) == (True, False)
+    assert ("100 new, 0 changed" in visible_text(checked.text), "refresh" in checked.headers) == (True, False)
     assert orla.submit_page(checked.text, f"{path}/confirm").status_code == 303
     brought = orla.get(path)
     assert ("100 new" in visible_text(brought.text), "refresh" in brought.headers) == (True, False)
@@ -121,14 +121,14 @@ def test_what_is_wrong_is_listed_row_by_row_and_nothing_is_stored(server: Runnin
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     path = upload_file(orla, b"Name,Email\nCalder,a@b.example\n,c@d.example\nRyburn,nobody\n").headers["location"]
     text = visible_text(check_columns(orla, path))
-    assert "2 things are wrong" in text
+    assert "there are 2 problems." in text
     assert "3 Name is required" in text
-    assert "4 E-mail address" in text
+    assert "4 Email" in text
     answer = orla.submit_page(orla.get(path).text, f"{path}/confirm")
-    assert (answer.status_code, "Check the rows first" in visible_text(answer.text)) == (409, True)
+    assert (answer.status_code, "Check the rows and fix the errors first." in visible_text(answer.text)) == (409, True)
     assert list_customer_names(cast) == []
     # With another choice of columns the rows are right, but for one.
-    assert "1 thing is wrong" in visible_text(check_columns(orla, path, email=""))
+    assert "there is 1 problem." in visible_text(check_columns(orla, path, email=""))
 
 
 def test_columns_are_told_apart_by_hand(server: RunningServer, cast: Cast) -> None:
@@ -136,7 +136,7 @@ def test_columns_are_told_apart_by_hand(server: RunningServer, cast: Cast) -> No
     path = upload_file(orla, b"A,B\nHalifax,Calder\n").headers["location"]
     page = orla.get(path).text
     answer = orla.submit_page(page, f"{path}/check", **{"column billingAddress.city": "0"})
-    assert (answer.status_code, "Choose the column of: Name." in visible_text(answer.text)) == (422, True)
+    assert (answer.status_code, "Choose a column for Name." in visible_text(answer.text)) == (422, True)
     for wrong in ("2", "-1", "x", "99999"):
         assert orla.submit_page(page, f"{path}/check", **{"column name": wrong}).status_code in {404, 422}
     check_columns(orla, path, **{"name": "1", "billingAddress.city": "0"})
@@ -150,7 +150,7 @@ def test_columns_are_told_apart_by_hand(server: RunningServer, cast: Cast) -> No
         ("customers", "their name"),
         ("sites", "their customer, name and address"),
         ("contacts", "their customer and name"),
-        ("jobs", "everything that stands in them"),
+        ("jobs", "all their fields"),
         ("suppliers", "their name"),
         ("price items", "their code or, without one, their name"),
     ],
@@ -160,7 +160,7 @@ def test_what_a_row_is_known_again_by_is_told_of_every_kind(
 ) -> None:
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     text = visible_text(orla.get(upload_file(orla, CSV, kind).headers["location"]).text)
-    assert f"Rows without a reference are known again by {known_by}, so that" in text
+    assert f"Rows without an external ID are matched by {known_by}, so" in text
 
 
 def test_jobs_are_brought_over_too(server: RunningServer, cast: Cast) -> None:
@@ -252,8 +252,8 @@ def test_an_interrupted_check_says_so_and_is_begun_again(server: RunningServer, 
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     path = upload_file(orla, CSV).headers["location"]
     interrupt_run(cast, path, "checking")
-    assert "The check was interrupted. Nothing was stored." in visible_text(orla.get(path).text)
-    assert "2 would be new" in visible_text(check_columns(orla, path))
+    assert "The check was interrupted. Nothing was imported." in visible_text(orla.get(path).text)
+    assert "2 new, 0 changed" in visible_text(check_columns(orla, path))
 
 
 def test_an_interrupted_import_says_how_far_it_came_and_is_continued(server: RunningServer, cast: Cast) -> None:
@@ -262,7 +262,7 @@ def test_an_interrupted_import_says_how_far_it_came_and_is_continued(server: Run
     check_columns(orla, path)
     record_id = interrupt_run(cast, path, "importing")
     page = orla.get(path).text
-    assert "Interrupted after 0 of 2 rows." in visible_text(page)
+    assert "The import was interrupted after 0 of 2 rows." in visible_text(page)
     assert (f"{path}/confirm" in page, f"{path}/undo" in page, f"{path}/check" in page) == (True, True, False)
     answer = orla.submit_page(page, f"{path}/check", **{"column name": "0"})
     assert (answer.status_code, "Continue or undo this import first." in visible_text(answer.text)) == (409, True)
@@ -285,12 +285,12 @@ def test_an_import_is_undone_and_says_what_stays(server: RunningServer, cast: Ca
     check_columns(orla, path)
     done = confirm_import(orla, path)
     assert "2 new, 1 changed" in visible_text(done)
-    assert "You can undo this import here for 2 days." in visible_text(done)
+    assert "You can undo this import for 2 days." in visible_text(done)
     colne = next(one["id"] for one in cast.perform(list_customers)["data"] if one["name"] == "Colne")
     cast.perform(create_job, customerId=colne, title="Roof")
     page = undo_import(orla, path)
     assert "Import undone: 1 removed, 1 changed back." in visible_text(page)
-    assert "1 customer stays because jobs were added: Colne" in visible_text(page)
+    assert "Kept because jobs were added (1): Colne" in visible_text(page)
     assert f'<a href="/customers/{colne}">Colne</a>' in page
     assert list_customer_names(cast) == ["Colne", "Ryburn"]
     # It is over.
@@ -311,7 +311,7 @@ def test_an_interrupted_undo_is_continued(server: RunningServer, cast: Cast) -> 
     check_columns(orla, path)
     confirm_import(orla, path)
     record_id = interrupt_run(cast, path, "undoing")
-    assert "Undoing the import was interrupted after 0 of 2 changes." in visible_text(orla.get(path).text)
+    assert "Undoing was interrupted after 0 of 2 changes." in visible_text(orla.get(path).text)
     passing = TemporaryFiles(DataFolder(server.settings.data).temporary_files)
     passing.set_progress(record_id, 1)
     assert "Undoing 1 of 2 changes…" in visible_text(orla.get(path).text)
@@ -331,7 +331,7 @@ def test_an_import_that_is_refused_in_the_middle_says_where_and_that_nothing_was
     # Between the check and the import.
     cast.perform(archive_customer, customerId=gone)
     text = visible_text(confirm_import(orla, path))
-    assert "The import stopped at row 3 (Gone is archived. Restore the customer first.) and was undone" in text
+    assert "The import stopped at row 3 (Gone is archived. Restore the customer first.) and was undone:" in text
     assert "Nothing was kept." in text
     assert cast.perform(list_jobs)["data"] == []
 
@@ -361,9 +361,9 @@ def test_a_price_list_becomes_items_and_leads_to_them(server: RunningServer, cas
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     csv = b"Code;Name;Price\nBLR-24;Combi boiler;890\n"
     path = upload_file(orla, csv, "price items", "prices.csv").headers["location"]
-    assert "1 would be new" in visible_text(check_columns(orla, path))
+    assert "1 new, 0 changed" in visible_text(check_columns(orla, path))
     done = confirm_import(orla, path)
-    assert '<a class="button primary" href="/price-list">See the price items</a>' in done
+    assert '<a class="button primary" href="/price-list">View price items</a>' in done
     (item,) = cast.perform(list_price_items)["data"]
     assert (item["code"], item["sellPrice"]) == ("BLR-24", "890.00")
 
@@ -382,7 +382,7 @@ def test_a_file_that_was_left_is_found_again_by_the_one_who_brought_it(server: R
     paths = [listed.index(f'href="{path}"') for path in (done, wrong, left)]
     assert paths == sorted(paths)
     text = visible_text(listed)
-    for name, state in (("left", "Columns to choose"), ("wrong", "Errors found"), ("done", "Imported")):
+    for name, state in (("left", "Choose columns"), ("wrong", "Errors found"), ("done", "Imported")):
         assert re.search(rf"Customers from {name}\.csv [^<]*?{state}", text)
     assert "left.csv" not in other.get(PATH).text
     # What is neither over nor going on was interrupted.

@@ -30,7 +30,7 @@ def test_someone_new_comes_in_by_the_link_in_their_mail(server: RunningServer, c
     link = wait_for_link(server, email)
     session = BrowserSession(server)
     page = visible_text(session.get(link).text)
-    assert "You are invited as Admin" in page
+    assert "You're invited with admin access" in page
     assert "Password At least 10 characters" in page
     answer = session.submit_form(link, name="Nina Named", password=NEW_PASSWORD)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/")
@@ -48,9 +48,9 @@ def test_what_is_wrong_is_said_beside_the_field_and_the_link_still_works(server:
     session = BrowserSession(server)
     answer = session.submit_form(link, name=" ", password="short")
     assert answer.status_code == 422
-    assert "Your name is empty." in visible_text(answer.text)
+    assert "Enter your name." in visible_text(answer.text)
     answer = session.submit_form(link, name="Nina", password="short")
-    assert "Password has fewer than 10 characters." in visible_text(answer.text)
+    assert "Password must have at least 10 characters." in visible_text(answer.text)
     assert session.submit_form(link, name="Nina", password=NEW_PASSWORD).status_code == 303
 
 
@@ -59,10 +59,10 @@ def test_whoever_has_an_account_uses_its_password(server: RunningServer, cast: C
     invite(cast, person.email)
     link = wait_for_link(server, person.email)
     session = BrowserSession(server)
-    assert "use the same password" in session.get(link).text
+    assert "Enter its password." in session.get(link).text
     wrong = session.submit_form(link, name="Sara", password=NEW_PASSWORD)
     assert wrong.status_code == 422
-    assert "is not the password of the sign-in you already have" in wrong.text
+    assert "is not the password of your existing sign-in" in wrong.text
     assert session.submit_form(link, name="Sara", password=PASSWORD).status_code == 303
     # In the organisation of the invitation, with the other one to switch to.
     page = session.get("/").text
@@ -89,7 +89,7 @@ def test_an_invitation_is_sent_again_from_the_person_s_page(server: RunningServe
     assert f'action="/people/{person}/invite-again"' in page
     answer = session.submit_page(page, f"/people/{person}/invite-again")
     assert answer.headers["Location"] == f"/people/{person}?done=invite_again"
-    assert "on its way by mail" in session.get(answer.headers["Location"]).text
+    assert "Invitation sent." in session.get(answer.headers["Location"]).text
     wait_for_link(server, email, count=2)
 
 

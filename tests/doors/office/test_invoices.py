@@ -65,8 +65,8 @@ def test_a_payment_is_recorded_on_the_page_of_its_invoice(session: BrowserSessio
     assert reread_invoice(cast, invoice)["status"] == "paid"
     last = cast.perform(list_payments)["data"][0]
     shown = visible_text(session.get(f"/payments/{last['id']}").text)
-    assert "INV-0001 600.00" in shown
-    assert "On account 100.00" in shown
+    assert "INV-0001 £600.00" in shown
+    assert "On account £100.00" in shown
 
 
 def test_all_that_is_due_is_filled_in_and_paid_by_sending_the_form(session: BrowserSession, cast: Cast) -> None:
@@ -108,7 +108,7 @@ def test_some_of_a_line_is_credited_and_its_page_says_so(session: BrowserSession
     line, path = invoice["lines"][0]["id"], f"/invoices/{invoice['id']}/credit"
     typed = {"reason": "One came back", "deliver": "none", f"quantity {line}": "1"}
     preview = submit_form(session, path, **typed)
-    assert "CN-0001 credits 54.66 GBP" in visible_text(preview.text)
+    assert "Credit £54.66 of INV-0001" in visible_text(preview.text)
     session.follow_redirect(session.post(path, fields_of(preview.text) | typed | {"confirmed": "yes"}))
     assert reread_invoice(cast, invoice)["credited"] == "54.66"
     (note,) = cast.perform(list_credit_notes)["data"]
@@ -128,7 +128,7 @@ def test_why_an_invoice_cannot_be_void_is_told_before_anything_is_typed_with_the
     assert 'name="reason"' in session.get(f"{path}/void").text
     pay_invoice(cast, invoice, "400")
     page = session.get(f"{path}/void").text
-    assert "INV-0001 is paid. Credit it instead, or reverse the payment first." in visible_text(page)
+    assert "INV-0001 has been paid. Credit it instead, or reverse the payment first." in visible_text(page)
     assert 'name="reason"' not in page
     assert f'href="{path}/credit"' in page
     payments = f"/payments?invoiceId={invoice['id']}"
@@ -187,7 +187,7 @@ def test_its_files_are_at_its_own_address(server: RunningServer, session: Browse
     printed = session.get(f"/invoices/{invoice['id']}/pdf")
     assert (printed.status_code, printed.content[:5]) == (200, b"%PDF-")
     # The organisation has not said who it is, so it is no e-invoice.
-    assert "is no e-invoice" in visible_text(session.get(f"/invoices/{invoice['id']}/ubl").text)
+    assert "is not an e-invoice" in visible_text(session.get(f"/invoices/{invoice['id']}/ubl").text)
     assert session.get(f"/invoices/{invoice['id']}/pdf?copy=void").status_code == 409
     void_issued(cast, invoice)
     stamped = session.get(f"/invoices/{invoice['id']}/pdf?copy=void")

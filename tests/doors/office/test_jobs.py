@@ -123,7 +123,7 @@ def test_what_belongs_to_the_customer_and_who_works_are_picked(server: RunningSe
     page = session.follow_redirect(session.submit_page(form, "/jobs/new", **fields))
     shown = visible_text(extract_main(page.text))
     assert "The mill" in shown
-    assert "Assigned: Mia Member" in shown
+    assert "Team: Mia Member" in shown
     (job,) = cast.perform(list_jobs)["data"]
     assert (job["siteId"], job["assigned"], job["leadPersonId"]) == (site, [person], person)
 
@@ -137,9 +137,9 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     page = session.get(f"/jobs/{job}").text
     shown = visible_text(extract_main(page))
     assert "Pays late." in shown
-    assert "for the office only" in shown
+    assert "office only" in shown
     # What an agent did is badged, and ended from there.
-    assert "Details changed" in shown
+    assert "Details edited" in shown
     assert '<span class="tag">Night agent</span>' in page
     # Once is enough.
     timeline = page.partition('<ol class="timeline">')[2].partition("</ol>")[0]
@@ -149,19 +149,19 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     assert session.get(revoke[1]).status_code == 200
     answer = session.submit_page(page, f"/jobs/{job}/notes", text="Ring twice.")
     assert answer.headers["Location"] == f"/jobs/{job}?done=add_note#notes"
-    assert "The note is added." in visible_text(session.get(f"/jobs/{job}?done=add_note").text)
+    assert "Note added." in visible_text(session.get(f"/jobs/{job}?done=add_note").text)
     assert [note["body"] for note in cast.perform(list_notes, recordId=job)["data"]] == ["Ring twice.", "Pays late."]
 
 
 def test_older_notes_and_acts_are_reached_page_by_page(server: RunningServer, cast: Cast) -> None:
     job = make_job(cast, make_customer(cast))["id"]
     session = sign_in_new_person(server, cast, Role.OFFICE)
-    assert "All notes" not in session.get(f"/jobs/{job}").text
+    assert "Show all notes" not in session.get(f"/jobs/{job}").text
     for number in range(1, 61):
         cast.perform(add_note, recordId=job, text=f"Note {number}.")
     page = session.get(f"/jobs/{job}").text
     assert (len(NOTE.findall(page)), "Note 40." in page) == (20, False)
-    for sort, words_of_it in {"notes": "All notes", "history": "Everything that happened"}.items():
+    for sort, words_of_it in {"notes": "Show all notes", "history": "Full history"}.items():
         assert f'<a href="/jobs/{job}/{sort}">{words_of_it}</a>' in page
     first = session.get(f"/jobs/{job}/notes").text
     further = re.search(r'id="next-page" href="([^"]+)"', first)
@@ -184,11 +184,11 @@ def test_older_files_are_reached_and_what_is_for_the_office_alone_is_not(server:
     cast.perform(add_note, recordId=job, text="Ring twice.")
     notes = member.get(f"{path}/notes").text
     assert ("Ring twice." in notes, "Pays late." in notes) == (True, False)
-    assert "None." in visible_text(extract_main(orla.get(f"{path}/files").text))
+    assert "Nothing here yet." in visible_text(extract_main(orla.get(f"{path}/files").text))
     for number in range(61):
         add_file(cast, job, name=f"plan {number}.pdf")
     page = orla.get(path).text
-    assert ("plan 0.pdf" in page, f'<a href="{path}/files">All photos and files</a>' in page) == (False, True)
+    assert ("plan 0.pdf" in page, f'<a href="{path}/files">Show all photos and files</a>' in page) == (False, True)
     further = re.search(r'id="next-page" href="([^"]+)"', orla.get(f"{path}/files").text)
     assert further
     assert "plan 0.pdf" in orla.get(unescape(further[1])).text
@@ -233,7 +233,7 @@ def test_the_field_reads_and_writes_notes_of_its_own_jobs(server: RunningServer,
     page = session.get(f"/jobs/{job}").text
     assert "Pays late." not in page
     assert "Ring twice." in page
-    assert "For the office only" not in page
+    assert "Office only" not in page
     session.follow_redirect(session.submit_page(page, f"/jobs/{job}/notes", text="Done.", office="on"))
     assert cast.perform(list_notes, recordId=job)["data"][0]["visibility"] == "field"
 
@@ -247,7 +247,7 @@ def test_a_job_is_moved_from_its_page(server: RunningServer, cast: Cast) -> None
         if link.endswith("change-status")
     )
     moved = session.submit_form(path, status="inProgress")
-    assert "The job's state is changed." in visible_text(session.follow_redirect(moved).text)
+    assert "Job J-0001 status changed." in visible_text(session.follow_redirect(moved).text)
     refused = session.submit_form(path, status="enquiry")
     assert refused.status_code == 409
-    assert "From there it can become" in visible_text(refused.text)
+    assert "It can only become" in visible_text(refused.text)

@@ -51,7 +51,7 @@ def send_late(session: BrowserSession, path: str, fields: dict[str, str], **head
 def sign_in_again(session: BrowserSession, answer: httpx2.Response, person: NewPerson) -> httpx2.Response:
     """Sign in on the page that an answer leads to; the page that this leads to."""
     page = session.follow_redirect(answer)
-    assert "Your sign-in had ended" in page.text
+    assert "Your session ended" in page.text
     return session.follow_redirect(session.submit_page(page.text, "/sign-in", email=person.email, password=PASSWORD))
 
 
@@ -107,7 +107,7 @@ def test_it_is_not_lost_where_the_subscription_lapsed_meanwhile(
         assert "The subscription is inactive" in visible_text(back.text)
         assert f'value="{escape(fields["name"])}"' in back.text
         # Whoever has typed nothing is let to no form in vain.
-        assert "<h1>That is not possible" in session.get(path).text
+        assert "<h1>Something needs attention" in session.get(path).text
         cast.renew()
         assert session.submit_page(back.text, path, **fields).status_code == 303
 
@@ -342,7 +342,7 @@ def test_several_visits_are_as_they_were_left(cast: Cast, session: BrowserSessio
 def test_of_a_form_that_is_too_long_it_is_told_that_nothing_was_kept(
     session: BrowserSession, person: NewPerson, size: int
 ) -> None:
-    lost = "was too long to be kept, and is lost"
+    lost = "the text was too long to keep"
     back = sign_in_again(session, send_late(session, INVITE, NORA | {"phone": "1" * size}), person)
     assert back.status_code == 200
     assert "nora@new.example" not in back.text

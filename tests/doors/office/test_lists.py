@@ -169,16 +169,16 @@ def test_jobs_begin_with_the_newest_that_is_live_and_leave_none_of_these_out(ser
 def test_what_an_order_leaves_out_is_told(server: RunningServer, cast: Cast) -> None:
     session, customer = sign_in_new_person(server, cast), make_customer(cast)
     make_job(cast, customer, title="Mend the gate", dueOn="2038-03-01")
-    assert "not in this order" not in session.get("/jobs?order=due").text, "nothing is left out yet"
+    assert "in this order" not in session.get("/jobs?order=due").text, "nothing is left out yet"
     make_job(cast, customer, title="Paint the door")
     page = session.get(f"/jobs?customerId={customer}&order=due").text
     assert "Paint the door" not in page
-    assert "Jobs without a due date are not in this order. Show all" in visible_text(page)
-    way_back = re.search(r'not in this order. <a href="([^"]+)">Show all', page)
+    assert "Jobs without a due date aren't shown in this order. Show all" in visible_text(page)
+    way_back = re.search(r'shown in this order. <a href="([^"]+)">Show all', page)
     assert way_back
     assert unescape(way_back[1]) == f"/jobs?customerId={customer}"
     for path in (unescape(way_back[1]), "/jobs", "/jobs?order=due&text=gate"):
-        assert "not in this order" not in session.get(path).text
+        assert "in this order" not in session.get(path).text
     # Whoever looks for too little is told that, and no more.
     assert session.get("/jobs?order=due&text=a").status_code == session.get("/jobs?text=a").status_code
 
@@ -187,7 +187,7 @@ def test_where_counting_has_stopped_what_an_order_may_leave_out_is_told(server: 
     customer = make_customer(cast)
     for _ in range(COUNT_LIMIT):
         make_job(cast, customer, dueOn="2038-03-01")
-    assert "Jobs without a due date are not in this order." in visible_text(
+    assert "Jobs without a due date aren't shown in this order." in visible_text(
         sign_in_new_person(server, cast).get("/jobs?order=due").text
     )
 
@@ -290,11 +290,11 @@ def read_address(address: str) -> ListAddress:
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/quotes?order=issued", "Quotes without a date of issue are not in this order. Show all"),
-        ("/invoices?order=due", "Invoices without a due date are not in this order. Show all"),
+        ("/quotes?order=issued", "Quotes without a date of issue aren't shown in this order. Show all"),
+        ("/invoices?order=due", "Invoices without a due date aren't shown in this order. Show all"),
         (
             "/purchasing/orders?order=needed",
-            "Orders without a date on which they are needed are not in this order. Show all",
+            "Orders without a date on which they are needed aren't shown in this order. Show all",
         ),
     ],
 )

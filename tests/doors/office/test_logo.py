@@ -21,7 +21,7 @@ def test_a_logo_is_set_and_shown_in_the_sidebar_and_the_settings(server: Running
     assert (answer.status_code, answer.headers["location"]) == (303, "/settings?done=set_logo")
 
     page = olivia.get("/settings?done=set_logo").text
-    assert "The logo is set." in visible_text(page)
+    assert "Logo saved." in visible_text(page)
     address = read_logo_address(olivia)
     assert page.count(address) == 2
     assert f'src="{address}"' in olivia.get("/people").text
@@ -76,7 +76,7 @@ def test_what_is_no_picture_is_told_beside_the_field(server: RunningServer, cast
         answer = upload_logo(olivia, NOT_IMAGES[what])
         text = visible_text(answer.text)
         assert answer.status_code == 422
-        assert "Logo is not a PNG or JPEG picture." in text or "Logo has more than 16 million dots" in text
+        assert "Logo is not a PNG or JPEG picture." in text or "Logo has more than 16 million pixels" in text
         assert 'enctype="multipart/form-data"' in answer.text
     assert read_logo_address(olivia) == ""
     wait_until(lambda: not list_temporary_files(server))

@@ -53,7 +53,7 @@ def test_who_sends_more_than_a_form_holds_is_told_in_the_office_what_to_do(
 ) -> None:
     answer = session.send_body("/customers/new", body, **FORM_HEADERS)
     assert answer.status_code == 413
-    assert "This form holds more than can be sent at once, so nothing was saved." in visible_text(answer.text)
+    assert "This form is too long, so nothing was saved." in visible_text(answer.text)
     assert '<nav class="tabbar"' in answer.text
 
 

@@ -25,7 +25,7 @@ def test_people_are_found_by_a_text_beside_the_other_choices(server: RunningServ
         assert f'name="text" value="{text}"' in page
     assert tom in visible_text(session.get("/people?text=ash&status=invited&role=member").text)
     assert tom not in visible_text(session.get("/people?text=ash&role=office").text)
-    assert "None of these." in visible_text(session.get("/people?text=nobody").text)
+    assert "No matches." in visible_text(session.get("/people?text=nobody").text)
 
 
 def test_what_was_looked_for_stays_through_tabs_pages_and_files(server: RunningServer, cast: Cast, tom: str) -> None:
@@ -40,7 +40,7 @@ def test_what_was_looked_for_stays_through_tabs_pages_and_files(server: RunningS
 def test_too_little_to_look_for_is_told_calmly(server: RunningServer, cast: Cast) -> None:
     answer = sign_in_new_person(server, cast).get("/people?text=a")
     assert answer.status_code == 200
-    assert "What you look for is too short: one word needs at least two letters or digits." in visible_text(answer.text)
+    assert "Search is too short; enter a word of at least two letters or digits." in visible_text(answer.text)
 
 
 def test_a_list_that_cannot_be_searched_offers_no_field(server: RunningServer, cast: Cast) -> None:

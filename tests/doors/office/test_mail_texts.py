@@ -42,7 +42,7 @@ def test_every_kind_is_shown_as_it_will_read(server: RunningServer, cast: Cast) 
         "Rechnung ansehen",
     ):
         assert " ".join(words_of_kind.split()) in text
-    assert text.count("The usual words") == 4
+    assert text.count("Standard text") == 4
     assert "{" not in text
     assert "\x02" not in session.get(PAGE).text
     assert 'lang="de"' in session.get(PAGE).text
@@ -59,9 +59,9 @@ def test_words_of_one_s_own_are_kept_and_read(server: RunningServer, cast: Cast,
     assert read_stored_texts(cast, kind) == {"subject": "Hi {customer}", "text": "First\n\n{total}, {title}"}
     assert [read_stored_texts(cast, other) for other in KINDS if other != kind] == [None, None]
     text = read_page(session, answer.headers["Location"])
-    assert "Your changes are saved." in text
+    assert "Settings saved." in text
     assert "Hi Ann Boyle First £1,190.00, New bathroom" in text
-    assert text.count("Your own words") == 1
+    assert text.count("Your own text ") == 1
     form = session.get(f"{PAGE}/{kind}").text
     assert 'value="Hi {customer}"' in form
     assert ">First\n\n{total}, {title}</textarea>" in form
@@ -72,20 +72,20 @@ def test_it_is_shown_how_words_read_before_they_are_kept(server: RunningServer, 
     fields = text_fields("invoice", "Hi {customer}", "Pay {due} at {link} now {nothing}", do="read")
     page = session.submit_form(f"{PAGE}/invoice", **fields)
     assert page.status_code == 200
-    assert "Hi Ann Boyle Pay £1,190.00 at See the invoice now {nothing}" in visible_text(extract_main(page.text))
+    assert "Hi Ann Boyle Pay £1,190.00 at View invoice now {nothing}" in visible_text(extract_main(page.text))
     assert 'value="Hi {customer}"' in page.text
     assert read_stored_texts(cast, "invoice") is None
     # Where the link is not named, it stands at the end.
     page = session.submit_page(page.text, f"{PAGE}/invoice", **text_fields("invoice", "x", "Bye.", do="read"))
-    assert "Bye. See the invoice" in visible_text(extract_main(page.text))
+    assert "Bye. View invoice" in visible_text(extract_main(page.text))
 
 
 def test_one_goes_back_to_the_usual_words(server: RunningServer, cast: Cast) -> None:
     session = sign_in_new_person(server, cast)
-    assert "Use the usual words" not in session.get(f"{PAGE}/reminder").text
+    assert "Use standard text" not in session.get(f"{PAGE}/reminder").text
     for fields in (text_fields("reminder", "x", "y", do="usual"), text_fields("reminder", " ", "\r\n")):
         cast.perform(update_settings, mailTexts={"reminder": OWN_TEXTS, "invoice": OWN_TEXTS})
-        assert "Use the usual words" in session.get(f"{PAGE}/reminder").text
+        assert "Use standard text" in session.get(f"{PAGE}/reminder").text
         assert session.submit_form(f"{PAGE}/reminder", **fields).status_code == 303
         assert (read_stored_texts(cast, "reminder"), read_stored_texts(cast, "invoice")) == (None, OWN_TEXTS)
 
@@ -97,15 +97,15 @@ def test_one_goes_back_to_the_usual_words(server: RunningServer, cast: Cast) -> 
             "invoice",
             "x",
             "{secret}",
-            "Text knows no {secret}; there are {customer}, {organisation}, {number}, {title},",
+            "Text has the unknown placeholder {secret}; use {customer}, {organisation}, {number}, {title},",
         ),
-        ("invoice", "x", "{validUntil}", "Text knows no {validUntil}; there are"),
+        ("invoice", "x", "{validUntil}", "Text has the unknown placeholder {validUntil}; use"),
         ("reminder", "{x}", "y", "{total}, {due}, {dueOn}, {link}."),
-        ("quote", "{dueOn}", "y", "Subject knows no {dueOn}; there are"),
-        ("quote", "", "y", "Subject is empty."),
-        ("quote", "x", "", "Text is empty."),
-        ("quote", "x" * 201, "y", "Subject is longer than 200 characters."),
-        ("quote", "x", "y" * 2001, "Text is longer than 2000 characters."),
+        ("quote", "{dueOn}", "y", "Subject has the unknown placeholder {dueOn}; use"),
+        ("quote", "", "y", "Enter a subject."),
+        ("quote", "x", "", "Enter a text."),
+        ("quote", "x" * 201, "y", "Subject must be 200 characters or fewer."),
+        ("quote", "x", "y" * 2001, "Text must be 2000 characters or fewer."),
     ],
 )
 def test_what_is_wrong_is_told_beside_its_field(

@@ -20,8 +20,8 @@ from support.purchases import make_bill
 from support.quotes import BOILER, WARRANTY, edit_quote, make_quote
 from support.servers import RunningServer
 
-TOO_LATE = "Someone has changed this since you opened it, so nothing was saved."
-CHANGED_BY_BOTH = "Changed by someone else as well:"
+TOO_LATE = "Someone else changed this after you opened it, so nothing was saved."
+CHANGED_BY_BOTH = "You both changed:"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_what_both_changed_is_named_and_one_s_own_stands(session: BrowserSession
     # Who has typed the same has nothing to fear.
     refused = session.post(path, begun | {"phone": "3", "email": "new@calder.example"})
     said = send_again(session, path, refused)
-    assert f"{CHANGED_BY_BOTH} Phone. What stands there is yours" in said
+    assert f"{CHANGED_BY_BOTH} Phone. Your version is shown" in said
     assert read_customer(cast, customer, "phone", "email", "notes") == ["3", "new@calder.example", "Theirs"]
 
 
@@ -194,7 +194,7 @@ def test_who_changed_a_line_that_is_gone_is_told(session: BrowserSession, cast: 
     edit_quote(cast, quote, {"edit": "remove", "lineId": warranty})
     refused = session.post(path, begun | {f"{warranty} description": "Warranty, 7 years", "do": "done"})
     said = send_again(session, path, refused)
-    assert "Taken out by someone else, with what you had changed in it: Warranty, 7 years." in said
+    assert "Someone else removed what you edited: Warranty, 7 years." in said
     assert read_stored_lines(cast, quote, "id") == [(boiler,)]
 
 
@@ -221,7 +221,7 @@ def test_lines_of_a_bill_are_as_the_other_left_them(session: BrowserSession, cas
     typed = {"lines.1.description": "Own pipe", "lines.2.description": "Gone pipe", "lines.3.description": "New pipe"}
     refused = session.post(path, begun | typed | {"do": "save"})
     said = visible_text(refused.text)
-    for expected in (TOO_LATE, f"{CHANGED_BY_BOTH} line 2.", "with what you had changed in it: Gone pipe."):
+    for expected in (TOO_LATE, f"{CHANGED_BY_BOTH} line 2.", "removed what you edited: Gone pipe."):
         assert expected in said
     send_again(session, path, refused, do="save", **{"lines.1.unitPrice": "12", "lines.2.unitPrice": "0"})
     kept = cast.perform(get_bill, billId=bill["id"])

@@ -16,7 +16,7 @@ from support.waiting import wait_until
 # Of this door, the smoke set on both engines.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
-UNSENT = "The last mail could not be sent: This is not the address of a mail: it has a dot too many before the @."
+UNSENT = "The last email could not be sent: This is not an email address: it has a misplaced dot before the @."
 
 
 def invite_office_person(cast: Cast) -> tuple[str, str]:
@@ -29,7 +29,7 @@ def test_an_invitation_that_was_sent_stands_on_the_person_s_page(server: Running
     wait_for_link(server, email)
     session = sign_in_new_person(server, cast)
     page = wait_until(lambda: _page_if_contains(visible_text(session.get(f"/people/{person}").text), "Sent"))
-    assert f"Messages To Subject Written Status {email} Olivia Owner invites you to Organisation" in page
+    assert f"Emails To Subject Created Status {email} Olivia Owner invites you to Organisation" in page
     assert "could not be sent" not in page
     # Nobody else has to know; and where there was none, nothing is said.
     for_a_member = sign_in_new_person(server, cast, Role.MEMBER).get(f"/people/{person}").text
@@ -50,7 +50,7 @@ def test_one_that_can_never_be_sent_is_said_above_all_until_another_is(server: R
     cast.performer.wake_worker()
     session = sign_in_new_person(server, cast)
     page = wait_until(lambda: _page_if_contains(visible_text(session.get(f"/people/{person}").text), "Failed"))
-    assert f"{UNSENT} Correct the address; if it was the invitation, invite again." in page
+    assert f"{UNSENT} Correct the email address. If it was the invitation, invite them again." in page
     assert page.index("Failed") < page.index("Sent"), "the newest comes first"
 
     cast.perform(invite_again, personId=person)
@@ -68,4 +68,4 @@ def test_a_page_of_a_record_without_words_of_its_own_says_it_too(server: Running
         outbox.add_task(db, task, "9999-01-01T00:00:00.000Z")
         db.run("UPDATE message SET status = 'failed', problem = 'No.' WHERE record_id = :organisation")
     page = visible_text(sign_in_new_person(server, cast).get("/settings").text)
-    assert "The last mail about this could not be sent: No." in page
+    assert "The last email about this could not be sent: No." in page

@@ -84,7 +84,8 @@ def test_the_next_step_of_a_draft_is_its_lines_and_then_to_send_it(
     for draft in (empty, text_only):
         page = office.get(f"{path}/{draft['id']}").text
         assert find_next_step(page) == ("Edit lines", f"{path}/{draft['id']}/lines")
-        assert page.count(f'href="{path}/{draft["id"]}/lines"') == 1
+        # It is also offered where the lines would be.
+        assert page.count(f'href="{path}/{draft["id"]}/lines"') == (2 if draft is empty else 1)
     page = office.get(f"{path}/{full['id']}").text
     assert find_next_step(page) == ("Send", f"{path}/{full['id']}/send")
     assert f'href="{path}/{full["id"]}/lines"' in page
@@ -121,8 +122,8 @@ def test_the_office_enters_time_off_that_counts_at_once(server: RunningServer, c
     text = visible_text(extract_main(office.follow_redirect(office.submit_form("/time-off/request", **fields)).text))
     # It is not told as asked for, and what has no time has its date.
     assert "requested" not in text
-    assert "The time off is entered." in text
-    assert "Mend the roof 11 Jan 2038, any time" in text
+    assert "Time off saved." in text
+    assert "Mend the roof 11 Jan 2038, all day" in text
     (leave,) = cast.perform(list_time_off, **{"from": DAY})["data"]
     assert (leave["personId"], leave["status"]) == (cast.people[Role.MEMBER], "approved")
     assert 'name="approved"' not in member.get("/time-off/request").text
@@ -147,8 +148,8 @@ def test_one_s_own_day_comes_first(server: RunningServer, cast: Cast) -> None:
         cast.perform(plan_visit, jobId=job["id"], personIds=[cast.people[role]], on=today(cast))
     member = sign_in_cast(server, cast, Role.MEMBER)
     shown = visible_text(extract_main(member.get("/").text))
-    assert shown.index("Your visits today") < shown.index("Mine") < shown.index("Others today")
-    assert shown.index("Others today") < shown.index("Sam Subcontractor")
+    assert shown.index("Your visits today") < shown.index("Mine") < shown.index("Other visits today")
+    assert shown.index("Other visits today") < shown.index("Sam Subcontractor")
     for view, mark in (("day", "<h2>"), ("week", '<th scope="row">')):
         page = extract_main(member.get(f"/schedule?view={view}").text)
         names = [visible_text(name) for name in re.findall(rf"{mark}(.*?)</", page)]
@@ -165,16 +166,16 @@ def test_one_s_own_day_is_whole_however_many_visits_others_have(server: RunningS
     for _ in range(50):
         cast.perform(plan_visit, title="Theirs", personIds=[], on=day)
     member = sign_in_cast(server, cast, Role.MEMBER)
-    assert "All of today" not in member.get("/").text
+    assert "All visits today" not in member.get("/").text
     cast.perform(plan_visit, title="Mine", personIds=[cast.people[Role.MEMBER]], on=day)
     page = extract_main(member.get("/").text)
     assert (
         visible_text(page).index("Your visits today")
         < visible_text(page).index("Mine")
-        < visible_text(page).index("Others today")
+        < visible_text(page).index("Other visits today")
     )
-    assert visible_text(page).count("Nobody yet") == 50
-    assert f'<a href="/schedule?on={day}">All of today</a>' in page
+    assert visible_text(page).count("Unassigned") == 50
+    assert f'<a href="/schedule?on={day}">All visits today</a>' in page
 
 
 def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cast) -> None:
@@ -187,19 +188,19 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
 
     assert list(steps().values()) == [False, False, True, False, False, False]
     make_customer(cast)
-    assert steps()["Add a customer, or bring them over from a file"]
+    assert steps()["Add a customer"]
     assert "First steps" not in sign_in_cast(server, cast, Role.MEMBER).get("/").text
     for path in re.findall(r'<li><a href="([^"]+)">', office.get("/").text):
         assert office.get(path).status_code == 200
     # What is missing for invoices is asked for until it is there, or someone has decided on their numbers.
     make_assigned_job(cast, status="open")
     assert "Before your first invoice" in office.get("/").text
-    assert steps() == {"Say where customers pay you": False, "Add the taxes that you charge": False}
+    assert steps() == {"Add bank details": False, "Add tax rates": False}
     assert {
         office.get(path).status_code for path in re.findall(r'<li><a href="(/settings[^"]+)">', office.get("/").text)
     } == {200}
     cast.perform(update_organisation, bank={"account": "12345678"})
-    assert steps() == {"Say where customers pay you": True, "Add the taxes that you charge": False}
+    assert steps() == {"Add bank details": True, "Add tax rates": False}
     for role in (Role.OFFICE, Role.MEMBER):
         assert "Before your first invoice" not in sign_in_cast(server, cast, role).get("/").text
     make_tax_rate(cast)
@@ -213,7 +214,7 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
 def test_the_first_customers_are_typed_or_brought_over_from_a_file(server: RunningServer, cast: Cast) -> None:
     office = sign_in_cast(server, cast, Role.OWNER)
     typed = '<a href="/customers/new">Add a customer</a>'
-    assert f'{typed}, or <a href="/settings/import">bring them over from a file</a></li>' in office.get("/").text
+    assert f'{typed} · <a href="/settings/import">Import from a file</a></li>' in office.get("/").text
     assert office.get("/settings/import").status_code == 200
 
 

@@ -133,7 +133,7 @@ def test_nobody_orders_at_another_price_than_the_one_they_read(
     ticked = {"name": "Ann", f"chosen {warranty}": "on"}
     answer = session.submit_form(link, f"{link}/accept", **ticked)
     assert answer.status_code == 409
-    assert "With these options it comes to £1,440.00. Accept once more to order it." in visible_text(answer.text)
+    assert "With these options the total is £1,440.00. Accept again to order." in visible_text(answer.text)
     assert fetch_quote(cast, quote)["status"] == "sent"
     assert session.submit_page(answer.text, f"{link}/accept", **ticked).status_code == 303
     assert fetch_quote(cast, quote)["total"] == "1440.00"
@@ -144,7 +144,7 @@ def test_what_takes_off_too_much_is_not_ordered_and_the_page_says_what_to_do(ser
     quote = issue_quote(cast, make_quote(cast, lines=[BOILER, rebate]), deliver="none")
     link, session = link_to(server, quote), BrowserSession(server)
     ticked = {"name": "Ann", f"chosen {quote['lines'][1]['id']}": "on"}
-    message = "This choice cannot be ordered: it takes off too much. Please choose otherwise, or ask"
+    message = "This selection cannot be ordered, because its total is below zero. Please choose differently, or ask"
     shown = {"shown": "-100.00"}
     for answer in (
         session.submit_form(link, f"{link}/choose", **ticked),
@@ -152,7 +152,7 @@ def test_what_takes_off_too_much_is_not_ordered_and_the_page_says_what_to_do(ser
         session.submit_form(link, f"{link}/accept", **ticked, **shown),
     ):
         assert message in visible_text(answer.text)
-        assert "Accept once more" not in answer.text
+        assert "Accept again to order" not in answer.text
     assert (answer.status_code, fetch_quote(cast, quote)["status"]) == (409, "sent")
     assert session.submit_form(link, f"{link}/accept", name="Ann").status_code == 303
 
@@ -172,7 +172,7 @@ def test_without_a_name_it_is_not_accepted_and_what_was_ticked_stays(
     link, warranty = link_to(server, quote), quote["lines"][1]["id"]
     answer = BrowserSession(server).submit_form(link, f"{link}/accept", name="  ", **{f"chosen {warranty}": "on"})
     assert answer.status_code == 422
-    assert "Please type your name." in answer.text
+    assert "Enter your name." in answer.text
     assert "Accept for £1,440.00" in visible_text(answer.text)
     assert fetch_quote(cast, quote)["status"] == "sent"
 

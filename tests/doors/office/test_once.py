@@ -147,7 +147,7 @@ def test_a_form_that_is_sent_again_with_something_else_in_it_is_asked_for_once_m
     session.submit_page(page, KEYS, **KEY_FIELDS)
     answer = session.submit_page(page, KEYS, name="Another", access="read")
     assert answer.status_code == 409
-    assert "This form was sent before with something else in it" in visible_text(answer.text)
+    assert "This form was already sent with different content" in visible_text(answer.text)
     assert 'value="Another"' in answer.text
     assert session.submit_page(answer.text, KEYS, name="Another", access="read").status_code == 303
     assert [key["name"] for key in cast.perform(list_keys)["data"]] == ["Another", "Website"]

@@ -21,7 +21,7 @@ from support.uploads import upload_logo
 PAGE = "/settings/documents"
 EDIT = f"{PAGE}/edit"
 BANK = {"bank.name": "Calder Bank", "bank.iban": "gb82 west 1234 5698 7654 32", "bank.bic": "WESTGB2L"}
-BANK_MISSING = "Your invoices do not say yet where to pay."
+BANK_MISSING = "Your invoices don't say how to pay you."
 
 
 def read_page(session: BrowserSession, path: str = PAGE) -> str:
@@ -67,11 +67,11 @@ def test_what_is_saved_is_kept_and_told(server: RunningServer, cast: Cast) -> No
     )
     assert answer.headers["Location"] == f"{PAGE}?done=update_organisation"
     text = read_page(session, answer.headers["Location"])
-    assert "Your changes are saved." in text
+    assert "Settings saved." in text
     assert "Bank details Calder Bank IBAN GB82 WEST 1234 5698 7654 32 BIC WESTGB2L" in text
     assert "E-invoice address 0088:5060012349998" in text
-    assert "Days to pay 30 Invoice notes Thank you." in text
-    assert "Invoice numbers R-0001 comes next Credit note numbers CN-0001 comes next" in text
+    assert "Payment terms (days) 30 Invoice notes Thank you." in text
+    assert "Invoice numbers Next: R-0001 Credit note numbers Next: CN-0001" in text
     assert BANK_MISSING not in text
     organisation, settings = cast.perform(get_organisation), cast.perform(get_settings)
     assert organisation["bank"]["iban"] == "GB82WEST12345698765432"
@@ -98,11 +98,11 @@ def test_what_is_wrong_is_told_beside_its_field(server: RunningServer, cast: Cas
     wrong = save_settings(session, **{"bank.iban": "GB82WEST12345698765433", "paymentTermsDays": "366"})
     assert wrong.status_code == 422
     text = visible_text(extract_main(wrong.text))
-    assert text.count("IBAN is not an IBAN: a letter or digit of it is wrong.") == 2
-    assert text.count("Days to pay is above 365.") == 2
+    assert text.count("IBAN is not valid; check its letters and digits.") == 2
+    assert text.count("Payment terms (days) must be 365 or less.") == 2
     assert 'value="GB82WEST12345698765433"' in wrong.text
     gap = save_settings(session, **{"invoiceNumbers.next": "9"})
-    assert visible_text(extract_main(gap.text)).count("Next must stay 1: these numbers have no gap") == 2
+    assert visible_text(extract_main(gap.text)).count("Next must stay 1, because these numbers have no gaps") == 2
 
 
 def test_what_someone_else_changed_meanwhile_is_not_overwritten(server: RunningServer, cast: Cast) -> None:
@@ -120,9 +120,9 @@ def test_the_ways_to_all_that_stands_on_a_document_are_there(server: RunningServ
     assert ways == ["/settings", "/settings", "/settings/taxes", "/settings/mail-texts"]
     assert {session.get(path).status_code for path in ways} == {200}
     text = read_page(session)
-    for missing in ("There is no address yet.", "Logo There is none yet.", "Taxes There are no rates yet"):
+    for missing in ("No address yet.", "Logo No logo yet.", "Taxes No tax rates yet"):
         assert missing in text
-    assert "Mail texts The usual words, in the language of each customer." in text
+    assert "Email texts Standard texts, in each customer's language." in text
     for name in ("Exempt", "Reverse charge", "VAT 5 %"):
         make_tax_rate(cast, name, isDefault=False)
     make_tax_rate(cast, "VAT 20 %", isDefault=True)
@@ -132,9 +132,9 @@ def test_the_ways_to_all_that_stands_on_a_document_are_there(server: RunningServ
     text = read_page(session)
     for there in (
         "Beam Ltd, Yard 4",
-        "Logo It is on every document.",
+        "Logo Appears on every document.",
         "Taxes VAT 20 %, VAT 5 %, Reverse charge, Exempt",
-        "Your own words for: reminder.",
+        "Your own text for: Reminder",
     ):
         assert there in text
 

@@ -48,14 +48,14 @@ def test_it_offers_what_the_customer_owes_with_what_is_to_pay_and_when_what_is_d
     issue_invoice(cast)
     page = session.get(f"/payments/new?customerId={customer}").text
     expected = {
-        sooner["id"]: f"{sooner['number']} · 600.00 GBP, due 2 Jan 2030",
-        later["id"]: f"{later['number']} · 1,000.00 GBP, due 7 May 2030 · New heating",
+        sooner["id"]: f"{sooner['number']} · £600.00, due 2 Jan 2030",
+        later["id"]: f"{later['number']} · £1,000.00, due 7 May 2030 · New heating",
     }
     for field in ("invoiceId", "allocations.0.invoiceId"):
         assert list(list_options(page, field).items()) == list(expected.items())
     set_organisation_columns(cast, country="DE")
     again = session.get(f"/payments/new?customerId={customer}").text
-    assert "1.000,00 GBP" in list_options(again, "invoiceId")[later["id"]]
+    assert "1.000,00\N{NO-BREAK SPACE}£" in list_options(again, "invoiceId")[later["id"]]
 
 
 def test_from_an_invoice_it_opens_with_it_and_the_others_of_the_customer_can_be_picked(
@@ -84,7 +84,7 @@ def test_what_is_paid_meanwhile_is_refused_with_why_and_stays_named(session: Bro
     pay_invoice(cast, invoice)
     answer = session.post("/payments/new", fields)
     assert answer.status_code == 409
-    assert f"{invoice['number']} is paid already, so there is nothing to pay." in visible_text(answer.text)
+    assert f"{invoice['number']} is already paid." in visible_text(answer.text)
     assert f'<option value="{invoice["id"]}" selected>{invoice["number"]} New heating</option>' in answer.text
 
 
@@ -99,7 +99,7 @@ def test_what_is_typed_is_meant_of_what_is_owed_and_else_why_not_is_told(session
 
     session.follow_redirect(type_in("Ashdown"))
     assert cast.perform(list_payments)["data"][0]["allocations"][0]["invoiceId"] == owed["id"]
-    assert f"{settled['number']} is paid already" in visible_text(type_in(settled["number"]).text)
+    assert f"{settled['number']} is already paid" in visible_text(type_in(settled["number"]).text)
 
 
 def test_while_one_types_it_finds_what_is_owed(server: RunningServer, session: BrowserSession, cast: Cast) -> None:
@@ -108,7 +108,7 @@ def test_while_one_types_it_finds_what_is_owed(server: RunningServer, session: B
     pay_invoice(cast, issue_invoice_for(cast, customer))
     page = session.get("/payments/new").text
     assert re.search(r'<input id="invoiceId"[^>]* data-find="invoice" data-status="unpaid"', page)
-    due = f"1,000.00 GBP, due {format_date(str(owed['dueOn']))}"
+    due = f"£1,000.00, due {format_date(str(owed['dueOn']))}"
     called = {"title": f"{owed['number']} New heating", "detail": f"Ashdown School · {due}"}
     found = [{"id": owed["id"], **called}]
     assert find_hits(session, "kind=invoice&status=unpaid&text=ashdown") == found

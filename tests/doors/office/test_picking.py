@@ -64,7 +64,7 @@ def test_work_is_listed_with_what_it_is_worth_and_only_what_is_ticked_is_billed(
     assert [ticked for _, ticked in boxes] == [" checked"] * 4
     shown = visible_text(page)
     for expected in (
-        "Hours 12 November 2026, Mia Member 1 h \N{MULTIPLICATION SIGN} 60.00 60.00",
+        "Hours 12 November 2026, Mia Member 1 h \N{MULTIPLICATION SIGN} £60.00 £60.00",
         "Flushed the pipes",
         "Materials Copper pipe",
     ):
@@ -86,12 +86,12 @@ def test_the_total_follows_the_ticks_and_nothing_is_drafted_by_it(session: Brows
     second = make_approved_hour(busy, job, on="2026-11-13")
     page = session.get(f"/invoices/new?jobId={job['id']}&unbilled=on").text
     assert 'data-totals="/invoices/new/totals"' in page
-    assert "Total GBP 144.00" in visible_text(page)
+    assert "Total £144.00" in visible_text(page)
     answer = session.post("/invoices/new/totals", untick(page, second))
-    assert (answer.status_code, "Total GBP 72.00" in visible_text(answer.text)) == (200, True)
+    assert (answer.status_code, "Total £72.00" in visible_text(answer.text)) == (200, True)
     # Without JavaScript, a button tells it; the ticks stay as they are.
     again = session.post("/invoices/new", untick(page, second, do="look"))
-    assert (again.status_code, "Total GBP 72.00" in visible_text(again.text)) == (200, True)
+    assert (again.status_code, "Total £72.00" in visible_text(again.text)) == (200, True)
     assert [bool(ticked) for _, ticked in BOXES.findall(again.text)] == [True, False]
     assert cast.perform(list_invoices)["data"] == []
 
@@ -104,15 +104,15 @@ def test_lines_of_a_quote_are_picked_and_a_deposit_is_taken_off_with_the_last(
     boiler, flue = (line["id"] for line in quote["lines"])
     path = f"/invoices/new?quoteId={quote['id']}"
     page = session.get(path).text
-    assert "Taken off, as it was asked for before" in visible_text(page)
+    assert "Deposits deducted" in visible_text(page)
     some = session.post(path, untick(page, flue, do="look")).text
-    assert "Taken off" not in visible_text(some)
+    assert "Deposits deducted" not in visible_text(some)
     session.follow_redirect(session.post(path, untick(some, flue)))
     assert source_ids_of(fetch_draft(cast)) == [boiler]
     session.follow_redirect(session.post(path, fields_of(session.get(path).text)))
     assert (source_ids_of(fetch_draft(cast))[0], fetch_draft(cast)["kind"]) == (flue, "final")
     # All of it is billed, and the page says so.
-    assert "is on invoices already" in visible_text(session.get(path).text)
+    assert "is already on invoices" in visible_text(session.get(path).text)
 
 
 def test_a_whole_quote_keeps_its_headings(session: BrowserSession, cast: Cast) -> None:
@@ -131,7 +131,7 @@ def test_what_was_listed_for_something_else_bills_nothing(session: BrowserSessio
     another = {"jobId": other["id"], "customerId": other["customerId"]}
     answer = session.post("/invoices/new", fields_of(page) | another)
     assert answer.status_code == 409
-    assert "is not what was listed before" in visible_text(answer.text)
+    assert "The list of what can be billed has changed." in visible_text(answer.text)
     assert BOXES.findall(answer.text) == [(f"bill timeEntry {theirs}", " checked")]
     session.follow_redirect(session.post("/invoices/new", fields_of(answer.text) | another))
     assert source_ids_of(fetch_draft(cast)) == [theirs]
@@ -142,7 +142,7 @@ def test_nothing_of_the_quote_ticked_is_no_invoice_of_it(session: BrowserSession
     path = f"/invoices/new?quoteId={quote['id']}"
     ids = [line["id"] for line in quote["lines"]]
     answer = session.post(path, untick(session.get(path).text, *ids))
-    assert (answer.status_code, "Tick what is billed of the quote" in visible_text(answer.text)) == (409, True)
+    assert (answer.status_code, "Select at least one line of the quote" in visible_text(answer.text)) == (409, True)
 
 
 def test_a_part_of_a_quote_stands_alone(session: BrowserSession, cast: Cast) -> None:
@@ -167,9 +167,9 @@ def test_the_price_that_was_agreed_is_shown_and_drafted(session: BrowserSession,
     path = f"/invoices/new?jobId={job['id']}"
     assert f'href="{path}"' in session.get("/hours/to-bill").text
     page = session.get(path).text
-    assert "The price that was agreed Outside tap 120.00" in visible_text(page)
-    assert "Total GBP 144.00" in visible_text(page)
+    assert "Agreed price Outside tap £120.00" in visible_text(page)
+    assert "Total £144.00" in visible_text(page)
     session.follow_redirect(session.post(path, fields_of(page)))
     assert [(line["description"], line["amount"]) for line in fetch_draft(cast)["lines"]] == [("Outside tap", "120.00")]
     # Where nothing is left, the form says so before there is another draft.
-    assert "Nothing is left: add lines for what is more." in visible_text(session.get(path).text)
+    assert "so nothing is left. Add lines for extras." in visible_text(session.get(path).text)

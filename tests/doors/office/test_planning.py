@@ -85,17 +85,17 @@ def test_moves_and_a_cancellation_are_looked_at_and_then_done_together(cast: Cas
     looked = form.submit()
     text = visible_text(looked.text)
     assert looked.status_code == 200
-    assert "Nothing has happened yet." in text
-    assert "Visits are moved: 2, cancelled: 1." in text
-    assert "Sam Subcontractor on 11 Jan 2038: 1 visit, 1 h 30 min." in text
+    assert "Nothing has changed yet." in text
+    assert "2 visits moved. 1 visit cancelled." in text
+    assert "Sam Subcontractor on 11 Jan 2038: 1 visit (1:30 h)." in text
     assert read_visit(cast, early)[0] == "Mia Member"
 
     done = form.next_form(looked).submit("change")
     assert done.headers["Location"] == f"/schedule?view=week&on={DAY}&done=plan_schedule"
     page = office.follow_redirect(done).text
-    assert "The schedule is changed. Visits are moved: 2, cancelled: 1." in visible_text(page)
+    assert "Schedule updated. 2 visits moved. 1 visit cancelled." in visible_text(page)
     # It is told once.
-    assert "Visits are moved" not in visible_text(office.follow_redirect(done).text)
+    assert "visits moved" not in visible_text(office.follow_redirect(done).text)
     moved = ("Sam Subcontractor", f"{DAY}T11:00:00.000Z", f"{DAY}T12:30:00.000Z", None, "planned")
     assert read_visit(cast, early) == moved
     assert read_visit(cast, late) == ("Mia Member", f"{LATER}T13:00:00.000Z", f"{LATER}T14:30:00.000Z", None, "planned")
@@ -113,7 +113,7 @@ def test_a_clash_is_named_and_nothing_is_done(cast: Cast, office: BrowserSession
     # Where the overlap is allowed is one press away.
     way = f"/schedule/visits/{mine['id']}/move"
     assert f'<a href="{way}">{mine["jobNumber"]} Mend the roof</a>.' in refused.text
-    assert "May overlap" in visible_text(office.get(way).text)
+    assert "Allow double booking" in visible_text(office.get(way).text)
     # What was typed is there still, and is put right on the same page.
     again = form.next_form(refused)
     assert again.fields[again.field_name(mine, "who")] == cast.people[Role.SUBCONTRACTOR]
@@ -137,7 +137,7 @@ def test_two_people_swap_their_visits(cast: Cast, office: BrowserSession) -> Non
     assert form.next_form(form.next_form(filled).submit()).submit("change").status_code == 303
     assert (read_visit(cast, mine)[0], read_visit(cast, theirs)[0]) == ("Sam Subcontractor", "Mia Member")
     alone = open_form(office).fill_in(mine, mark="on").submit("swap")
-    assert (alone.status_code, "Mark the two visits" in visible_text(alone.text)) == (422, True)
+    assert (alone.status_code, "Select the two visits" in visible_text(alone.text)) == (422, True)
 
 
 def test_marked_visits_go_to_someone_or_to_another_day(cast: Cast, office: BrowserSession) -> None:
@@ -157,8 +157,8 @@ def test_marked_visits_go_to_someone_or_to_another_day(cast: Cast, office: Brows
 @pytest.mark.parametrize(
     ("sent", "told"),
     [
-        ({"to": "nobody"}, "Mark the visits that are meant."),
-        ({"mark": "on"}, "Choose who does the marked visits"),
+        ({"to": "nobody"}, "Select at least one visit."),
+        ({"mark": "on"}, "Choose a person, or the number of days"),
         ({"mark": "on", "by": "soon"}, "as a whole number"),
         ({"mark": "on", "by": "9" * 20}, "as a whole number"),
         ({"mark": "on", "by": "--1"}, "as a whole number"),
@@ -178,16 +178,16 @@ def test_what_is_not_clear_is_asked(cast: Cast, office: BrowserSession, sent: di
 @pytest.mark.parametrize(
     ("typed", "told"),
     [
-        ({"day": ""}, "Say on which day."),
-        ({"length": ""}, "Say for how long"),
+        ({"day": ""}, "Enter a date."),
+        ({"length": ""}, "Enter a duration"),
         ({"length": "90"}, "could be hours or minutes"),
         ({"length": "x"}, "is not a time such as"),
         ({"day": "2038-02-30"}, "is not a time"),
         ({"time": "25:00"}, "is not a time"),
-        ({"length": "0:00"}, "It "),
-        ({"who": "person_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, "It names nobody of this organisation."),
-        ({"who": "x"}, "It is none that is known here."),
-        ({"time": "", "length": "", "day": "2038-13-01"}, "It is not"),
+        ({"length": "0:00"}, "Duration "),
+        ({"who": "person_01ARZ3NDEKTSV4RRFFQ69G5FAV"}, "Person is not part of this organisation."),
+        ({"who": "x"}, "Person was not found. Choose one from the list."),
+        ({"time": "", "length": "", "day": "2038-13-01"}, "Date must be a date"),
     ],
 )
 def test_what_cannot_be_read_is_told_in_its_row(
@@ -204,7 +204,7 @@ def test_what_cannot_be_read_is_told_in_its_row(
 def test_nothing_typed_is_nothing_done(cast: Cast, office: BrowserSession) -> None:
     plan_test_visit(cast)
     answer = open_form(office).submit()
-    assert (answer.status_code, "Nothing is different yet." in visible_text(answer.text)) == (422, True)
+    assert (answer.status_code, "No changes yet." in visible_text(answer.text)) == (422, True)
 
 
 def test_what_is_called_off_stays_on_its_day_whatever_was_typed_there(cast: Cast, office: BrowserSession) -> None:
@@ -228,7 +228,7 @@ def test_any_time_of_a_day_and_back_to_a_time(cast: Cast, office: BrowserSession
 def test_times_are_those_of_the_clocks_there(cast: Cast, office: BrowserSession) -> None:
     made = plan_test_visit(cast, jobId=make_site_job(cast, zone="America/New_York")["id"])
     form = open_form(office)
-    assert "By the clocks in New York (America)" in visible_text(form.page)
+    assert "Local time: New York (America)" in visible_text(form.page)
     assert form.fields[form.field_name(made, "time")] == "10:00"
     form.next_form(form.fill_in(made, time="11:00").submit()).submit("change")
     assert read_visit(cast, made)[1] == f"{DAY}T16:00:00.000Z"
@@ -241,7 +241,7 @@ def test_what_another_changed_meanwhile_is_not_overwritten_unseen(cast: Cast, of
         cast.perform(move_visit, visitId=one["id"], personId=cast.people[Role.ADMIN])
     refused = form.submit()
     assert refused.status_code == 422
-    assert visible_text(refused.text).count("Someone has changed it since you opened this page.") == 1
+    assert visible_text(refused.text).count("Someone else changed this visit.") == 1
     # Whoever has seen it may go on; what was not typed over here stays as the other left it.
     again = form.next_form(refused)
     again.next_form(again.submit()).submit("change")
@@ -254,7 +254,10 @@ def test_a_visit_that_is_gone_from_these_days_is_told(cast: Cast, office: Browse
     form = open_form(office).fill_in(mine, time="12:00")
     cast.perform(move_visit, visitId=mine["id"], on=LATER)
     answer = form.submit()
-    assert (answer.status_code, "no longer among these" in visible_text(answer.text)) == (409, True)
+    assert (answer.status_code, "moved or cancelled a visit that you changed" in visible_text(answer.text)) == (
+        409,
+        True,
+    )
     assert f'value="{other["id"]}"' in answer.text
 
 
@@ -269,10 +272,10 @@ def test_the_visits_within_time_off_are_moved_from_its_page(cast: Cast, office: 
     assert after["id"] not in form.page
     done = form.next_form(form.fill_in(hit, who="nobody").submit()).submit("change")
     assert done.headers["Location"] == f"/time-off/{leave['id']}?done=plan_schedule"
-    assert "The schedule is changed. Visits are moved: 1." in visible_text(office.follow_redirect(done).text)
+    assert "Schedule updated. 1 visit moved." in visible_text(office.follow_redirect(done).text)
     assert read_visit(cast, hit)[0] is None
     assert cast.perform(get_time_off, timeOffId=leave["id"])["collisions"] == []
-    assert "No visit falls into this time off any more." in visible_text(office.get(path).text)
+    assert "No visits left during this time off." in visible_text(office.get(path).text)
 
 
 def test_what_nobody_does_yet_is_given_to_people_from_the_list_of_it(cast: Cast, office: BrowserSession) -> None:
@@ -288,7 +291,7 @@ def test_what_nobody_does_yet_is_given_to_people_from_the_list_of_it(cast: Cast,
     form.fill_in(unassigned, who=cast.people[Role.SUBCONTRACTOR]).fill_in(any_day, who=cast.people[Role.MEMBER])
     assert form.next_form(form.submit()).submit("change").status_code == 303
     assert (read_visit(cast, unassigned)[0], read_visit(cast, any_day)[0]) == ("Sam Subcontractor", "Mia Member")
-    assert "There are none any more." in visible_text(office.get(path).text)
+    assert "No visits left." in visible_text(office.get(path).text)
 
 
 def test_visits_of_whoever_is_on_leave_are_found_in_one_place(cast: Cast, office: BrowserSession) -> None:

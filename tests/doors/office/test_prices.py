@@ -52,11 +52,11 @@ def test_the_price_list_shows_prices_by_name(server: RunningServer, cast: Cast) 
     assert '<a href="/price-list" aria-current="true">' in page
     shown = visible_text(extract_main(page))
     for row in (
-        "Combi boiler BLR-24 · Material \N{EN DASH} 890.00 612.50 Pennine Supplies",
-        "Pipe Material m 7.30 \N{EN DASH} \N{EN DASH}",
+        "Combi boiler BLR-24 · Material \N{EN DASH} £890.00 £612.50 Pennine Supplies",
+        "Pipe Material m £7.30 \N{EN DASH} \N{EN DASH}",
     ):
         assert row in shown
-    assert "Heating KIT · Service · Kit \N{EN DASH} 904.60 \N{EN DASH} \N{EN DASH}" in shown
+    assert "Heating KIT · Service · Kit \N{EN DASH} £904.60 \N{EN DASH} \N{EN DASH}" in shown
     assert shown.index("Combi") < shown.index("Heating") < shown.index("Pipe Material")
 
 
@@ -69,13 +69,13 @@ def test_an_item_is_made_changed_and_put_away(server: RunningServer, cast: Cast)
     assert rate, "taxes are picked from a list"
     given = {**NEW_ITEM, "code": "blr-24", "sellPrice": "1 250,50", "taxRateId": rate[1], "supplierId": "pennine"}
     page = session.follow_redirect(session.submit_page(form, "/price-list/new", **given))
-    assert "The item is saved." in visible_text(page.text)
+    assert "Item saved." in visible_text(page.text)
     (made,) = cast.perform(list_price_items)["data"]
     assert (made["code"], made["sellPrice"], made["taxRateName"]) == ("BLR-24", "1250.50", "VAT 20 %")
     assert (made["supplierName"], made["components"]) == ("Pennine Supplies", [])
     path = f"/price-list/{made['id']}"
     shown = visible_text(extract_main(page.text))
-    assert "Price 1,250.50 Tax VAT 20 % Supplier Pennine Supplies" in shown
+    assert "Price £1,250.50 Tax VAT 20 % Supplier Pennine Supplies" in shown
     assert f'href="/suppliers/{made["supplierId"]}"' in page.text
     edit = session.get(f"{path}/edit").text
     assert (read_value(edit, "supplierId"), read_value(edit, "sellPrice")) == ("Pennine Supplies", "1250.50")
@@ -139,7 +139,7 @@ def test_what_is_wrong_with_a_row_is_told_beside_it(server: RunningServer, cast:
     assert (
         "Parts, row 1: Item could be one of several: Copper pipe, 22 mm; Copper pipe, 15 mm. Type more of it." in text
     )
-    assert "Parts, row 2: Item was not found; look whether it is written so." in text
+    assert "Parts, row 2: Item was not found. Check the spelling, or type more of it." in text
     for number in (0, 1):
         assert f'href="#components.{number}.itemId"' in refused.text
         assert f'id="components.{number}.itemId-fault"' in refused.text
@@ -149,7 +149,7 @@ def test_what_is_wrong_with_a_row_is_told_beside_it(server: RunningServer, cast:
     refused = session.submit_page(refused.text, "/price-list/new", **NEW_ITEM, **rows)
     text = visible_text(extract_main(refused.text))
     assert "Parts, row 1: Quantity is not a quantity such as 2 or 0.5" in text
-    assert "Parts, row 2: Item is empty." in text
+    assert "Parts, row 2: Enter an item." in text
     assert read_value(refused.text, "components.0.quantity") == "two"
     assert cast.perform(list_price_items, text="boiler")["data"] == []
 
@@ -167,11 +167,11 @@ def test_a_supplier_s_page_shows_what_comes_from_them_and_adds_to_it(server: Run
     session = sign_in_new_person(server, cast, Role.OFFICE)
     given = {"name": "Pennine Supplies", "status": "active", "email": "orders@pennine.example", "phone": "01422 555010"}
     page = session.follow_redirect(session.submit_form("/suppliers/new", **given))
-    assert "The supplier is saved." in visible_text(page.text)
+    assert "Supplier Pennine Supplies saved." in visible_text(page.text)
     (supplier,) = cast.perform(list_suppliers)["data"]
     make_price_item(cast, code="BLR-24", costPrice="612.5", supplierId=supplier["id"])
     page = session.get(f"/suppliers/{supplier['id']}")
-    assert "BLR-24 Combi boiler \N{EN DASH} 612.50" in visible_text(extract_main(page.text))
+    assert "BLR-24 Combi boiler \N{EN DASH} £612.50" in visible_text(extract_main(page.text))
     add = f"/price-list/new?supplierId={supplier['id']}"
     assert f'href="{add}"' in page.text
     assert read_value(session.get(add).text, "supplierId") == "Pennine Supplies"
@@ -193,11 +193,11 @@ def test_a_tax_rate_is_made_of_several_taxes(server: RunningServer, cast: Cast) 
     (rate,) = cast.perform(list_tax_rates)["data"]
     assert (rate["percent"], rate["isDefault"]) == ("14.975", True)
     listed = visible_text(extract_main(session.get("/settings/taxes").text))
-    assert "Quebec Taken where nothing else is said 14.975 Standard" in listed
+    assert "Quebec Default rate 14.975 Standard" in listed
     # None is an answer too, and refused in words.
     nothing = session.submit_form("/settings/taxes/new", name="x", category="standard", status="active")
     assert nothing.status_code == 422
-    assert re.search(r'id="components-fault">Taxes ', nothing.text)
+    assert re.search(r'id="components-fault">Enter taxes', nothing.text)
     # Four at most: there is no row for a fifth.
     edit = session.get(f"/settings/taxes/{rate['id']}/edit").text
     assert len(re.findall(r'<div class="line"', edit)) == 4
@@ -206,13 +206,13 @@ def test_a_tax_rate_is_made_of_several_taxes(server: RunningServer, cast: Cast) 
 def test_whether_prices_include_tax_is_decided_and_told(server: RunningServer, cast: Cast) -> None:
     session = sign_in_new_person(server, cast)
     before = visible_text(extract_main(session.get("/settings/taxes").text))
-    assert "Your prices are before tax: it is added on quotes and invoices." in before
+    assert "Your prices exclude tax: it is added on quotes and invoices." in before
     form = session.get("/settings/documents/edit").text
     answer = session.submit_page(form, "/settings/documents/edit", **read_filled_fields(form), pricesIncludeTax="on")
     assert "Prices include tax Yes" in visible_text(extract_main(session.follow_redirect(answer).text))
     assert cast.perform(get_settings)["pricesIncludeTax"] is True
     after = visible_text(extract_main(session.get("/settings/taxes").text))
-    assert "Your prices include tax: what stands on the price list is what customers pay." in after
+    assert "Your prices include tax: customers pay the price on the price list." in after
     assert 'href="/settings/documents/edit"' not in extract_main(
         sign_in_new_person(server, cast, Role.OFFICE).get("/settings/taxes").text
     )

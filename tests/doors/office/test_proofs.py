@@ -91,7 +91,7 @@ def test_the_mail_is_shown_as_it_will_go_with_the_way_to_the_pdf(
     form = session.get(f"{path}/send").text
     assert f'href="{path}/draft.pdf"' in form
     shown = session.post(f"{path}/send", fields_of(form)).text
-    for expected in ("It is mailed to prue@calder.example: Invoice INV-0001 from", "Hello Calder Property,", "[link]"):
+    for expected in ("Email to prue@calder.example: Invoice INV-0001 from", "Hello Calder Property,", "[link]"):
         assert expected in visible_text(shown)
     assert f'href="{path}/draft.pdf"' in shown
     assert reread_invoice(cast, invoice)["number"] is None

@@ -90,7 +90,7 @@ def test_a_site_is_one_of_the_customer_s_who_is_named_beside_it(server: RunningS
     # Another's is refused by what takes it, which says why.
     make_site(cast, make_customer(cast, "Al Beck"), name="The mill")
     refused = session.post("/jobs/new", fill_in_job(session, customerId="Jo Bloggs", siteId="The mill"))
-    assert "Site is a site of another customer" in visible_text(refused.text), visible_text(refused.text)
+    assert "Site belongs to another customer" in visible_text(refused.text), visible_text(refused.text)
 
 
 @pytest.mark.parametrize("name", ["李", f"{'Gesellschaft ' * 6}mbH", "Gesellschaftsbaugenossenschaftsverband " * 4])
@@ -219,7 +219,7 @@ def test_what_narrows_a_page_stays_when_it_is_asked_for_again(server: RunningSer
 def test_a_record_that_one_is_not_shown_has_no_identifier_for_a_name(server: RunningServer, cast: Cast) -> None:
     unknown = "customer_01JCDZ8Q4X0V9M2T6W3B7K5N1R"
     page = sign_in_new_person(server, cast, Role.OFFICE).get(f"/jobs/new?customerId={unknown}").text
-    assert read_form(page)["customerId"] == "(not shown to you)"
+    assert read_form(page)["customerId"] == "(no access)"
     assert unknown not in visible_text(page)
 
 

@@ -38,25 +38,25 @@ def test_what_is_marked_is_shown_first_and_then_sent(
     shown = office.submit_form(PATH, **{f"invoice {overdue_invoices[0]}": "yes"})
     assert shown.status_code == 200
     text = visible_text(shown.text)
-    assert "Reminders of 1 invoices go to 1 customers" in text
-    assert "INV-0001 is mailed to ann@x.example" in text
+    assert "Send reminders for 1 invoice to 1 customer: " in text
+    assert "INV-0001 by email to ann@x.example" in text
     assert reread_invoice(cast, {"id": overdue_invoices[0]})["reminders"] == 0
     done = office.follow_redirect(
         office.submit_page(shown.text, PATH, **{f"invoice {overdue_invoices[0]}": "yes", "confirmed": "yes"})
     )
-    assert "The reminders are on their way." in visible_text(done.text)
+    assert "Reminders sent." in visible_text(done.text)
     assert [reread_invoice(cast, {"id": one})["reminders"] for one in overdue_invoices] == [1, 0]
 
 
 def test_nothing_marked_is_said(server: RunningServer, cast: Cast, overdue_invoices: list[str]) -> None:
     answer = sign_in_new_person(server, cast, Role.OFFICE).submit_form(PATH)
     assert answer.status_code == 422
-    assert "Mark at least one invoice." in visible_text(answer.text)
+    assert "Select at least one invoice." in visible_text(answer.text)
     assert overdue_invoices[0] in answer.text
 
 
 def test_where_nothing_is_overdue_that_is_said(server: RunningServer, cast: Cast) -> None:
-    assert "No invoice is overdue." in visible_text(sign_in_new_person(server, cast, Role.OFFICE).get(PATH).text)
+    assert "No overdue invoices." in visible_text(sign_in_new_person(server, cast, Role.OFFICE).get(PATH).text)
 
 
 def test_the_field_is_not_let_in(server: RunningServer, cast: Cast) -> None:

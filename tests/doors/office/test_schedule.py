@@ -24,7 +24,7 @@ def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast:
     page = sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule?view=day&on={DAY}").text
     text = visible_text(page)
     assert "Monday 11 January" in text
-    assert "Nobody yet Any time Round" in text
+    assert "Unassigned All day Round" in text
     assert "Mia Member 10:00\N{EN DASH}11:00 J-0001 Mend the roof Hill Farm" in text
     # From eight to five, and three before and behind, are fifteen hours; ten o'clock is twenty quarters behind five.
     assert 'class="track hours-15"' in page
@@ -102,7 +102,7 @@ def test_a_repeated_visit_leads_to_the_others_of_its_series(server: RunningServe
     listed = session.get(path).text
     assert len(set(re.findall(r'href="/schedule/visits/(visit_\w+)"', listed))) == 3
     assert "J-0001" not in listed
-    assert "Series: this one" in visible_text(listed)
+    assert "Series: this series" in visible_text(listed)
 
 
 def plan_crew(cast: Cast, **given: object) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ def test_a_visit_names_those_who_go_along_as_far_as_one_sees_them(server: Runnin
     cast.perform(cancel_visit, visitId=third["id"])
     session = sign_in_cast(server, cast, Role.OFFICE)
     assert third["personName"] not in session.get(f"/schedule/visits/{first['id']}").text
-    assert "With: " not in session.get(f"/schedule/visits/{lone['id']}").text
+    assert "With:" not in session.get(f"/schedule/visits/{lone['id']}").text
 
 
 def read_notice(page: str) -> str:
@@ -156,8 +156,8 @@ def test_what_changes_with_a_visit_is_asked_where_something_can(server: RunningS
     assert answer.headers["Location"].endswith("?done=cancel_visit")
     answer = session.submit_form(f"/schedule/visits/{both['id']}/cancel", scope="all")
     page = session.get(answer.headers["Location"]).text
-    assert read_notice(page) == "6 visits are cancelled: this one and those that go with it."
-    assert "The visit is cancelled." not in visible_text(page)
+    assert read_notice(page) == "6 visits cancelled: this one and others of its crew or series."
+    assert "Visit cancelled." not in visible_text(page)
     assert {one["status"] for one in cast.perform(list_visits, seriesId=both["seriesId"], status="cancelled")["data"]}
 
 
@@ -165,7 +165,7 @@ def test_a_visit_that_was_cancelled_alone_is_told_as_one(server: RunningServer, 
     lone = cast.perform(plan_visit, title="Alone", on=DAY)
     session = sign_in_cast(server, cast, Role.OFFICE)
     page = session.follow_redirect(session.submit_form(f"/schedule/visits/{lone['id']}/cancel")).text
-    assert read_notice(page) == "The visit is cancelled."
+    assert read_notice(page) == "Visit cancelled."
 
 
 def test_nothing_is_offered_to_change_with_a_visit_that_is_planned_no_more(server: RunningServer, cast: Cast) -> None:
@@ -232,7 +232,7 @@ def test_a_visit_is_planned_by_its_form(server: RunningServer, cast: Cast) -> No
     assert (made["personId"], made["startsAt"]) == (person, f"{DAY}T10:00:00.000Z")
     refused = session.submit_form("/schedule/visits/plan", **fields, **times)
     assert refused.status_code == 409
-    assert "Mia Member is at J-0001 Mend the roof on 11 Jan 2038 from 10:00 to 11:30" in visible_text(refused.text)
+    assert "Mia Member is at J-0001 Mend the roof on 11 Jan 2038, 10:00\N{EN DASH}11:30" in visible_text(refused.text)
 
 
 def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, cast: Cast) -> None:
@@ -316,7 +316,7 @@ def test_how_far_a_visit_is_now_is_said_in_plain_words(server: RunningServer, ca
     made = plan_test_visit(cast)
     session = sign_in_cast(server, cast, Role.MEMBER)
     page = f"/schedule/visits/{made['id']}"
-    for status, message in (("started", "The visit has started."), ("done", "The visit is done.")):
+    for status, message in (("started", "Visit started."), ("done", "Visit done.")):
         assert message in visible_text(
             session.follow_redirect(session.submit_form(page, f"{page}/set-status", status=status)).text
         )
@@ -325,5 +325,5 @@ def test_how_far_a_visit_is_now_is_said_in_plain_words(server: RunningServer, ca
 @pytest.mark.engines("sqlite")
 def test_a_wrong_time_to_look_at_is_not_said_to_be_unsaved(server: RunningServer, cast: Cast) -> None:
     text = visible_text(sign_in_cast(server, cast, Role.OFFICE).get("/schedule/free?durationMinutes=long").text)
-    assert "One field needs another look." in text
+    assert "Please correct the marked field." in text
     assert "saved" not in text

@@ -23,7 +23,7 @@ from support.cast import PASSWORD, Cast, make_cast
 from support.oauth_app import hidden_value, make_address_header
 from support.servers import RunningServer
 
-WRONG_MESSAGE = "The e-mail address or the password is not right."
+WRONG_MESSAGE = "The email or password is wrong."
 
 
 def test_a_person_signs_in_and_out(server: RunningServer, cast: Cast) -> None:
@@ -35,7 +35,7 @@ def test_a_person_signs_in_and_out(server: RunningServer, cast: Cast) -> None:
     kept = session.cookies["mainstay"]
     answer = session.submit_form("/", "/sign-out")
     assert answer.headers["Location"] == "/sign-in?done=signed-out"
-    assert "You are signed out." in session.get(answer.headers["Location"]).text
+    assert "You&#39;ve signed out." in session.get(answer.headers["Location"]).text
     # The session itself is over, not only the cookie gone.
     assert BrowserSession(server).get("/", Cookie=f"mainstay={kept}").status_code == 303
 
@@ -130,7 +130,7 @@ def test_whoever_sends_a_form_too_late_is_told_so_and_comes_back_to_its_page(ser
     answer = session.post("/people/invite", sent, Referer=f"{server.url}/people/invite")
     assert answer.status_code == 303
     sign_in = session.get(answer.headers["Location"])
-    assert "Your sign-in had ended" in sign_in.text
+    assert "Your session ended" in sign_in.text
     person = add_new_person(cast)
     back = session.submit_page(sign_in.text, "/sign-in", email=person.email, password=person.password)
     assert back.headers["Location"] == "/people/invite"
@@ -188,7 +188,7 @@ def test_too_many_failures_for_an_account_are_refused_even_with_the_right_passwo
         assert BrowserSession(server).submit_form("/sign-in", email=person.email, password="wrong").status_code == 422
     answer = BrowserSession(server).submit_form("/sign-in", email=person.email.upper(), password=PASSWORD)
     assert (answer.status_code, answer.headers["Retry-After"]) == (429, "60")
-    assert "There were too many attempts." in answer.text
+    assert "Too many attempts." in answer.text
     assert (
         BrowserSession(server).submit_form("/sign-in", email=add_new_person(cast).email, password=PASSWORD).status_code
         == 303
@@ -339,7 +339,7 @@ def test_a_person_who_leaves_is_out_at_once(server: RunningServer, cast: Cast) -
     again.sign_in(NewPerson(person.id, person.email))
     page = again.get("/")
     assert page.status_code == 403
-    assert "You are in no organisation" in page.text
+    assert "access to an organisation" in page.text
     assert again.submit_page(page.text, "/sign-out").status_code == 303
 
 
@@ -362,7 +362,7 @@ def test_nobody_switches_to_an_organisation_they_are_not_in(
     session = sign_in_new_person(server, cast)
     answer = session.submit_form("/", "/organisation", organisation=other_cast.organisation)
     assert answer.status_code == 404
-    assert "There is no such organisation, or you are not shown it." in answer.text
+    assert "Organisation not found. It may have been deleted, or you don&#39;t have access." in answer.text
 
 
 def test_a_form_of_one_organisation_is_not_taken_in_another(server: RunningServer, cast: Cast) -> None:

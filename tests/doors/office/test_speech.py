@@ -24,11 +24,14 @@ def read_refusal(page: str) -> str:
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        (TIMES, "Choose another time or person, or allow the overlap and say why."),
-        ({}, "Begins is required, or a date for any time of it."),
-        (TIMES | {"endsAt": f"{DAY}T10:00"}, "Ends is not after \N{LEFT DOUBLE QUOTATION MARK}Begins"),
+        (TIMES, "Choose another time or person, or allow the double booking and say why."),
+        (
+            {},
+            "Starts is required, unless \N{LEFT DOUBLE QUOTATION MARK}All day\N{RIGHT DOUBLE QUOTATION MARK} is given.",
+        ),
+        (TIMES | {"endsAt": f"{DAY}T10:00"}, "Ends is not after \N{LEFT DOUBLE QUOTATION MARK}Starts"),
         (TIMES | {"allowOverlap": "on"}, "is required with \N{LEFT DOUBLE QUOTATION MARK}"),
-        (TIMES | {"kind": "lunch"}, "Kind is not one of Work"),
+        (TIMES | {"kind": "lunch"}, "Choose Work, Assessment or Other for kind."),
     ],
 )
 def test_a_visit_that_cannot_be_planned(server: RunningServer, cast: Cast, fields: dict[str, str], told: str) -> None:
@@ -49,17 +52,14 @@ DATE_OR_TIMES = (
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({}, f"Date is required: give {DATE_OR_TIMES}."),
-        ({"on": DAY}, f"Time is required: give {DATE_OR_TIMES}."),
-        ({"startedAt": f"{DAY}T08:00"}, f"Until is required: give {OPENING_QUOTE}From{CLOSING_QUOTE} and"),
-        ({"on": DAY, "minutes": "0"}, "Time is shorter than 0:01."),
-        ({"on": DAY, "minutes": "1", "breakMinutes": "25h"}, "Break is longer than 24:00."),
+        ({}, f"Date is required: enter {DATE_OR_TIMES}."),
+        ({"on": DAY}, f"Time is required: enter {DATE_OR_TIMES}."),
+        ({"startedAt": f"{DAY}T08:00"}, f"Until is required: enter {DATE_OR_TIMES}."),
+        ({"on": DAY, "minutes": "0"}, "Time must be 0:01 or more."),
+        ({"on": DAY, "minutes": "1", "breakMinutes": "25h"}, "Break must be 24:00 or less."),
         (
             {"on": DAY, "startedAt": f"{DAY}T08:00", "endedAt": f"{DAY}T09:00"},
-            (
-                f"Date follows from {OPENING_QUOTE}From{CLOSING_QUOTE} and"
-                f" {OPENING_QUOTE}Until{CLOSING_QUOTE}; give either those, or {OPENING_QUOTE}Date"
-            ),
+            f"Date cannot be combined with {OPENING_QUOTE}From{CLOSING_QUOTE} and {OPENING_QUOTE}Until{CLOSING_QUOTE}.",
         ),
     ],
 )
@@ -72,7 +72,7 @@ def test_hours_that_cannot_be_logged(server: RunningServer, cast: Cast, fields: 
 
 def test_a_list_whose_address_asks_for_what_there_is_not(server: RunningServer, cast: Cast) -> None:
     page = sign_in_cast(server, cast, Role.OFFICE).get("/jobs?priority=lunch")
-    assert "Priority is not one of Low" in read_refusal(page.text)
+    assert "Choose Low, Normal, High or Urgent for priority." in read_refusal(page.text)
     assert not INTERNAL_WORDS.search(read_refusal(page.text)), read_refusal(page.text)
 
 
@@ -80,13 +80,13 @@ def test_a_site_without_an_address(server: RunningServer, cast: Cast) -> None:
     customer = make_site_job(cast)["customerId"]
     path = f"/sites/new?customerId={customer}"
     page = sign_in_cast(server, cast, Role.OFFICE).submit_form(path, "/sites/new", customerId=customer, name="The mill")
-    assert "Address is required" in read_refusal(page.text)
+    assert "Enter an address." in read_refusal(page.text)
 
 
 def test_what_is_worth_a_look_stands_once_on_the_page_after_the_form(server: RunningServer, cast: Cast) -> None:
     make_site_job(cast)
     session = sign_in_cast(server, cast, Role.OFFICE)
     made = session.submit_form("/customers/new", name="Hill Farm", kind="company")
-    page = session.follow_redirect(made)
-    assert "Worth a look: Hill Farm has the same name. If they are one, merge the two." in visible_text(page.text)
-    assert "Worth a look" not in session.follow_redirect(made).text
+    page = visible_text(session.follow_redirect(made).text)
+    assert "Please check: Hill Farm has the same name. If they are the same customer, merge them." in page
+    assert "Please check" not in session.follow_redirect(made).text

@@ -59,11 +59,11 @@ def fetch_payments(cast: Cast) -> list[dict[str, Any]]:
 def test_how_many_rows_are_not_listed_is_told(server: RunningServer, cast: Cast) -> None:
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     came, went = f"{ON};Someone;12.00", f"{ON};Rent;-900.00"
-    message = "1 row is not listed: of what went out, or without an amount."
+    message = "1 row is not listed because it is an outgoing payment or has no amount."
     assert message in visible_text(upload_statement(orla, came, went).text)
     assert "2 rows are not listed" in visible_text(upload_statement(orla, came, went, f"{ON};Balance;0.00").text)
     assert "not listed" not in visible_text(upload_statement(orla, came).text)
-    assert f"Nothing came in, by this file. {message}" in visible_text(upload_statement(orla, went).text)
+    assert f"The file has no incoming payments. {message}" in visible_text(upload_statement(orla, went).text)
 
 
 @pytest.mark.engines("sqlite", "postgresql")
@@ -86,30 +86,33 @@ def test_what_came_in_is_suggested_recorded_and_known_again(server: RunningServe
 
     # Sent once more it is not recorded once more, and the file knows it.
     again = orla.submit_page(answer.text, RECORD, **fields)
-    assert (again.status_code, "Not recorded: The bank's entry is known already" in visible_text(again.text)) == (
+    assert (
+        again.status_code,
+        "Not recorded: The bank's entry already belongs to the payment" in visible_text(again.text),
+    ) == (
         200,
         True,
     )
-    assert "Recorded before" in visible_text(upload_statement(orla, *rows).text)
+    assert "Already recorded" in visible_text(upload_statement(orla, *rows).text)
     assert len(fetch_payments(cast)) == 1
 
 
 WRONG_ROWS = {
-    "no invoice": ({"invoices": " , "}, "Say for which invoice, or leave it unticked."),
-    "an invoice that is none": ({"invoices": "INV-9"}, "There is no invoice INV-9."),
-    "an invoice of any length": ({"invoices": "9" * 5000}, "There is no invoice 999"),
-    "a date that is none": ({"on": "2026-02-31"}, "Paid on is not a date"),
-    "no date": ({"on": ""}, "Say when it came in."),
-    "a date ahead": ({"on": "2099-01-01"}, "Paid on lies ahead"),
-    "another century": ({"on": "2999-01-01"}, "Paid on is not within the years 2000 to 2099"),
-    "a negative amount": ({"amount": "-5"}, "The amount is not more than nothing."),
-    "nothing": ({"amount": "0"}, "The amount is not more than nothing."),
-    "an infinite amount": ({"amount": "Infinity"}, "The amount cannot be read."),
-    "no number": ({"amount": "NaN"}, "The amount cannot be read."),
-    "an amount beyond all": ({"amount": "1E999999999"}, "The amount cannot be read."),
+    "no invoice": ({"invoices": " , "}, "Enter an invoice number, or untick this entry."),
+    "an invoice that is none": ({"invoices": "INV-9"}, "Invoice INV-9 was not found."),
+    "an invoice of any length": ({"invoices": "9" * 5000}, f"Invoice {'9' * 5000} was not found."),
+    "a date that is none": ({"on": "2026-02-31"}, "Paid on must be a date, such as dd/mm/yyyy."),
+    "no date": ({"on": ""}, "The date is missing."),
+    "a date ahead": ({"on": "2099-01-01"}, "Paid on is in the future"),
+    "another century": ({"on": "2999-01-01"}, "Paid on is outside the years 2000 to 2099."),
+    "a negative amount": ({"amount": "-5"}, "The amount must be more than zero."),
+    "nothing": ({"amount": "0"}, "The amount must be more than zero."),
+    "an infinite amount": ({"amount": "Infinity"}, "The amount could not be read."),
+    "no number": ({"amount": "NaN"}, "The amount could not be read."),
+    "an amount beyond all": ({"amount": "1E999999999"}, "The amount could not be read."),
     "too many decimals": ({"amount": "0.005"}, "Amount has more than 2 decimals."),
     "nothing it is known by": ({"ref": ""}, "The bank's entry "),
-    "a character nobody sees": ({"text": "Ann\x01"}, "Reference has a tab, a line break or another"),
+    "a character nobody sees": ({"text": "Ann\x01"}, "Reference contains a tab, a line break or another"),
 }
 
 
@@ -175,14 +178,14 @@ def test_a_row_that_cannot_be_read_stands_beside_the_others_and_cannot_be_ticked
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     answer = upload_statement(orla, *bad, "someday;Ben;5", f"{ON};INV-0001;1000")
     text = visible_text(answer.text)
-    assert (answer.status_code, text.count("Unclear"), text.count("more than 2 decimals")) == (200, 5, 2)
-    assert "The date cannot be read." in text
+    assert (answer.status_code, text.count("Cannot be read"), text.count("more than 2 decimals")) == (200, 5, 2)
+    assert "The date can't be read." in text
     assert answer.text.count('type="checkbox"') == 1
     assert read_row_fields(answer.text)["invoices 6"] == "INV-0001"
     # What cannot be recorded stands there until someone has looked after it.
     recorded = orla.submit_page(answer.text, RECORD, **read_row_fields(answer.text)).text
     again = visible_text(recorded)
-    assert (again.count("Recorded"), again.count("Unclear"), "The date cannot be read." in again) == (2, 5, True)
+    assert (again.count("Recorded"), again.count("Cannot be read"), "The date can't be read." in again) == (2, 5, True)
     assert (len(fetch_payments(cast)), recorded.count('type="checkbox"')) == (1, 0)
 
 
@@ -207,9 +210,9 @@ def test_no_customer_is_ticked_by_a_word_of_many(server: RunningServer, cast: Ca
 @pytest.mark.parametrize(
     ("rows", "headings", "told"),
     [
-        ([f"{ON};Rent;(900.00)"], "Date;Description;Amount", "Nothing came in, by this file."),
-        ([f"{ON};Rent;900"], "Date;Description;Number", "No column was found for the amount."),
-        ([], "Date;Description;Amount", "The file has headings and no rows below them."),
+        ([f"{ON};Rent;(900.00)"], "Date;Description;Amount", "The file has no incoming payments."),
+        ([f"{ON};Rent;900"], "Date;Description;Number", "No column found for the amount."),
+        ([], "Date;Description;Amount", "The file has headings but no rows."),
     ],
 )
 def test_a_file_of_which_nothing_is_shown_says_why(
@@ -222,9 +225,9 @@ def test_a_file_of_which_nothing_is_shown_says_why(
 def test_so_many_are_shown_and_can_be_recorded_at_once(server: RunningServer, cast: Cast) -> None:
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     page = upload_statement(orla, *[f"{ON};Someone {number};5" for number in range(501)]).text
-    assert "Only the first 500 are shown; 1 are left for another file." in visible_text(page)
+    assert "Only the first 500 entries are shown. Upload 1 more in another file." in visible_text(page)
     fields = read_row_fields(page) | {"record 500": "on"}
-    assert "Say for which invoice" in visible_text(orla.submit_page(page, RECORD, **fields).text)
+    assert "Enter an invoice number" in visible_text(orla.submit_page(page, RECORD, **fields).text)
 
 
 def test_something_has_to_be_ticked(server: RunningServer, cast: Cast) -> None:
@@ -232,7 +235,7 @@ def test_something_has_to_be_ticked(server: RunningServer, cast: Cast) -> None:
     page = upload_statement(orla, f"{ON};Someone;12.00", f"{ON};Ben;5").text
     typed = read_row_fields(page) | {"invoices 1": "INV-77"}
     answer = orla.submit_page(page, RECORD, **typed)
-    assert (answer.status_code, "Tick what is to be recorded." in visible_text(answer.text)) == (422, True)
+    assert (answer.status_code, "Select at least one entry to record." in visible_text(answer.text)) == (422, True)
     assert read_row_fields(answer.text) == typed
     # Without any row, the file is asked for, and goes where files go.
     answer = send_rows(orla, {"on 1": ON})
@@ -251,13 +254,13 @@ def test_what_was_not_recorded_stands_there_again_to_be_put_right(server: Runnin
     }
     answer = orla.submit_page(page, RECORD, **typed)
     text = visible_text(answer.text)
-    assert "Some could not be recorded." in text
+    assert "Some payments could not be recorded." in text
     assert "1,234.50" in text
     left = read_row_fields(answer.text)
     assert [left["text 1"], left["invoices 1"], left.get("record 1")] == ["Ann", "INV-0010", "on"]
     assert [left["text 2"], left["invoices 2"], left.get("record 2")] == ["Ben", "perhaps INV-0001", None]
     done = orla.submit_page(answer.text, RECORD, **left | {"invoices 1": "INV-0001"})
-    assert "Some could not" not in visible_text(done.text)
+    assert "Some payments could not" not in visible_text(done.text)
     assert sorted(one["amount"] for one in fetch_payments(cast)) == ["12.00", "400.00"]
 
 

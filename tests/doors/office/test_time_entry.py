@@ -5,7 +5,7 @@ import pytest
 from doors.office.test_hours import WEEK, sign_in_new_person, today
 from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
 from mainstay.business.hours.timers import start_timer
-from mainstay.values.durations import parse_minutes
+from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import visible_text
 from support.cast import Cast
@@ -33,7 +33,7 @@ def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningSer
     assert (status(), list_buttons(session.get(path).text)) == ("submitted", [])
     assert list_buttons(office.get(path).text) == ["Approve", "Reject", "Update hours", "Delete hours"]
     assert office.submit_form(path, review, decision="approve").headers["Location"] == f"{path}?done=review_hours"
-    assert (status(), list_buttons(office.get(path).text)) == ("approved", ["Un-approve"])
+    assert (status(), list_buttons(office.get(path).text)) == ("approved", ["Unapprove"])
     office.submit_form(path, review, decision="unapprove")
     assert status() == "submitted"
     # Whoever rejects says why; the form begins with that.
@@ -43,13 +43,13 @@ def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningSer
     assert '<button class="primary" type="submit">Reject</button>' in form
     assert re.search(r'<label for="reason">Reason</label>\s*<textarea id="reason"[^>]* required', form)
     unsaid = office.submit_form(review, decision="reject", reason="")
-    assert (unsaid.status_code, "Reason is empty." in visible_text(unsaid.text)) == (422, True)
+    assert (unsaid.status_code, "Enter a reason." in visible_text(unsaid.text)) == (422, True)
     office.submit_form(review, decision="reject", reason="Which job?")
     assert status() == "rejected"
     assert list_buttons(office.get(path).text)[0] == "Submit"
     # Nothing is left to decide on, so nothing is asked.
     nothing = office.get(review)
-    assert (nothing.status_code, "This cannot be done with it as it is now." in visible_text(nothing.text)) == (
+    assert (nothing.status_code, "This isn't possible any more." in visible_text(nothing.text)) == (
         409,
         True,
     )

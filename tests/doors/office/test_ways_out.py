@@ -95,7 +95,7 @@ def test_what_another_one_of_the_kind_stands_for_is_done_there(session: BrowserS
     item = make_price_item(cast)
     kit, path = make_kit_item(cast, {item: "1"}), f"/price-list/{item}/edit"
     page = session.post(path, fields_of(session.get(path).text) | {"status": "archived"}).text
-    assert "is part of the kit New heating. Take it out of there first." in visible_text(page)
+    assert "is part of the kit New heating. Remove it there first." in visible_text(page)
     assert list_unblocking_actions(page) == {"Edit New heating": f"/price-list/{kit}/edit"}
     check_all_open(session, list_unblocking_actions(page))
 
@@ -104,7 +104,7 @@ def test_who_was_merged_leads_to_who_took_over(session: BrowserSession, cast: Ca
     ended, stays = make_customer(cast), make_customer(cast, "Ryburn")
     cast.perform(merge_customers, customerId=ended, intoCustomerId=stays, confirmed=True)
     forms = {f"/customers/{ended}/edit": {"name": "Calder"}, "/jobs/new": {"customerId": ended, "title": "Roof"}}
-    for (path, given), way in zip(forms.items(), ("See Ryburn", "See customer"), strict=True):
+    for (path, given), way in zip(forms.items(), ("Open Ryburn", "See customer"), strict=True):
         page = session.post(path, fields_of(session.get(path).text) | given).text
         assert list_unblocking_actions(page) == {way: f"/customers/{stays}"}
         # Programs are told the id of who took over; people are led there.
@@ -113,7 +113,7 @@ def test_who_was_merged_leads_to_who_took_over(session: BrowserSession, cast: Ca
 
 def test_another_one_of_the_kind_is_found_in_the_list(session: BrowserSession, cast: Cast) -> None:
     page = session.get(f"/people/{cast.people[Role.OWNER]}/remove").text
-    assert "Name another owner first" in visible_text(page)
+    assert "Make someone else an owner first" in visible_text(page)
     assert list_unblocking_actions(page) == {"See people": "/people"}
 
 
@@ -144,7 +144,7 @@ def test_a_form_that_was_refused_has_them_too_and_one_more_is_begun_with_what_is
     quote = accept_quote(cast, issue_quote(cast))
     path = f"/quotes/{quote['id']}/revise"
     offered = list_unblocking_actions(session.post(path, fields_of(session.get(path).text)).text)
-    assert offered == {"Draft quote": f"/quotes/new?customerId={quote['customerId']}&amp;jobId={quote['jobId']}"}
+    assert offered == {"Create quote": f"/quotes/new?customerId={quote['customerId']}&amp;jobId={quote['jobId']}"}
 
 
 def test_only_what_whoever_asked_may_do_is_offered(server: RunningServer, cast: Cast) -> None:

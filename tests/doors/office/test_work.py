@@ -16,12 +16,12 @@ def test_home_says_it_quietly_to_those_who_can_do_something(server: RunningServe
     admin = sign_in_new_person(server, cast, Role.ADMIN)
     assert "could not do" not in admin.get("/").text
     park_new_task(cast)
-    assert "One thing the house could not do" in visible_text(admin.get("/").text)
+    assert "1 task failed" in visible_text(admin.get("/").text)
     park_new_task(cast)
-    assert '<a href="/settings/work">2 things the house could not do</a>' in admin.get("/").text
+    assert '<a href="/settings/work">2 tasks failed</a>' in admin.get("/").text
     member = sign_in_new_person(server, cast, Role.MEMBER)
     assert "could not do" not in member.get("/").text
-    assert "Not done" not in visible_text(member.get("/settings").text)
+    assert "Failed tasks" not in visible_text(member.get("/settings").text)
     assert member.get("/settings/work").status_code == 403
 
 
@@ -33,10 +33,10 @@ def test_it_is_listed_with_its_problem_and_dropped_after_a_warning(server: Runni
     path = f"/settings/work/{work}"
     assert PROBLEM in visible_text(session.get(path).text)
     confirmation = session.get(f"{path}/drop")
-    assert "This is never done: A fax to x." in visible_text(confirmation.text)
+    assert "This task will not be tried again: A fax to x" in visible_text(confirmation.text)
     assert read_task_state(cast, work)
     answer = session.submit_page(confirmation.text, f"{path}/drop", confirmed="yes")
-    assert "It is dropped, and never done." in session.follow_redirect(answer).text
+    assert "Task deleted." in session.follow_redirect(answer).text
     assert read_task_state(cast, work) is None
 
 

@@ -103,6 +103,6 @@ def test_what_is_wrong_is_told_by_row_with_the_way_to_its_field() -> None:
     form_fields = lay_out_rows(PARTS, {"components.0.itemId": "x", "components.1.itemId": "y"})
     faults = {"components.1.quantity": "is not a quantity", "components": "are too many"}
     assert order_faults(form_fields, faults) == [
-        ("components", "Parts are too many"),
-        ("components.1.quantity", "Parts, row 2: Quantity is not a quantity"),
+        ("components", "Parts are too many."),
+        ("components.1.quantity", "Parts, row 2: Quantity is not a quantity."),
     ]

@@ -19,18 +19,19 @@ from mainstay.vocabulary.schemas import Input
 
 
 class GetJobCosting(Input):
-    """Which job."""
+    """The job."""
 
     job_id: str = Field(title="Job", description="The job's id or number.")
 
 
 @operation(permission=Permission.COSTS_READ, effect=Effect.READ, api_path="GET /jobs/{job_id}/costing")
 def get_job_costing(ctx: Context, given: GetJobCosting) -> JobCostingOut:
-    """Get what a job took and what is left of it.
+    """Get job costing.
 
-    Hours planned and worked, materials, what they cost, what was and will be invoiced, and the margin.
+    Did a job make or lose money: hours planned and worked, materials, costs, what was and will be invoiced, and the
+    margin.
     """
-    # The operation is not declared `on` jobs, because not everybody who may see a job may see its costs.
+    # The operation is not declared `on` jobs, because not everyone who may see a job may see its costs.
     job: Job = JOBS.fetch(ctx, given.job_id)
     settings = settings_of(ctx)
     job_costing = compute_costings(ctx, {job.id: JobBilling(job.billing, job.budget, job.status)})[job.id]

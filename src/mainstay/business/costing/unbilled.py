@@ -16,23 +16,23 @@ from mainstay.vocabulary.schemas import ListInput, PageResult
 
 
 class ListUnbilled(ListInput):
-    """Of which jobs."""
+    """The jobs."""
 
     starting_after: Annotated[str | None, make_id_validator("job")] = Field(
-        None, description="Goes on behind this id, the last of the page before."
+        None, description="Continues after this id, the last of the page before."
     )
-    job_id: str | None = Field(None, title="Job", description="Only of this job: its id or number.")
+    job_id: str | None = Field(None, title="Job", description="Only this job, by id or number.")
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Only of this customer's jobs."
+        None, title="Customer", description="Only jobs of this customer."
     )
 
 
 @operation(permission=Permission.COSTS_READ, effect=Effect.READ, api_path="GET /unbilled")
 def list_unbilled(ctx: Context, given: ListUnbilled) -> PageResult[UnbilledOut]:
-    """List what is still to be billed, by job.
+    """List unbilled work.
 
-    Hours that are approved and materials that were received or billed, if they are billable and on no invoice. Hours
-    as worked, and as they are billed, rounded up as the settings say.
+    What can still be invoiced, by job: approved hours, and materials received or billed by suppliers, that are billable
+    and on no invoice. Hours as worked, and as billed: rounded up as set in the settings.
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     rows = store.find_unbilled(ctx, UnbilledFilter(job, given.customer_id, given.starting_after), given.limit + 1)

@@ -21,7 +21,7 @@ from mainstay.vocabulary.schemas import ListInput, Output, PageResult
 
 
 class ListDuplicateCustomers(ListInput):
-    """Which of them to list."""
+    """Where to continue the list."""
 
     starting_after: Annotated[str | None, make_id_validator("customer")] = STARTING_AFTER
 
@@ -35,28 +35,28 @@ class AlikeCustomer(BaseModel):
     name: str
     email: str | None
     phone: str | None
-    same: list[SharedDetail] = Field(description="What both have in common, as it is compared: spelling is left aside.")
+    same: list[SharedDetail] = Field(description="The details that are the same, ignoring spelling.")
 
 
 class DuplicateCustomerOut(Output):
-    """A customer who may be there already."""
+    """A customer who may be a duplicate."""
 
     noun = "duplicateCustomer"
 
     id: str = Field(description="The customer's id.", examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     name: str = Field(examples=["Calder Property Services"])
-    email: str | None = Field(title="E-mail address")
+    email: str | None
     phone: str | None
     billing_address: Address | None
-    same_as: list[AlikeCustomer] = Field(description="Who they may be; merge_customers makes one of the two.")
+    same_as: list[AlikeCustomer] = Field(description="The likely originals; combine them with merge_customers.")
 
 
 @operation(permission=Permission.ALL_CUSTOMERS_READ, effect=Effect.READ, api_path="GET /customers/duplicates")
 def list_duplicate_customers(ctx: Context, given: ListDuplicateCustomers) -> PageResult[DuplicateCustomerOut]:
-    """List customers who are probably duplicates of another one.
+    """List duplicate customers.
 
-    Active customers with the same email address, phone number, tax number, name or billing address as another, the
-    newest first. Look at both, then merge_customers makes one of them.
+    Likely duplicates: active customers with the same email, phone number, tax number, name or billing address as
+    another, newest first. Compare both, then combine them with merge_customers.
     """
     found_ids = find_repeating_customers(ctx.db, given.starting_after, given.limit + 1)
     page_ids = found_ids[: given.limit]

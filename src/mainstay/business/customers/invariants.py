@@ -12,7 +12,7 @@ def find_wrong_keys(context: CheckContext) -> Iterator[Violation]:
     for customer in map(CUSTOMERS.from_row, context.db.stream(CUSTOMERS.select_all)):
         keys = {str(key) for (key,) in context.db.all(keys_sql, customer=customer.id)}
         if keys != customer.duplicate_keys:
-            yield Violation(f"customer {customer.id}", "is not found as a duplicate by what they say")
+            yield Violation(f"customer {customer.id}", "cannot be found as a duplicate by all of their details")
 
 
 _WRONG_FIRSTS = """
@@ -23,11 +23,11 @@ SELECT key, firsts FROM (
 """
 
 INVARIANTS = (
-    Invariant("duplicate_keys", "Customers who may be there twice are found by what they say", find_wrong_keys),
+    Invariant("duplicate_keys", "Duplicate customers are found by their details", find_wrong_keys),
     no_rows_invariant(
         "duplicate_firsts",
-        "Of the customers with something in common one is the first",
+        "One of several customers with the same detail is the first",
         _WRONG_FIRSTS,
-        "is of {0} customers first",
+        "has {0} first customers",
     ),
 )

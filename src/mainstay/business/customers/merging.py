@@ -1,5 +1,7 @@
 """Merges one customer into another."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
@@ -11,29 +13,32 @@ from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import make_id_validator
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, raise_if_blocked
 from mainstay.vocabulary.schemas import IrreversibleInput
 
-# The tables whose records move to the other customer, with their names in the preview.
-_MOVED_TABLES = {
-    "contact": "contacts",
-    "site": "sites",
-    "job": "jobs",
-    "quote": "quotes",
-    "invoice": "invoices",
-    "credit_note": "credit notes",
-    "payment": "payments",
-    "account_statement": "statements",
-}
+# The tables whose records move to the other customer, with how the preview names a number of them.
+_MOVED_TABLES: Mapping[str, Callable[[int], Message]] = MappingProxyType(
+    {
+        "contact": lambda count: Message("{count} contact", plural="{count} contacts", count=count),
+        "site": lambda count: Message("{count} site", plural="{count} sites", count=count),
+        "job": lambda count: Message("{count} job", plural="{count} jobs", count=count),
+        "quote": lambda count: Message("{count} quote", plural="{count} quotes", count=count),
+        "invoice": lambda count: Message("{count} invoice", plural="{count} invoices", count=count),
+        "credit_note": lambda count: Message("{count} credit note", plural="{count} credit notes", count=count),
+        "payment": lambda count: Message("{count} payment", plural="{count} payments", count=count),
+        "account_statement": lambda count: Message("{count} statement", plural="{count} statements", count=count),
+    }
+)
 
 
 class MergeCustomers(IrreversibleInput):
     """Which customer is merged into which."""
 
-    customer_id: str = Field(description="The customer that ends.")
+    customer_id: str = Field(description="The duplicate, which is archived.")
     into_customer_id: Annotated[str, make_id_validator("customer")] = Field(
-        title="Into", description="The customer that takes over everything."
+        title="Into", description="The customer to keep."
     )
 
 
@@ -43,28 +48,28 @@ class MergeCustomers(IrreversibleInput):
     api_path="POST /customers/{customer_id}/merge",
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
-    done_message="The customers are merged.",
+    done_message="Customers merged.",
 )
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
-    """Merge a customer into another.
+    """Merge customers.
 
-    Contacts, sites, jobs, quotes, invoices and payments go over to the other, which keeps its own details; the customer
-    that ends is archived.
+    Combine duplicate customers: contacts, sites, jobs, quotes, invoices and payments move to the other customer, which
+    keeps its own details. The duplicate is archived.
     """
     survivor = CUSTOMERS.fetch(ctx, given.into_customer_id)
     if survivor.id == customer.id:
-        raise Conflict("A customer cannot be merged into itself. Name another one.")
+        raise Conflict(Message("A customer cannot be merged into itself. Choose another one."))
     raise_if_blocked(survivor.not_usable())
-    ctx.summary = f"{customer.name} is merged into {survivor.name}."
+    ctx.summary = Message("Merges {customer} into {other}.", customer=customer.name, other=survivor.name)
     # Touched before the moved records, because the audit trail names the first records of an operation.
     ctx.writer.touch(customer.id, survivor.id)
-    for table, plural in _MOVED_TABLES.items():
+    for table, count_records in _MOVED_TABLES.items():
         moved_ids = _move_records(ctx, table, customer.id, survivor.id)
         if moved_ids:
-            counted_noun = plural if len(moved_ids) > 1 else plural.removesuffix("s")
-            ctx.effects.append(f"{survivor.name} takes over {len(moved_ids)} {counted_noun}.")
+            records = count_records(len(moved_ids))
+            ctx.effects.append(Message("Moves {records} to {customer}.", records=records, customer=survivor.name))
         queue_moved_events(ctx, table, moved_ids, customer)
-    ctx.effects.append(f"{customer.name} is archived for good.")
+    ctx.effects.append(Message("Archives {customer} for good.", customer=customer.name))
     ctx.db.run(_MOVE_OWN_JOBS_SQL, before=customer.id, after=survivor.id)
     # Customers merged into this one earlier now refer to the remaining customer.
     _move_records(ctx, "customer", customer.id, survivor.id, "merged_into_id")

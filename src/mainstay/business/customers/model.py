@@ -10,6 +10,7 @@ from mainstay.business.records.model import ArchivableStatus
 from mainstay.documents.snapshot import Language
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.duplicate_keys import duplicate_keys_of
+from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
@@ -30,14 +31,14 @@ _EXAMPLE_ADDRESS: dict[str, Any] = {
 
 
 class Receives(RecordPart):
-    """What a contact is sent."""
+    """Which documents a contact gets."""
 
-    quotes: bool = Field(default=False, description="Whether quotes are mailed to them.")
-    invoices: bool = Field(default=False, description="Whether invoices and reminders are mailed to them.")
+    quotes: bool = Field(default=False, description="Email quotes to them.")
+    invoices: bool = Field(default=False, description="Email invoices and reminders to them.")
 
 
 class CustomerOut(Record):
-    """Someone the organisation works for."""
+    """A customer."""
 
     noun = "customer"
     office_path = "/customers/{id}"
@@ -46,28 +47,26 @@ class CustomerOut(Record):
     name: str = Field(examples=["Calder Property Services"])
     kind: CustomerKind
     status: ArchivableStatus
-    email: str | None = Field(title="E-mail address")
+    email: str | None
     phone: str | None
     billing_address: Address | None
     tax_number: Annotated[str | None, _OFFICE_ONLY]
     registration_number: Annotated[str | None, _OFFICE_ONLY]
     e_invoice_address: Annotated[EInvoiceAddress | None, _OFFICE_ONLY] = Field(title="E-invoice address")
-    reference: Annotated[str | None, _OFFICE_ONLY] = Field(description="What they want to read on every invoice.")
+    reference: Annotated[str | None, _OFFICE_ONLY] = Field(description="Printed on every invoice.")
     payment_terms_days: Annotated[int | None, _OFFICE_ONLY] = Field(
-        title="Days to pay", description="Null for the organisation's usual terms."
+        title="Payment terms (days)", description="Null for the organisation's usual terms."
     )
-    language: Language | None = Field(description="Of what they are sent; null for the organisation's own.")
-    notes: Annotated[str | None, _OFFICE_ONLY] = Field(description="What the office knows of them.")
-    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(
-        title="Reference elsewhere", description="What another system calls them."
-    )
+    language: Language | None = Field(description="For their documents and emails; null for the organisation's.")
+    notes: Annotated[str | None, _OFFICE_ONLY] = Field(description="Office only. Hidden from field staff.")
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID", description="ID in another system.")
     merged_into_id: Annotated[str | None, _OFFICE_ONLY] = Field(
-        title="Merged into", description="The customer that took over all that was theirs."
+        title="Merged into", description="The customer that this one was merged into."
     )
 
 
 class ContactOut(Record):
-    """Someone to speak to at a customer's."""
+    """A contact person of a customer."""
 
     noun = "contact"
     office_path = "/contacts/{id}"
@@ -76,12 +75,12 @@ class ContactOut(Record):
     customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER])
     customer_name: str = Field(title="Customer")
     name: str = Field(examples=["Ann Boyle"])
-    role: str | None = Field(description="What they are there, such as caretaker.")
-    email: str | None = Field(title="E-mail address")
+    role: str | None = Field(description="Their role, e.g. caretaker.")
+    email: str | None
     phone: str | None
-    receives: Receives = Field(description="What is mailed to them.")
+    receives: Receives = Field(description="Which documents are emailed to them.")
     status: ArchivableStatus
-    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID")
 
 
 class SiteOut(Record):
@@ -95,13 +94,13 @@ class SiteOut(Record):
     customer_name: str = Field(title="Customer")
     name: str
     address: Address = Field(examples=[_EXAMPLE_ADDRESS])
-    time_zone: str | None = Field(description="IANA name; null for the organisation's own.")
-    access_notes: str | None = Field(title="Access", description="How one gets in.")
+    time_zone: str | None = Field(description="IANA name; null for the organisation's.")
+    access_notes: str | None = Field(title="Access", description="How to get in.")
     contact_id: str | None
     contact_name: str | None = Field(title="Contact")
-    contact_phone: str | None = Field(title="Contact's phone")
+    contact_phone: str | None = Field(title="Contact phone")
     status: ArchivableStatus
-    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere")
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class Customer(StoredRecord):
     merged_into_id: str | None
     # Whether they have jobs that are not done, closed or cancelled.
     busy: bool
-    # Name and id of the customer they were merged into.
+    # The name of the customer they were merged into.
     survivor: str | None
 
     @property
@@ -151,15 +150,17 @@ class Customer(StoredRecord):
     def not_archivable(self, _by: Actor) -> list[Reason]:
         """Return why they cannot be archived."""
         if self.status == "archived":
-            return self.reasons_if_merged() or [Reason(f"{self.name} is archived already.")]
+            return self.reasons_if_merged() or [Reason(Message("{customer} is already archived.", customer=self.name))]
         if self.busy:
-            text = f"{self.name} has jobs that are not over. Finish, close or cancel them first."
-            return [Reason(text, unblocked_by="list_jobs")]
+            message = Message("{customer} has unfinished jobs. Finish, close or cancel them first.", customer=self.name)
+            return [Reason(message, first="list_jobs")]
         return []
 
     def not_restorable(self, _by: Actor) -> list[Reason]:
         """Return why they cannot be restored."""
-        return self.reasons_if_merged() if self.status == "archived" else [Reason(f"{self.name} is not archived.")]
+        if self.status != "archived":
+            return [Reason(Message("{customer} is not archived.", customer=self.name))]
+        return self.reasons_if_merged()
 
     def not_changeable(self, _by: Actor) -> list[Reason]:
         """Return why they can be neither changed nor merged."""
@@ -172,15 +173,19 @@ class Customer(StoredRecord):
     def reasons_if_merged(self) -> list[Reason]:
         """Return the reason that they were merged into another customer, if they were."""
         if self.merged_into_id:
-            text = f"{self.name} was merged into {self.survivor}. Use that customer instead."
-            return [Reason(text, "get_customer", unblock_on=self.merged_into_id)]
+            message = Message(
+                "{customer} was merged into {other}. Use that customer instead.",
+                for_programs=Message("Its id is {id}.", id=self.merged_into_id),
+                customer=self.name,
+                other=self.survivor or "",
+            )
+            return [Reason(message, instead="get_customer", unblock_on=self.merged_into_id)]
         return []
 
     def not_usable(self) -> list[Reason]:
         """Return why there can be no new work for them."""
-        archived = Reason(
-            f"{self.name} is archived. Restore the customer first.", "restore_customer", unblock_on=self.id
-        )
+        message = Message("{customer} is archived. Restore the customer first.", customer=self.name)
+        archived = Reason(message, first="restore_customer", unblock_on=self.id)
         return self.reasons_if_merged() or ([archived] if self.status == "archived" else [])
 
 

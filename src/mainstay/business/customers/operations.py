@@ -32,27 +32,25 @@ from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
-_Name = Annotated[TextLine, Field(description="What they are called, such as Calder Property Services.")]
+_Name = Annotated[TextLine, Field(description="Company or person's name.")]
 _Kind = Annotated[CustomerKind, Field(description="`company` or `individual`.")]
-_Email = Annotated[Email | None, Field(title="E-mail address", description="Where mail to them goes.")]
-_Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")]
-_BillingAddress = Annotated[Address | None, Field(description="Where invoices go.")]
-_TaxNumber = Annotated[TextLine | None, Field(description="Their VAT or other tax number.")]
-_RegistrationNumber = Annotated[TextLine | None, Field(description="Their number in a register of companies.")]
+_Email = Annotated[Email | None, Field(description="For quotes, invoices and other emails.")]
+_Phone = Annotated[Phone | None, Field(description="E.g. +44 1422 555 0142.")]
+_BillingAddress = Annotated[Address | None, Field(description="Printed on quotes and invoices.")]
+_TaxNumber = Annotated[TextLine | None, Field(description="VAT or other tax number.")]
+_RegistrationNumber = Annotated[TextLine | None, Field(description="Company registration number.")]
 _EInvoiceAddress = Annotated[
-    EInvoiceAddress | None, Field(title="E-invoice address", description="Where electronic invoices go, if they do.")
+    EInvoiceAddress | None, Field(title="E-invoice address", description="Only if they receive electronic invoices.")
 ]
-_Reference = Annotated[TextLine | None, Field(description="What they want to read on every invoice.")]
+_Reference = Annotated[TextLine | None, Field(description="Printed on every invoice.")]
 _PaymentTerms = Annotated[
     WholeNumber | None,
-    Field(title="Days to pay", ge=0, le=365, description="Days to pay an invoice, where not as usual."),
+    Field(title="Payment terms (days)", ge=0, le=365, description="Default: your usual terms."),
 ]
-_Language = Annotated[Language | None, Field(description="Of what they are sent, where not as usual.")]
-_Notes = Annotated[
-    Paragraph | None, Field(description="What the office should know of them. The field does not see it.")
-]
+_Language = Annotated[Language | None, Field(description="For their quotes, invoices and emails.")]
+_Notes = Annotated[Paragraph | None, Field(description="Office only. Hidden from field staff.")]
 _ExternalRef = Annotated[
-    TextLine | None, Field(title="Reference elsewhere", description="What another system calls them; no two share one.")
+    TextLine | None, Field(title="External ID", description="ID in your old or accounting software. Must be unique.")
 ]
 
 
@@ -60,12 +58,11 @@ class ListCustomers(ListInput):
     """Which customers to list."""
 
     starting_after: Annotated[str | None, make_id_validator("customer")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those who are active.")
+    status: ArchivableStatus | None = Field(None, description="Only this status. Default: active.")
     text: SearchText | None = Field(
         None,
         title="Search",
-        description="Only customers found by this: words of their name, address, e-mail address or reference, or a"
-        " phone number in any spelling.",
+        description="Words of the name, address, email or external ID, or a phone number.",
     )
     order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
@@ -95,12 +92,12 @@ class _CustomerFields(Input):
 
 
 class CreateCustomer(_CustomerFields):
-    """Who the customer is."""
+    """The customer's details."""
 
     make_site: bool = Field(
         default=True,
         title="Work is done at the billing address",
-        description="Whether the billing address also becomes a site of theirs, where jobs can be.",
+        description="Also creates a site at the billing address.",
     )
 
 
@@ -128,7 +125,7 @@ class RestoreCustomer(Input):
 def list_customers(ctx: Context, given: ListCustomers) -> PageResult[CustomerOut]:
     """List customers.
 
-    Members see the customers of their own jobs.
+    Find a customer, client or their phone number. Members only see the customers of their own jobs.
     """
     return CUSTOMERS.page(ctx, given)
 
@@ -141,9 +138,9 @@ def list_customers(ctx: Context, given: ListCustomers) -> PageResult[CustomerOut
     on=CUSTOMERS,
 )
 def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Customer:
-    """Get a customer.
+    """Show customer.
 
-    With all that is known of them. Members see the customers of their own jobs.
+    All their details. Members only see the customers of their own jobs.
     """
     return customer
 
@@ -153,14 +150,13 @@ def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Cust
     effect=Effect.CHANGE,
     api_path="POST /customers",
     extra_records={"site": SiteOut},
-    done_message="The customer is created.",
+    done_message="Customer created.",
 )
 def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
-    """Add a customer.
+    """New customer.
 
-    Look for them first (list_customers by text), so that nobody is there twice. Their billing address also becomes a
-    site, which the answer shows, unless makeSite is false; other sites and contacts are added with save_site and
-    save_contact.
+    Search first (list_customers by text) to avoid duplicates. The billing address also becomes a site, which the answer
+    includes, unless makeSite is false; add other sites and contacts with save_site and save_contact.
     """
     check_external_ref(ctx, CUSTOMERS, given.external_ref)
     # Imports check for duplicates before they start.
@@ -178,12 +174,12 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     api_path="PATCH /customers/{customer_id}",
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
-    done_message="Your changes are saved.",
+    done_message="Customer updated.",
 )
 def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> Customer:
-    """Change a customer's details.
+    """Edit customer.
 
-    Only what is sent changes; null clears. Documents that were sent stay as they were.
+    Only the fields you send change; null clears. Documents already sent don't change.
     """
     check_external_ref(ctx, CUSTOMERS, given.external_ref, customer)
     updated = CUSTOMERS.save(ctx, customer, given.sent_fields("customer_id"))
@@ -200,12 +196,12 @@ def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> 
     api_path="POST /customers/{customer_id}/archive",
     on=CUSTOMERS,
     blocked_by=Customer.not_archivable,
-    done_message="The customer is archived.",
+    done_message="Customer archived.",
 )
 def archive_customer(ctx: Context, _given: ArchiveCustomer, customer: Customer) -> Customer:
-    """Archive a customer.
+    """Archive customer.
 
-    They leave the lists and there is no new work for them; all that was done stays on record.
+    Hides them from lists and prevents new work for them; their records stay.
     """
     return CUSTOMERS.save(ctx, customer, {"status": "archived"})
 
@@ -216,12 +212,12 @@ def archive_customer(ctx: Context, _given: ArchiveCustomer, customer: Customer) 
     api_path="POST /customers/{customer_id}/restore",
     on=CUSTOMERS,
     blocked_by=Customer.not_restorable,
-    done_message="The customer is active again.",
+    done_message="Customer restored.",
 )
 def restore_customer(ctx: Context, _given: RestoreCustomer, customer: Customer) -> Customer:
-    """Bring an archived customer back.
+    """Restore customer.
 
-    They are listed again, and there can be new work for them.
+    Brings an archived customer back: they are listed again and can get new work.
     """
     return CUSTOMERS.save(ctx, customer, {"status": "active"})
 

@@ -29,6 +29,7 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
+from mainstay.values.message import Message
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
@@ -45,8 +46,8 @@ class ListSites(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("site")] = STARTING_AFTER
     customer_id: _OptionalCustomerId = Field(None, title="Customer", description="Only the sites of this customer.")
-    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those in use.")
-    text: SearchText | None = Field(None, title="Search", description="Words of name, address or customer.")
+    status: ArchivableStatus | None = Field(None, description="Only this status. Default: active.")
+    text: SearchText | None = Field(None, title="Search", description="Words of the name, address or customer.")
 
 
 class GetSite(Input):
@@ -56,22 +57,22 @@ class GetSite(Input):
 
 
 class SaveSite(Input):
-    """A new site of a customer or, with its id, what to change of one; null clears."""
+    """A new site of a customer or, with its id, the fields to change; null clears."""
 
     site_id: Annotated[str | None, make_id_validator("site")] = Field(
-        None, description="To change a site. Without it, a new one."
+        None, description="The site to change. Without it, a new site."
     )
-    customer_id: _CustomerId = omittable_field(title="Customer", description="Whose site it is. A new one needs it.")
-    name: TextLine | None = Field(None, description="What people call it. Without it, the beginning of its address.")
-    address: Address = omittable_field(description="Where it is. A new one needs it.")
-    time_zone: TimeZone | None = Field(None, description="Where its clocks are, if not as the organisation's.")
-    access_notes: Paragraph | None = Field(None, title="Access", description="How one gets in. The field reads it.")
+    customer_id: _CustomerId = omittable_field(title="Customer", description="Required for a new site.")
+    name: TextLine | None = Field(None, description="Default: the first line of the address.")
+    address: Address = omittable_field(description="Where it is. Required for a new site.")
+    time_zone: TimeZone | None = Field(None, description="If it differs from your organisation's.")
+    access_notes: Paragraph | None = Field(None, title="Access", description="How to get in. Visible to field staff.")
     contact_id: Annotated[str | None, make_id_validator("contact")] = Field(
-        None, title="Contact", description="Whom one meets there: a contact of the same customer."
+        None, title="Contact", description="The contact on site, of the same customer."
     )
-    status: _Status = omittable_field(description="`archived` takes it out of the lists.")
+    status: _Status = omittable_field(description="`archived` hides it from lists.")
     external_ref: TextLine | None = Field(
-        None, title="Reference elsewhere", description="What another system calls it."
+        None, title="External ID", description="ID in your old or accounting software. Must be unique."
     )
 
 
@@ -80,8 +81,8 @@ class ListContacts(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("contact")] = STARTING_AFTER
     customer_id: _OptionalCustomerId = Field(None, title="Customer", description="Only the contacts of this customer.")
-    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those in use.")
-    text: SearchText | None = Field(None, title="Search", description="Words of name or customer, e-mail, phone.")
+    status: ArchivableStatus | None = Field(None, description="Only this status. Default: active.")
+    text: SearchText | None = Field(None, title="Search", description="Name, customer, email or phone.")
 
 
 class GetContact(Input):
@@ -91,20 +92,20 @@ class GetContact(Input):
 
 
 class SaveContact(Input):
-    """A new contact of a customer or, with its id, what to change of one; null clears."""
+    """A new contact of a customer or, with its id, the fields to change; null clears."""
 
     contact_id: Annotated[str | None, make_id_validator("contact")] = Field(
-        None, description="To change a contact. Without it, a new one."
+        None, description="The contact to change. Without it, a new contact."
     )
-    customer_id: _CustomerId = omittable_field(title="Customer", description="Whose contact it is. A new one needs it.")
-    name: TextLine = omittable_field(description="Their name. A new one needs it.")
-    role: TextLine | None = Field(None, description="What they are there, such as caretaker.")
-    email: Email | None = Field(None, title="E-mail address", description="Where mail to them goes.")
-    phone: Phone | None = Field(None, description="Such as +44 1422 555 0142.")
-    receives: Receives = omittable_field(description="What is mailed to them.")
-    status: _Status = omittable_field(description="`archived` takes them out of the lists.")
+    customer_id: _CustomerId = omittable_field(title="Customer", description="Required for a new contact.")
+    name: TextLine = omittable_field(description="Their name. Required for a new contact.")
+    role: TextLine | None = Field(None, description="E.g. caretaker.")
+    email: Email | None = Field(None, description="Where the documents they receive are sent.")
+    phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")
+    receives: Receives = omittable_field(description="Which documents to email to them.")
+    status: _Status = omittable_field(description="`archived` hides them from lists.")
     external_ref: TextLine | None = Field(
-        None, title="Reference elsewhere", description="What another system calls them."
+        None, title="External ID", description="ID in your old or accounting software. Must be unique."
     )
 
 
@@ -112,7 +113,8 @@ class SaveContact(Input):
 def list_sites(ctx: Context, given: ListSites) -> PageResult[SiteOut]:
     """List sites.
 
-    Members see those of the customers they work for, subcontractors those of their own jobs.
+    The addresses where work is done. Members see the sites of customers they work for, subcontractors those of their
+    own jobs.
     """
     return SITES.page(ctx, given)
 
@@ -126,9 +128,9 @@ def list_sites(ctx: Context, given: ListSites) -> PageResult[SiteOut]:
     doors=API_AND_OFFICE,
 )
 def get_site(_ctx: Context, _given: GetSite, site: Site) -> Site:
-    """Get a site.
+    """Show site.
 
-    Where it is, how one gets in, and whom one meets there.
+    Its address, how to get in, and the contact there.
     """
     return site
 
@@ -139,12 +141,12 @@ def get_site(_ctx: Context, _given: GetSite, site: Site) -> Site:
     api_path="POST /sites",
     on=SITES,
     creates_without_id=True,
-    done_message="The site is saved.",
+    done_message="Site saved.",
 )
 def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
-    """Save a site.
+    """Save site.
 
-    Without siteId it adds one to a customer, with it it changes one: only what is sent.
+    Adds a work address to a customer, or changes one (with siteId): only the fields you send.
     """
     values = given.sent_fields("site_id")
     check_external_ref(ctx, SITES, given.external_ref, site)
@@ -154,7 +156,7 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
         values["name"] = choose_site_name(given.name, given.address)
         _check_contact(ctx, given.contact_id, given.customer_id)
         return SITES.insert(ctx, {"status": "active"} | values)
-    _check_same_customer(ctx, site.customer_id, values, "site")
+    _check_same_customer(ctx, site.customer_id, values, _SITE_STAYS)
     named_after_address = not given.name if "name" in values else site.is_named_after_address
     if named_after_address:
         values["name"] = choose_site_name(None, given.address or site.parsed_address)
@@ -170,7 +172,8 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
 def list_contacts(ctx: Context, given: ListContacts) -> PageResult[ContactOut]:
     """List contacts.
 
-    Members see those of the customers they work for, subcontractors those they meet at their own jobs.
+    The people to speak to. Members see the contacts of customers they work for, subcontractors those of their own
+    jobs.
     """
     return CONTACTS.page(ctx, given)
 
@@ -184,9 +187,9 @@ def list_contacts(ctx: Context, given: ListContacts) -> PageResult[ContactOut]:
     doors=API_AND_OFFICE,
 )
 def get_contact(_ctx: Context, _given: GetContact, contact: Contact) -> Contact:
-    """Get a contact.
+    """Show contact.
 
-    Who they are at which customer's, and how to reach them.
+    Who they are, their customer, and how to reach them.
     """
     return contact
 
@@ -197,12 +200,12 @@ def get_contact(_ctx: Context, _given: GetContact, contact: Contact) -> Contact:
     api_path="POST /contacts",
     on=CONTACTS,
     creates_without_id=True,
-    done_message="The contact is saved.",
+    done_message="Contact saved.",
 )
 def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> Contact:
-    """Save a contact.
+    """Save contact.
 
-    Without contactId it adds one to a customer, with it it changes one: only what is sent.
+    Adds a contact to a customer, or changes one (with contactId): only the fields you send.
     """
     values = given.sent_fields("contact_id")
     check_external_ref(ctx, CONTACTS, given.external_ref, contact)
@@ -210,14 +213,22 @@ def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> C
         given.require("customer_id", "name")
         raise_if_blocked(CUSTOMERS.fetch(ctx, given.customer_id).not_usable())
         return CONTACTS.insert(ctx, {"status": "active", "receives": Receives()} | values)
-    _check_same_customer(ctx, contact.customer_id, values, "contact")
+    _check_same_customer(ctx, contact.customer_id, values, _CONTACT_STAYS)
     return CONTACTS.save(ctx, contact, values)
 
 
 OPERATIONS = (list_sites, get_site, save_site, list_contacts, get_contact, save_contact)
 
 
-def _check_same_customer(ctx: Context, customer_id: str, values: dict[str, Any], noun: str) -> None:
+_SITE_STAYS = Message(
+    "A site cannot move to another customer. Create one for the other customer, or merge the two customers."
+)
+_CONTACT_STAYS = Message(
+    "A contact cannot move to another customer. Create one for the other customer, or merge the two customers."
+)
+
+
+def _check_same_customer(ctx: Context, customer_id: str, values: dict[str, Any], message: Message) -> None:
     """Refuse to move a site or contact to another customer: jobs and documents name it together with its customer.
 
     If the wanted customer was merged into another one, the refusal says that instead.
@@ -225,9 +236,10 @@ def _check_same_customer(ctx: Context, customer_id: str, values: dict[str, Any],
     wanted_id = values.pop("customer_id", customer_id)
     if wanted_id != customer_id:
         raise_if_blocked(CUSTOMERS.fetch(ctx, wanted_id).reasons_if_merged())
-        raise Conflict(f"A {noun} stays with its customer. Add one to the other customer, or merge the two customers.")
+        raise Conflict(message)
 
 
 def _check_contact(ctx: Context, contact_id: str | None, customer_id: str) -> None:
     if contact_id and CONTACTS.fetch(ctx, contact_id).customer_id != customer_id:
-        raise Invalid([Fault("contactId", "is a contact of another customer; list_contacts tells this one's")])
+        hint = Message("list_contacts shows this customer's contacts")
+        raise Invalid([Fault("contactId", Message("belongs to another customer", for_programs=hint))])

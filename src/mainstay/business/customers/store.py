@@ -12,6 +12,8 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.address import Address
 from mainstay.values.choices import fold_text
+from mainstay.values.duplicate_keys import SharedDetail
+from mainstay.values.message import Message
 from mainstay.values.search_words import (
     combine_words,
     words_of_address,
@@ -21,7 +23,7 @@ from mainstay.values.search_words import (
 )
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
+from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, join_messages
 from mainstay.vocabulary.schemas import StoredRecord
 
 # The kind of the task that refreshes the search words of a customer and their records.
@@ -113,7 +115,7 @@ CUSTOMERS = CustomerStore(
     rule_columns={
         "busy": "CASE WHEN EXISTS (SELECT 1 FROM job WHERE job.organisation_id = :organisation"
         " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END",
-        "survivor": "(SELECT one.name || ' (' || one.id || ')' FROM customer AS one"
+        "survivor": "(SELECT one.name FROM customer AS one"
         " WHERE one.organisation_id = :organisation AND one.id = customer.merged_into_id)",
     },
     visibility=Visibility(
@@ -209,7 +211,8 @@ _MAX_SITES = 2
 def check_site(ctx: Context, site_id: str | None, customer_id: str) -> None:
     """Refuse a site of another customer."""
     if site_id and SITES.fetch(ctx, site_id).customer_id != customer_id:
-        raise Invalid([Fault("siteId", "is a site of another customer; list_sites tells this one's")])
+        hint = Message("list_sites shows this customer's sites")
+        raise Invalid([Fault("siteId", Message("belongs to another customer", for_programs=hint))])
 
 
 def check_external_ref(
@@ -220,11 +223,16 @@ def check_external_ref(
     other: StoredRecord | None = store.find(ctx, condition, reference=reference) if reference else None
     if other and (except_record is None or other.id != except_record.id):
         merged_reasons = other.reasons_if_merged() if isinstance(other, Customer) else []
-        advice = merged_reasons[0].text if merged_reasons else f"Change that {store.label}, or use another."
-        raise Conflict(f"{other.display_name} has the reference {reference} already. {advice}")
+        message = Message(
+            "{record} already has the external ID {reference}.",
+            record=other.name_in_messages,
+            reference=reference or "",
+        )
+        advice = merged_reasons[0].message if merged_reasons else Message("Change it there, or use another ID.")
+        raise Conflict(join_messages([message, advice]))
 
 
-def warn_of_duplicates(ctx: Context, name: str, email: str | None, phone: str | None) -> list[str]:
+def warn_of_duplicates(ctx: Context, name: str, email: str | None, phone: str | None) -> list[Message]:
     """Return warnings about existing customers who may be the one about to be added.
 
     These are only warnings, because two customers may well share a name or a number.
@@ -234,14 +242,38 @@ def warn_of_duplicates(ctx: Context, name: str, email: str | None, phone: str | 
     )
     email_words = {word for word in words_of_address(email) if word[0] == "@" != word[1]}
     phone_words = {word for word in words_of_phone(phone) if word[0] == "+"}
-    duplicates: dict[str, tuple[Customer, str]] = {}
-    candidates = {"name": [same_name] if same_name else [], "e-mail address": _find_by_words(ctx, email_words)}
-    for what, customers in (candidates | {"phone number": _find_by_words(ctx, phone_words)}).items():
-        duplicates |= {one.id: (one, what) for one in customers if one.id not in duplicates and not one.merged_into_id}
-    return [
-        f"{one.display_name} has the same {what}. If they are one, merge the two (merge_customers with {one.id})."
-        for one, what in duplicates.values()
+    found: list[tuple[SharedDetail, Customer]] = [
+        *(("name", one) for one in ([same_name] if same_name else [])),
+        *(("email", one) for one in _find_by_words(ctx, email_words)),
+        *(("phone", one) for one in _find_by_words(ctx, phone_words)),
     ]
+    warnings: dict[str, Message] = {}
+    for detail, one in found:
+        if one.id not in warnings and not one.merged_into_id:
+            warnings[one.id] = _make_duplicate_warning(detail, one)
+    return [*warnings.values()]
+
+
+def _make_duplicate_warning(detail: SharedDetail, customer: Customer) -> Message:
+    hint = Message("Call merge_customers with {id}.", id=customer.id)
+    match detail:
+        case "email":
+            return Message(
+                "{customer} has the same email. If they are the same customer, merge them.",
+                for_programs=hint,
+                customer=customer.name,
+            )
+        case "phone":
+            return Message(
+                "{customer} has the same phone number. If they are the same customer, merge them.",
+                for_programs=hint,
+                customer=customer.name,
+            )
+    return Message(
+        "{customer} has the same name. If they are the same customer, merge them.",
+        for_programs=hint,
+        customer=customer.name,
+    )
 
 
 def _find_by_words(ctx: Context, words: Collection[str]) -> list[Customer]:

@@ -15,6 +15,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.durations import hours_text
 from mainstay.values.fields import Day, Paragraph
+from mainstay.values.message import CalendarDate, FieldName, Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, LastDay
@@ -25,22 +26,20 @@ _EntryIdList = Annotated[
 
 
 class SubmitHours(Input):
-    """Which hours: some by their ids, or all drafts of a range of dates."""
+    """Which hours: some by their ids, or all drafts of a period."""
 
     time_entry_ids: _EntryIdList | None = Field(None, description="The ids of the entries.")
-    from_: Day | None = Field(None, alias="from", description="All drafts from this date, given with until.")
-    until: LastDay | None = Field(None, description="The last date of the range.")
+    from_: Day | None = Field(None, alias="from", description="All drafts on or after this date. Requires until.")
+    until: LastDay | None = Field(None, description="All drafts on or before this date.")
     person_id: WorkerId = None
 
 
 class ReviewHours(Input):
-    """Which hours, and what is decided."""
+    """Which hours, and the decision."""
 
     time_entry_ids: _EntryIdList = Field(description="The ids of the entries.")
-    decision: ReviewDecision = Field(
-        description="`approve` or `reject` what is submitted, `unapprove` what is approved."
-    )
-    reason: Paragraph | None = Field(None, description="Why; needed to reject, and shown to the person.")
+    decision: ReviewDecision = Field(description="`approve` or `reject` submitted hours, `unapprove` approved hours.")
+    reason: Paragraph | None = Field(None, description="Required to reject; the person reads it.")
 
 
 @operation(
@@ -50,12 +49,12 @@ class ReviewHours(Input):
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_submittable,
-    done_message="The hours are submitted.",
+    done_message="Hours submitted.",
 )
 def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
-    """Submit hours for approval.
+    """Submit hours.
 
-    By their ids, or all drafts of a range of dates: from and until, such as a week. All or none.
+    Sends your hours for approval: by their ids, or all drafts of a period such as a week (from, until). All or none.
     """
     entries = _fetch_entries(ctx, given.time_entry_ids, given) if given.time_entry_ids else _find_drafts(ctx, given)
     raise_if_blocked([reason for entry in entries for reason in entry.not_submittable(ctx.actor)])
@@ -70,15 +69,16 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_decidable,
     emails_outside=True,
-    done_message="The hours are reviewed.",
+    done_message="Hours reviewed.",
 )
 def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
-    """Approve or reject hours that were submitted.
+    """Review hours.
 
-    All or none; a rejection needs a reason. `unapprove` takes an approval back, so that they can be changed again.
+    Approve or reject submitted hours (timesheets), all or none; a rejection needs a reason. `unapprove` undoes an
+    approval so that the hours can be changed again.
     """
     if given.decision == "reject" and not given.reason:
-        raise Invalid([Fault("reason", "is required to reject; the person reads it")])
+        raise Invalid([Fault("reason", Message("is required to reject hours"))])
     entries = store.fetch_all(ctx, given.time_entry_ids)
     raise_if_blocked([reason for entry in entries for reason in entry.not_reviewable(given.decision)])
     note = given.reason if given.decision == "reject" else None
@@ -96,7 +96,7 @@ _EMAIL_TEXT = """\
 
 {reason}
 
-Correct these, and submit them again:
+Please correct these and submit them again:
 
 {entries}
 """
@@ -120,7 +120,8 @@ def _fetch_entries(ctx: Context, ids: Sequence[str], given: SubmitHours) -> list
     """Return the entries with these ids. Refuse a range sent with them, because it would be ignored."""
     others = {"from": given.from_, "until": given.until, "personId": given.person_id}
     if sent := [name for name, value in others.items() if value is not None]:
-        raise Invalid([Fault(name, "goes with a range; send either that, or timeEntryIds") for name in sent])
+        problem = Message("cannot be combined with {field}", field=FieldName("timeEntryIds"))
+        raise Invalid([Fault(name, problem) for name in sent])
     return store.fetch_all(ctx, ids)
 
 
@@ -128,16 +129,25 @@ def _find_drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:
     first, last = given.from_, given.until
     if not first or not last:
         missing = "until" if first else "from"
-        raise Invalid([Fault(missing, "is required: send timeEntryIds, or from and until")])
+        problem = Message("is required, unless {field} is given", field=FieldName("timeEntryIds"))
+        raise Invalid([Fault(missing, problem)])
     person = resolve_person(ctx, given.person_id, allow_left=True)
     drafts = store.find_drafts(ctx, person, first, last, MAX_ENTRIES_AT_ONCE + 1)
     if not drafts:
-        raise_if_blocked(
-            [Reason(f"There is no draft between {first} and {last}. Log hours first.", unblocked_by="log_hours")]
+        message = Message(
+            "There are no drafts between {first} and {last}. Log hours first.",
+            first=CalendarDate(first),
+            last=CalendarDate(last),
         )
+        raise_if_blocked([Reason(message, first="log_hours")])
     if len(drafts) > MAX_ENTRIES_AT_ONCE:
         raise Conflict(
-            f"There are more than {MAX_ENTRIES_AT_ONCE} drafts between {first} and {last}. Take a shorter range."
+            Message(
+                "There are more than {most} drafts between {first} and {last}. Choose a shorter period.",
+                most=MAX_ENTRIES_AT_ONCE,
+                first=CalendarDate(first),
+                last=CalendarDate(last),
+            )
         )
     ctx.check_versions({entry.id: entry.version for entry in drafts})
     return drafts
@@ -145,6 +155,7 @@ def _find_drafts(ctx: Context, given: SubmitHours) -> list[TimeEntry]:
 
 def _change_entries(ctx: Context, entries: Sequence[TimeEntry], changes: dict[str, Any]) -> HoursBatchOut:
     changed = [store.TIME_ENTRIES.save(ctx, entry, changes) for entry in entries]
+    warnings = [warning for entry in changed if entry.status != "rejected" for warning in entry.warnings]
     return HoursBatchOut(
         object=HoursBatchOut.noun,
         status=changes["status"],
@@ -159,5 +170,5 @@ def _change_entries(ctx: Context, entries: Sequence[TimeEntry], changes: dict[st
             )
             for entry in changed
         ],
-        warnings=[warning for entry in changed if entry.status != "rejected" for warning in entry.warnings],
+        warnings=[*map(ctx.request.message_format.render, warnings)],
     )

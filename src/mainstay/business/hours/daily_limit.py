@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, cast
 
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.kernel.context import Context
-from mainstay.values.durations import hours_text
+from mainstay.values.message import CalendarDate, Duration, Message
 from mainstay.values.moments import Period, local_date, parse_moment, start_of_day
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
 
@@ -57,8 +57,13 @@ def check_daily_limit(ctx: Context, person_id: str, values: Mapping[str, Any], e
     for on in dates:
         logged, day_minutes = sum(other.minutes_on(on, zone) for other in others), _period_of_day(on, zone).minutes
         if logged + added.minutes_on(on, zone) > day_minutes:
-            text = f"{hours_text(logged)} hours of {on} are logged already: that day has {hours_text(day_minutes)}."
-            raise_if_blocked([Reason(f"{text} Change those first.", unblocked_by="list_hours")])
+            message = Message(
+                "{logged} hours are already logged on {date}, which has {total} hours. Change those first.",
+                logged=Duration(logged),
+                date=CalendarDate(on.isoformat()),
+                total=Duration(day_minutes),
+            )
+            raise_if_blocked([Reason(message, first="list_hours")])
 
 
 def _find_other_entries(ctx: Context, person_id: str, dates: Sequence[date], except_id: str) -> list[LoggedTime]:

@@ -21,6 +21,7 @@ from mainstay.values.fields import (
     WholeNumber,
     make_id_validator,
 )
+from mainstay.values.message import FieldName, Message, message_of
 from mainstay.values.wall_times import EnteredMoment, parse_entered_moment, wall_time_text
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
@@ -31,42 +32,42 @@ _MinutesFromOne = Annotated[WholeNumber, Field(ge=1, le=MAX_ENTRY_MINUTES), Inpu
 WorkerId = Annotated[
     Annotated[str, make_id_validator("person")] | None,
     RequiresPermission(Permission.ALL_HOURS_READ),
-    Field(title="Person", description="Whose hours, where they are not one's own: a person's id."),
+    Field(title="Person", description="Whose hours. Default: your own."),
 ]
 WorkJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="What was worked on: the job's id or number."),
+    Field(title="Job", description="Its id or number."),
 ]
 VisitId = Annotated[
     Annotated[str, make_id_validator("visit")] | None,
-    Field(description="The visit it was, of the same job and person."),
+    Field(description="The visit, of the same job and person."),
     NOT_IN_FORMS,
 ]
-WorkDate = Annotated[Day | None, Field(title="Date", description="The day of the work, with the time it took.")]
+WorkDate = Annotated[Day | None, Field(title="Date", description="The date of the work, with the time it took.")]
 WorkDuration = Annotated[
     _MinutesFromOne | None,
-    Field(title="Time", description="How long it took on that date, without breaks."),
+    Field(title="Time", description="Time worked on that date, without breaks."),
 ]
 StartedAt = Annotated[
     EnteredMoment | None,
     Field(
         title="From",
-        description="When the work began, in place of date and time. Local, as `2026-11-15T10:30`, or with an offset.",
+        description="Start of work, instead of a date and time. Local, as `2026-11-15T10:30`, or with an offset.",
     ),
 ]
-EndedAt = Annotated[EnteredMoment | None, Field(title="Until", description="When it ended. Written as startedAt.")]
-BreakMinutes = Annotated[_MinutesFromZero, Field(title="Break", description="How long of it was not worked.")]
+EndedAt = Annotated[EnteredMoment | None, Field(title="Until", description="End of work. Written like startedAt.")]
+BreakMinutes = Annotated[_MinutesFromZero, Field(title="Break", description="Unpaid break within that time.")]
 WorkNote = Annotated[Paragraph | None, Field(description="What was done.")]
 # Forms for new hours do not show this field, because its value follows from the job.
 Billable = Annotated[
     bool | None,
     RequiresPermission(Permission.ALL_HOURS_READ),
-    Field(description="Whether the customer is billed for it; by itself, where the job is billed by time."),
+    Field(description="Whether to bill the customer. Default: yes if the job is billed by time."),
 ]
 BillableMinutes = Annotated[
     _MinutesFromZero | None,
     RequiresPermission(Permission.ALL_HOURS_READ),
-    Field(title="Time to bill", description="Where another time than was worked is to be billed."),
+    Field(title="Time to bill", description="If it differs from the time worked."),
 ]
 # The most entries that can be submitted or reviewed at once.
 MAX_ENTRIES_AT_ONCE = 100
@@ -79,7 +80,7 @@ def resolve_person(ctx: Context, person_id: str | None, *, allow_left: bool = Fa
     `allow_left` also allows people who have left, for hours that exist already.
     """
     if person_id is None and ctx.actor.id is None:
-        raise Invalid([Fault("personId", "is required: nobody is signed in whose hours it could be")])
+        raise Invalid([Fault("personId", Message("is required, because no person is signed in"))])
     if person_id is not None:
         check_people(ctx, "personId", [person_id], allow_left=allow_left)
     return person_id or str(ctx.actor.id)
@@ -105,7 +106,8 @@ def start_work(ctx: Context, person_id: str, job_id: str | None, visit_id: str |
         return WorkTarget(None, None)
     job = JOBS.fetch(ctx, visit_job_id if job_id is None else job_id)
     if visit_job_id and job.id != visit_job_id:
-        raise Invalid([Fault("visitId", "is a visit of another job; leave jobId out, or name that job")])
+        hint = Message("leave out {field}, or send that job", field=FieldName("jobId"))
+        raise Invalid([Fault("visitId", Message("belongs to another job", for_programs=hint))])
     raise_if_blocked(job.not_workable())
     return WorkTarget(start_job(ctx, job), visit_id)
 
@@ -115,9 +117,10 @@ def _job_of_visit(ctx: Context, person_id: str, visit_id: str) -> str:
         "SELECT job_id, person_id FROM visit WHERE organisation_id = :organisation AND id = :visit", visit=visit_id
     )
     if row is None or row[1] != person_id:
-        raise Invalid([Fault("visitId", "is no visit of this person; list_visits tells theirs")])
+        problem = Message("is not a visit of this person", for_programs=Message("list_visits shows theirs"))
+        raise Invalid([Fault("visitId", problem)])
     if row[0] is None:
-        raise Invalid([Fault("visitId", "is a visit without a job; log the hours without it")])
+        raise Invalid([Fault("visitId", Message("has no job; log the hours without a visit"))])
     return str(row[0])
 
 
@@ -171,7 +174,7 @@ def read_work_moment(field: str, text: str, settings: OrganisationSettings) -> d
     try:
         return parse_entered_moment(text, settings.time_zone)
     except ValueError as error:
-        raise Invalid([Fault(field, str(error))]) from None
+        raise Invalid([Fault(field, message_of(error))]) from None
 
 
 def _read_start_and_end(
@@ -185,20 +188,28 @@ def _refuse_date_and_minutes(on: str | None, minutes: int | None) -> None:
     """Refuse a date or minutes sent with times, because they follow from the times."""
     if on or minutes:
         field = "on" if on else "minutes"
-        raise Invalid([Fault(field, f"follows from startedAt and endedAt; give either those, or {_DATE_AND_MINUTES}")])
+        problem = Message(
+            "cannot be combined with {start} and {end}", start=FieldName("startedAt"), end=FieldName("endedAt")
+        )
+        raise Invalid([Fault(field, problem)])
 
 
 def _refuse_break(minutes: int) -> None:
     if minutes:
-        raise Invalid([Fault("breakMinutes", "goes with startedAt and endedAt; minutes are without breaks")])
+        problem = Message(
+            "is only for hours with {start} and {end}", start=FieldName("startedAt"), end=FieldName("endedAt")
+        )
+        raise Invalid([Fault("breakMinutes", problem)])
 
 
 def _require(**fields: object) -> None:
     missing = [name for name, value in fields.items() if not value]
-    alternatives = (_TIMES, _DATE_AND_MINUTES) if "startedAt" in fields else (_DATE_AND_MINUTES, _TIMES)
     if missing:
-        raise Invalid([Fault(name, f"is required: give {', or '.join(alternatives)}") for name in missing])
-
-
-# The two ways to say when someone worked, as messages name them. Backticks mark fields named like ordinary words.
-_TIMES, _DATE_AND_MINUTES = "startedAt and endedAt", "`on` and `minutes`"
+        problem = Message(
+            "is required: enter {date} and {minutes}, or {start} and {end}",
+            date=FieldName("on"),
+            minutes=FieldName("minutes"),
+            start=FieldName("startedAt"),
+            end=FieldName("endedAt"),
+        )
+        raise Invalid([Fault(name, problem) for name in missing])

@@ -12,8 +12,8 @@ GROUP BY job.number, job.running_timers HAVING job.running_timers <> count(time_
 INVARIANTS = (
     no_rows_invariant(
         "running_timers",
-        "Jobs know which timers run",
+        "Jobs store how many timers are running",
         _WRONG_TIMER_COUNTS,
-        "is kept with {0} timers that run, and has {1}",
+        "stores {0} running timers but has {1}",
     ),
 )

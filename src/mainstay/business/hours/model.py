@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import BaseModel, Field
 
 from mainstay.business.organisation.closed_books import reasons_if_closed
-from mainstay.values.durations import hours_text
+from mainstay.values.message import CalendarDate, Choice, Duration, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import Period, local_date, moment_text
 from mainstay.vocabulary.actor import Actor
@@ -62,13 +62,13 @@ class TimeEntryOut(Record):
     break_minutes: int = Field(title="Break")
     job_id: str | None
     job_number: str | None = Field(title="Job", examples=["J-1042"])
-    job_title: str | None = Field(title="Job's title", examples=["Replace the boiler"])
+    job_title: str | None = Field(title="Job title", examples=["Replace the boiler"])
     visit_id: str | None
     note: str | None
-    review_note: str | None = Field(title="Why rejected", description="What was said when it was rejected.")
+    review_note: str | None = Field(title="Reason for rejection", description="Given when it was rejected.")
     billable: Annotated[bool | None, _OFFICE_ONLY] = Field(description="Whether the customer is billed for it.")
     billable_minutes: Annotated[int | None, _OFFICE_ONLY] = Field(
-        title="Time to bill", description="Where other than the minutes are billed."
+        title="Time to bill", description="If it differs from the minutes."
     )
     billed: Annotated[bool | None, _OFFICE_ONLY] = Field(description="Whether it is on an invoice.")
     cost_rate: Annotated[PriceText | None, _COSTS] = Field(
@@ -96,10 +96,10 @@ class HoursBatchOut(Output):
 
     noun = "hoursBatch"
 
-    status: EntryStatus = Field(description="What they are now.")
-    minutes: int = Field(description="Of all of them.")
+    status: EntryStatus = Field(description="Their new status.")
+    minutes: int = Field(description="In total.")
     entries: list[BriefEntry]
-    warnings: list[str] = Field(description="What is worth a look, such as an entry of more than 12 hours.")
+    warnings: list[str] = Field(description="What to check, such as an entry of more than 12 hours.")
 
 
 def is_unusually_long(minutes: int | None) -> bool:
@@ -126,15 +126,18 @@ def work_time_between(started: datetime, ended: datetime, break_minutes: int, zo
     """Return hours from a start to an end. The minutes are those that really passed, without the break."""
     check_start_time(started, now)
     if ended <= started:
-        raise Invalid([Fault("endedAt", "is not after the start; a shift over midnight ends on the next date")])
+        raise Invalid(
+            [Fault("endedAt", Message("is not after the start; for work past midnight, enter the next date"))]
+        )
     if ended > now + MAX_AHEAD:
-        raise Invalid([Fault("endedAt", "lies ahead; hours are logged when they are worked")])
+        raise Invalid([Fault("endedAt", Message("is in the future; log hours after the work"))])
     if ended - started > MAX_ENTRY_LENGTH:
-        raise Invalid([Fault("endedAt", "is more than 24 hours after the start; log one entry for each day")])
+        raise Invalid([Fault("endedAt", Message("is more than 24 hours after the start; log one entry for each day"))])
     minutes = Period(started, ended).minutes - break_minutes
     if minutes < 1:
-        problem = "leaves no time worked" if break_minutes else "is less than a minute after the start"
-        raise Invalid([Fault("breakMinutes" if break_minutes else "endedAt", problem)])
+        if break_minutes:
+            raise Invalid([Fault("breakMinutes", Message("is as long as the time worked"))])
+        raise Invalid([Fault("endedAt", Message("is less than a minute after the start"))])
     on = local_date(started, zone).isoformat()
     return WorkTime(on, minutes, moment_text(started), moment_text(ended), break_minutes)
 
@@ -142,18 +145,18 @@ def work_time_between(started: datetime, ended: datetime, break_minutes: int, zo
 def work_time_on(on: str, minutes: int, zone: str, now: datetime) -> WorkTime:
     """Return hours as a number of minutes on a date."""
     if date.fromisoformat(on) > local_date(now + MAX_AHEAD, zone):
-        raise Invalid([Fault("on", "lies ahead; hours are logged when they are worked")])
+        raise Invalid([Fault("on", Message("is in the future; log hours after the work"))])
     if date.fromisoformat(on) < _EARLIEST:
-        raise Invalid([Fault("on", "lies too far back")])
+        raise Invalid([Fault("on", Message("is too long ago"))])
     return WorkTime(on, minutes)
 
 
 def check_start_time(started: datetime, now: datetime) -> None:
     """Refuse a start in the future or too far in the past."""
     if started > now + MAX_AHEAD:
-        raise Invalid([Fault("startedAt", "lies ahead; hours are logged when they are worked")])
+        raise Invalid([Fault("startedAt", Message("is in the future; log hours after the work"))])
     if started.date() < _EARLIEST:
-        raise Invalid([Fault("startedAt", "lies too far back")])
+        raise Invalid([Fault("startedAt", Message("is too long ago"))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,17 +185,28 @@ class TimeEntry(StoredRecord):
     @property
     def display_name(self) -> str:
         """How long, whose, when and on what job."""
-        time = "A running timer" if self.minutes is None else f"{hours_text(self.minutes)} hours"
-        return f"{time} of {self.person_name} on {self.on}" + (f" ({self.job_name})" if self.job_id else "")
+        return str(self.name_in_messages)
 
     @property
-    def warnings(self) -> list[str]:
+    def name_in_messages(self) -> Message:
+        """How long, whose, when and on what job."""
+        person, date = self.person_name, CalendarDate(self.on)
+        if self.minutes is None and self.job_id:
+            return Message("Running timer of {person} on {date} ({job})", person=person, date=date, job=self.job_name)
+        if self.minutes is None:
+            return Message("Running timer of {person} on {date}", person=person, date=date)
+        hours = Duration(self.minutes)
+        if self.job_id:
+            return Message(
+                "{hours} hours of {person} on {date} ({job})", hours=hours, person=person, date=date, job=self.job_name
+            )
+        return Message("{hours} hours of {person} on {date}", hours=hours, person=person, date=date)
+
+    @property
+    def warnings(self) -> list[Message]:
         """What should be checked before it is approved."""
-        return (
-            [f"{self.display_name} is an entry of more than 12 hours. Check its times."]
-            if is_unusually_long(self.minutes)
-            else []
-        )
+        warning = Message("{entry}: this is more than 12 hours. Check the times.", entry=self.name_in_messages)
+        return [warning] if is_unusually_long(self.minutes) else []
 
     @property
     def job_name(self) -> str:
@@ -204,7 +218,7 @@ class TimeEntry(StoredRecord):
         if self.status == "running":
             return [
                 *self._reasons_if_not_own(by),
-                Reason("The timer still runs. Stop it first.", unblocked_by="stop_timer"),
+                Reason(Message("The timer is still running. Stop it first."), first="stop_timer"),
             ]
         return self.not_deletable(by)
 
@@ -216,22 +230,24 @@ class TimeEntry(StoredRecord):
         """Return why it cannot be submitted."""
         reasons = self._reasons_if_not_own(by)
         if self.status == "running":
-            reasons.append(
-                Reason(f"{self.display_name}: the timer still runs. Stop it first.", unblocked_by="stop_timer")
-            )
+            message = Message("{entry}: the timer is still running. Stop it first.", entry=self.name_in_messages)
+            reasons.append(Reason(message, first="stop_timer"))
         elif self.status not in {"draft", "rejected"}:
-            reasons.append(Reason(f"{self.display_name} is {self.status} already."))
+            message = Message("{entry}: already {status}.", entry=self.name_in_messages, status=Choice(self.status))
+            reasons.append(Reason(message))
         return [*reasons, *self.reasons_if_closed()]
 
     def not_stoppable(self, by: Actor) -> list[Reason]:
         """Return why its timer cannot be stopped."""
-        reasons = [] if self.status == "running" else [Reason(f"{self.display_name}: its timer is stopped already.")]
+        stopped = Message("{entry}: the timer is already stopped.", entry=self.name_in_messages)
+        reasons = [] if self.status == "running" else [Reason(stopped)]
         return [*self._reasons_if_not_own(by), *reasons, *self.reasons_if_closed()]
 
     def not_reviewable(self, decision: ReviewDecision) -> list[Reason]:
         """Return why it cannot be approved, rejected or un-approved."""
         billed_reasons = self._reasons_if_billed() if decision == "unapprove" else []
-        return [*self._reasons_if_not(STATUS_BEFORE[decision], decision), *billed_reasons, *self.reasons_if_closed()]
+        wrong_status = [] if self.status == STATUS_BEFORE[decision] else [self._wrong_status_reason(decision)]
+        return [*wrong_status, *billed_reasons, *self.reasons_if_closed()]
 
     def not_decidable(self, _by: Actor) -> list[Reason]:
         """Return why no decision is possible: the reasons against the decision with the fewest."""
@@ -241,38 +257,50 @@ class TimeEntry(StoredRecord):
         """Return the reason that the books are closed for its date, or nothing if they are open."""
         return reasons_if_closed(self.on, self.closed_until)
 
-    def _reasons_if_not(self, status: EntryStatus, decision: ReviewDecision) -> list[Reason]:
-        if self.status == status:
-            return []
-        next_step = _NEXT_STEPS.get((self.status, decision), ("", None))
-        return [Reason(f"{self.display_name} is {self.status}, not {status}.{next_step[0]}", unblocked_by=next_step[1])]
+    def _wrong_status_reason(self, decision: ReviewDecision) -> Reason:
+        """Return the reason that this decision is not possible in its status."""
+        entry = self.name_in_messages
+        match self.status, decision:
+            case "running", "approve":
+                message = Message("{entry}: the timer is still running. Stop it, then submit it.", entry=entry)
+                return Reason(message, first="stop_timer")
+            case "draft", "approve":
+                return Reason(Message("{entry}: still a draft. Submit it first.", entry=entry), first="submit_hours")
+            case "rejected", "approve":
+                return Reason(Message("{entry}: rejected. Submit it again first.", entry=entry), first="submit_hours")
+            case "approved", "reject":
+                message = Message("{entry}: already approved. Undo the approval first.", entry=entry)
+                return Reason(message, first="review_hours")
+        needed = Choice(STATUS_BEFORE[decision])
+        return Reason(
+            Message("{entry}: {status}, not {needed}.", entry=entry, status=Choice(self.status), needed=needed)
+        )
 
     def _reasons_if_not_own(self, by: Actor) -> list[Reason]:
         if self.person_id != by.id and not by.can(Permission.HOURS_REVIEW):
-            return [Reason(f"The role {by.role} changes only its own hours. Ask the office.", forbids=True)]
+            return [Reason(Message("You can only change your own hours. Ask the office."), forbids=True)]
         return []
 
     def _reasons_if_locked(self, by: Actor) -> list[Reason]:
         if self.billed:
             return self._reasons_if_billed()
         if self.status == "approved":
-            text = f"{self.display_name} is approved and so stays as it is, until someone in the office un-approves it."
-            return [Reason(text, unblocked_by="review_hours")]
+            message = Message(
+                "{entry}: already approved. The office must undo the approval first.", entry=self.name_in_messages
+            )
+            return [Reason(message, first="review_hours")]
         if self.status == "submitted" and not by.can(Permission.HOURS_REVIEW):
-            text = f"{self.display_name} is submitted. Ask the office to reject it, then change it."
-            return [Reason(text, unblocked_by="review_hours")]
+            message = Message(
+                "{entry}: already submitted. Ask the office to reject it, then change it.", entry=self.name_in_messages
+            )
+            return [Reason(message, first="review_hours")]
         return []
 
     def _reasons_if_billed(self) -> list[Reason]:
         if self.billed:
-            text = f"{self.display_name} is on an invoice. Void or credit that, or take it out of the draft, first."
-            return [Reason(text, "void_invoice", also_unblocked_by="credit_invoice")]
+            message = Message(
+                "{entry}: already on an invoice. Void or credit the invoice, or remove it from the draft, first.",
+                entry=self.name_in_messages,
+            )
+            return [Reason(message, ("void_invoice", "credit_invoice"))]
         return []
-
-
-_NEXT_STEPS: dict[tuple[EntryStatus, ReviewDecision], tuple[str, str | None]] = {
-    ("running", "approve"): (" Stop the timer, then submit it.", "stop_timer"),
-    ("draft", "approve"): (" Submit it first.", "submit_hours"),
-    ("rejected", "approve"): (" Submit it again first.", "submit_hours"),
-    ("approved", "reject"): (" Un-approve it first.", "review_hours"),
-}

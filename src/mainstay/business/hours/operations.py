@@ -36,6 +36,7 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
+from mainstay.values.message import FieldName, Message
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
@@ -54,9 +55,9 @@ class ListHours(ListInput):
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None, title="Job", description="Only hours on this job: its id or number."
     )
-    status: EntryStatus | None = Field(None, description="Only these.")
-    from_: Day | None = Field(None, alias="from", title="From", description="Only hours of this date or later.")
-    until: LastDay | None = Field(None, description="Only hours of this date or earlier.")
+    status: EntryStatus | None = Field(None, description="Only this status.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Only hours on or after this date.")
+    until: LastDay | None = Field(None, description="Only hours on or before this date.")
     order: Literal["newest", "oldest"] = Field("newest", description="By date: `newest` or `oldest` first.")
 
 
@@ -67,7 +68,7 @@ class GetTimeEntry(Input):
 
 
 class LogHours(Input):
-    """When, how long and on what: on and minutes, or startedAt and endedAt."""
+    """When, how long and on which job: on and minutes, or startedAt and endedAt."""
 
     job_id: WorkJobId = None
     on: WorkDate = None
@@ -95,7 +96,7 @@ class UpdateHours(Input):
     note: WorkNote = None
     visit_id: VisitId = None
     billable: Annotated[bool, RequiresPermission(Permission.ALL_HOURS_READ)] = omittable_field(
-        description="Whether the customer is billed for it."
+        description="Whether to bill the customer."
     )
     billable_minutes: BillableMinutes = None
 
@@ -110,7 +111,7 @@ class DeleteHours(IrreversibleInput):
 def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
     """List hours.
 
-    One's own; the office sees everyone's. A timer that runs has the status `running`.
+    Timesheets and running timers (status `running`): your own; the office sees everyone's.
     """
     if given.job_id is None:
         return TIME_ENTRIES.page(ctx, given)
@@ -126,9 +127,9 @@ def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
     doors=API_AND_OFFICE,
 )
 def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> TimeEntry:
-    """Get a time entry.
+    """Show hours.
 
-    Hours of one person on one job.
+    One time entry: the hours of one person on one job.
     """
     return entry
 
@@ -139,13 +140,13 @@ def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> Tim
     api_path="POST /hours",
     # A job that was waiting is now in progress.
     only_adds=False,
-    done_message="The hours are logged.",
+    done_message="Hours logged.",
 )
 def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
-    """Log hours that were worked.
+    """Log hours.
 
-    As on and minutes, or as startedAt and endedAt; for work that begins now there is start_timer. They are a draft
-    until submit_hours, and a job that waited begins.
+    Record time worked, as on and minutes or as startedAt and endedAt; for work that begins now, use start_timer. The
+    hours are a draft until submit_hours, and a job that has not started is started.
     """
     person, settings = resolve_person(ctx, given.person_id), settings_of(ctx)
     time = read_work_time(ctx, settings, given)
@@ -161,12 +162,13 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     api_path="PATCH /hours/{time_entry_id}",
     on=TIME_ENTRIES,
     blocked_by=TimeEntry.not_changeable,
-    done_message="The hours are changed.",
+    done_message="Hours updated.",
 )
 def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntry:
-    """Change hours that are not approved.
+    """Edit hours.
 
-    Only what is sent changes. What was rejected becomes a draft again; what is submitted only the office changes.
+    Only hours that are not approved; only the fields you send change. Rejected hours become a draft again, and only the
+    office can change submitted hours.
     """
     settings, sent = settings_of(ctx), given.sent_fields("time_entry_id")
     times = {name: sent.pop(name) for name in _TIME_FIELDS if name in sent}
@@ -194,16 +196,16 @@ _TIME_FIELDS = ("on", "minutes", "started_at", "ended_at", "break_minutes")
     api_path="POST /hours/{time_entry_id}/delete",
     on=TIME_ENTRIES,
     blocked_by=TimeEntry.not_deletable,
-    done_message="The hours are deleted.",
+    done_message="Hours deleted.",
     deletes=True,
 )
 def delete_hours(ctx: Context, _given: DeleteHours, entry: TimeEntry) -> TimeEntry:
-    """Delete hours that are not approved.
+    """Delete hours.
 
-    Also discards a timer that runs.
+    Only hours that are not approved. Also discards a running timer.
     """
-    ctx.summary = f"{entry.display_name}: deleted."
-    ctx.effects.append("They are gone, and can only be logged anew.")
+    ctx.summary = Message("{entry}: deleted.", entry=entry.name_in_messages)
+    ctx.effects.append(Message("They cannot be restored."))
     TIME_ENTRIES.remove(ctx, entry)
     if entry.status == "running":
         store.change_timer_count(ctx, store.job_of_entry(ctx, entry), -1)
@@ -230,7 +232,10 @@ def _read_job_change(ctx: Context, entry: TimeEntry, sent: dict[str, Any]) -> di
 def _read_billing(given: Any, job_values: dict[str, Any]) -> dict[str, Any]:
     """Return whether and how much of the entry is billed. Without a job, nothing is."""
     if job_values["job_id"] is None and (given.billable or given.billable_minutes):
-        raise Invalid([Fault("billable", "needs a job whose customer is billed; send jobId as well")])
+        problem = Message(
+            "is only for hours with a job", for_programs=Message("send {field}", field=FieldName("jobId"))
+        )
+        raise Invalid([Fault("billable", problem)])
     sent = {name: getattr(given, name) for name in ("billable", "billable_minutes") if name in given.model_fields_set}
     billable = job_values["billable"] if sent.get("billable") is None else sent["billable"]
     return sent | {"billable": billable and job_values["job_id"] is not None}

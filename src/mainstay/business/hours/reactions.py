@@ -4,7 +4,7 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.events import PersonLeft
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import ImmediateReaction
-from mainstay.values.wall_times import wall_time_text
+from mainstay.values.message import LocalMoment, Message
 from mainstay.vocabulary.schemas import StoredRecord
 
 _RUNNING_TIMER = (
@@ -16,10 +16,15 @@ _RUNNING_TIMER = (
 
 
 def warn_of_timer(ctx: Context, person: StoredRecord) -> None:
-    """Warn that the timer of a person who leaves runs on, so that no hours are lost, until someone stops it."""
+    """Warn that the timer of a person who leaves keeps running until someone stops it, so that no hours are lost."""
     for name, started_at in ctx.db.all(_RUNNING_TIMER, person=person.id):
-        text = f"A timer of {name} still runs, since {wall_time_text(str(started_at), settings_of(ctx).time_zone)}."
-        ctx.warnings.append(f"{text} Stop it, and say when the work ended (stop_timer).")
+        message = Message(
+            "{person}'s timer has been running since {start}. Stop it and enter when the work ended.",
+            for_programs=Message("Call stop_timer."),
+            person=str(name),
+            start=LocalMoment(str(started_at), settings_of(ctx).time_zone),
+        )
+        ctx.warnings.append(message)
 
 
 IMMEDIATE_REACTIONS = (ImmediateReaction(PersonLeft, warn_of_timer),)

@@ -15,10 +15,10 @@ from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import OverlapViolation, Row
 from mainstay.kernel.context import Context
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.message import LocalMoment, LocalPeriod, Message
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.values.money import minor_to_price
 from mainstay.values.totals import round_fraction
-from mainstay.values.wall_times import wall_time_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, Visibility
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, NotFound, Reason, raise_if_blocked
@@ -95,7 +95,10 @@ def save(ctx: Context, entry: TimeEntry, changes: Mapping[str, Any]) -> TimeEntr
         raise Conflict(_OVERLAP_ERROR) from None
 
 
-_OVERLAP_ERROR = "These hours overlap others of the same person. Change the times (list_hours shows those there are)."
+_OVERLAP_ERROR = Message(
+    "These hours overlap other hours of the same person. Change the times.",
+    for_programs=Message("list_hours shows them."),
+)
 
 
 def find_running(ctx: Context, person_id: str) -> TimeEntry | None:
@@ -120,19 +123,42 @@ def check_no_overlap(
 
 def refuse_clash(ctx: Context, clash: TimeEntry) -> None:
     """Refuse time that overlaps this entry."""
-    text = f"{_describe_entry(clash, settings_of(ctx).time_zone)}: one person's hours cannot overlap. Change the times."
+    message = _make_clash_message(clash, settings_of(ctx).time_zone)
     # Only the person whose hours they are is told to change or stop the other entry.
     if clash.person_id != ctx.actor.id:
-        raise_if_blocked([Reason(text, "list_hours")])
+        raise_if_blocked([Reason(message, "list_hours")])
     raise_if_blocked(
-        [Reason(text, "update_hours", unblock_on=clash.id) if clash.ended_at else Reason(text, "stop_timer")]
+        [Reason(message, "update_hours", unblock_on=clash.id) if clash.ended_at else Reason(message, "stop_timer")]
     )
 
 
-def _describe_entry(entry: TimeEntry, zone: str) -> str:
-    began = wall_time_text(entry.started_at or "", zone)
-    until = f"until {wall_time_text(entry.ended_at, zone)}" if entry.ended_at else "on, and the timer still runs"
-    return f"{entry.person_name} worked on {entry.job_name} from {began} {until}"
+def _make_clash_message(entry: TimeEntry, zone: str) -> Message:
+    person, job, started_at = entry.person_name, entry.job_name, entry.started_at or ""
+    if entry.ended_at:
+        period = LocalPeriod(started_at, entry.ended_at, zone)
+        if entry.job_id:
+            return Message(
+                "{person} already logged {period} on {job}. Choose times that do not overlap.",
+                person=person,
+                period=period,
+                job=job,
+            )
+        return Message(
+            "{person} already logged {period}. Choose times that do not overlap.", person=person, period=period
+        )
+    start = LocalMoment(started_at, zone)
+    if entry.job_id:
+        return Message(
+            "{person}'s timer on {job} has been running since {start}. Stop it, or choose times before that.",
+            person=person,
+            job=job,
+            start=start,
+        )
+    return Message(
+        "{person}'s timer has been running since {start}. Stop it, or choose times before that.",
+        person=person,
+        start=start,
+    )
 
 
 def find_overlapping(

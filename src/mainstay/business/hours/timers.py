@@ -22,8 +22,8 @@ from mainstay.business.organisation.organisation_settings import OrganisationSet
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import omittable_field
+from mainstay.values.message import FieldName, LocalMoment, Message
 from mainstay.values.moments import local_date, moment_text, parse_moment
-from mainstay.values.wall_times import wall_time_text
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Blocked, Fault, Invalid, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input
@@ -36,16 +36,16 @@ class StartTimer(Input):
     """What is being worked on."""
 
     job_id: WorkJobId = None
-    note: WorkNote = Field(None, description="What the work is.")
+    note: WorkNote = Field(None, description="What you are working on.")
     visit_id: VisitId = None
     person_id: WorkerId = None
-    switch: bool = Field(default=False, description="Stop the timer that runs, if one does, and start this one.")
+    switch: bool = Field(default=False, description="Stops a running timer and starts this one.")
 
 
 class StopTimer(Input):
-    """What to say of the work that ends."""
+    """Which timer to stop, and details of the work."""
 
-    time_entry_id: str | None = Field(None, description="The entry whose timer it is, where it is not one's own.")
+    time_entry_id: str | None = Field(None, description="The entry with the timer. Default: your own running timer.")
     break_minutes: BreakMinutes = 0
     note: WorkNote = omittable_field()
     ended_at: EndedAt = None
@@ -57,22 +57,18 @@ class StopTimer(Input):
     effect=Effect.CHANGE,
     api_path="POST /hours/start",
     only_adds=False,
-    done_message="The timer runs.",
+    done_message="Timer started.",
 )
 def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
-    """Start a timer.
+    """Start timer.
 
-    For work that begins now; stop_timer ends it, and a job that waited begins. One runs at a time for each person:
-    `switch` stops another.
+    Clock in: for work that begins now, until stop_timer; a job that has not started is started. Each person has one
+    timer at a time; `switch` stops the other one.
     """
     person, settings = resolve_person(ctx, given.person_id), settings_of(ctx)
     running = store.find_running(ctx, person)
     if running and not given.switch:
-        since = wall_time_text(running.started_at or "", settings.time_zone)
-        text = (
-            f"A timer runs already: {running.job_name}, since {since}. Stop it first, or switch over (`switch`: true)."
-        )
-        raise_if_blocked([Reason(text, unblocked_by="stop_timer")])
+        raise_if_blocked([Reason(_make_running_message(running, settings.time_zone), first="stop_timer")])
     if running:
         _stop_running(ctx, settings, running, {}, ctx.now)
     started = _find_free_moment(ctx, person)
@@ -97,19 +93,21 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_stoppable,
-    done_message="The timer is stopped.",
+    done_message="Timer stopped.",
 )
 def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
-    """Stop the timer that runs.
+    """Stop timer.
 
-    Its hours are a draft then. Where it was forgotten, endedAt says when the work ended.
+    Clock out: its hours become a draft. If you forgot to stop it, send endedAt with the time when the work ended.
     """
     running, settings = _find_timer(ctx, given), settings_of(ctx)
     if running is None:
-        text = "No timer runs, so there is none to stop. Log the time instead (log_hours)."
-        if ctx.actor.can(Permission.ALL_HOURS_READ):
-            text += " list_hours with the status `running` tells whose timers run."
-        raise Blocked([Reason(text)])
+        hint = Message("list_hours with the status `running` shows whose timers are running.")
+        message = Message(
+            "No timer is running. Log the time instead.",
+            for_programs=hint if ctx.actor.can(Permission.ALL_HOURS_READ) else None,
+        )
+        raise Blocked([Reason(message, instead="log_hours")])
     ctx.check_version(running.version)
     ended = read_work_moment("endedAt", given.ended_at, settings) if given.ended_at else ctx.now
     return _stop_running(ctx, settings, running, given.sent_fields("time_entry_id", "ended_at", "person_id"), ended)
@@ -118,12 +116,41 @@ def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
 OPERATIONS = (start_timer, stop_timer)
 
 
+def _make_running_message(running: TimeEntry, zone: str) -> Message:
+    hint = Message("To switch, send {field}: true.", field=FieldName("switch"))
+    start = LocalMoment(running.started_at or "", zone)
+    if running.job_id:
+        return Message(
+            "A timer on {job} has been running since {start}. Stop it first, or switch to this job.",
+            for_programs=hint,
+            job=running.job_name,
+            start=start,
+        )
+    return Message(
+        "A timer without a job has been running since {start}. Stop it first, or switch to this job.",
+        for_programs=hint,
+        start=start,
+    )
+
+
+def _make_forgotten_message(running: TimeEntry) -> Message:
+    hint = Message("Send {field}.", field=FieldName("endedAt"))
+    if running.job_id:
+        return Message(
+            "The timer on {job} has been running for more than 24 hours. Enter when the work ended.",
+            for_programs=hint,
+            job=running.job_name,
+        )
+    return Message("The timer has been running for more than 24 hours. Enter when the work ended.", for_programs=hint)
+
+
 def _find_timer(ctx: Context, given: StopTimer) -> TimeEntry | None:
     """Return the timer to stop: that of the named entry, or the person's running one."""
     if given.time_entry_id is None:
         return store.find_running(ctx, resolve_person(ctx, given.person_id, allow_left=True))
     if given.person_id is not None:
-        raise Invalid([Fault("personId", "follows from timeEntryId; send only one of them")])
+        problem = Message("cannot be combined with {field}", field=FieldName("timeEntryId"))
+        raise Invalid([Fault("personId", problem)])
     return store.TIME_ENTRIES.fetch(ctx, given.time_entry_id)
 
 
@@ -136,8 +163,7 @@ def _stop_running(
         # A timer that was started by mistake counts as a minute.
         ended = max(ended, started + _MIN_LENGTH)
         if ended - started > MAX_ENTRY_LENGTH:
-            text = f"The timer on {running.job_name} has run for more than 24 hours. Say when the work ended (endedAt)."
-            raise_if_blocked([Reason(text, unblocked_by="stop_timer")])
+            raise_if_blocked([Reason(_make_forgotten_message(running), first="stop_timer")])
     time = work_time_between(started, ended, values.get("break_minutes", 0), settings.time_zone, max(ctx.now, started))
     stopped = store.save(ctx, running, values | time.columns | {"status": "draft"})
     store.change_timer_count(ctx, store.job_of_entry(ctx, running), -1)

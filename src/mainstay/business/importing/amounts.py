@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from mainstay.values.message import Message, message_of
 from mainstay.values.typed_prices import (
     detect_column_format,
     find_foreign_currency,
@@ -43,8 +44,13 @@ class AmountFormat:
         A text that is no amount is returned unchanged. The operation refuses it later.
         """
         if self.currency and (foreign := find_foreign_currency(text, self.currency)):
-            problem = f"is in {foreign}, but your amounts are in {self.currency}: convert it, or correct the sign"
-            raise Invalid([Fault(name, f"{problem}: {text}")])
+            problem = Message(
+                "is in {currency}, but your amounts are in {own_currency}; convert it, or correct the sign: {text}",
+                currency=foreign,
+                own_currency=self.currency,
+                text=text,
+            )
+            raise Invalid([Fault(name, problem)])
         number = remove_currency(text)
         if name in self.ambiguous and self.country:
             # Nothing is imported like this, because the whole column is a fault.
@@ -52,7 +58,8 @@ class AmountFormat:
         try:
             return normalise_number(number, self.signs.get(name))
         except ValueError as error:
-            raise Invalid([Fault(name, f"{error}: write it as one of these")]) from None
+            problem = Message("{problem}; write it as one of these", problem=message_of(error))
+            raise Invalid([Fault(name, problem)]) from None
 
 
 def detect_format(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from mainstay.business.importing.record_kinds import ImportKind
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Reason
 from mainstay.vocabulary.schemas import StateLabel
 
@@ -113,7 +114,7 @@ UNDONE: RunStatus = "undone"
 _INTERRUPTED = StateLabel("Interrupted", "bad")
 _HAS_ERRORS = StateLabel("Errors found", "bad")
 _STATE_LABELS: dict[RunStatus, StateLabel] = {
-    "mapping": StateLabel("Columns to choose", "waiting"),
+    "mapping": StateLabel("Choose columns", "waiting"),
     "checking": StateLabel("Checking", "waiting"),
     "checked": StateLabel("Ready to import", "waiting"),
     "importing": StateLabel("Importing", "waiting"),
@@ -216,19 +217,19 @@ class ImportRun:
     def not_checkable(self) -> list[Reason]:
         """Return why its rows cannot be checked now."""
         if self.is_importing or self.is_undoing:
-            return [Reason("Continue or undo this import first.")]
+            return [Reason(Message("Continue or undo this import first."))]
         if self.is_done or self.is_undone:
-            return [Reason("This file was imported. Upload it again to import it once more.")]
+            return [Reason(Message("This file was already imported. To import it again, upload it again."))]
         return []
 
     def not_importable(self) -> list[Reason]:
         """Return why its rows cannot be imported now. An interrupted import can be continued."""
         if self.is_ready or self.is_importing:
             return []
-        return [Reason("Check the rows first, and correct what is wrong with them.")]
+        return [Reason(Message("Check the rows and fix the errors first."))]
 
     def not_undoable(self) -> list[Reason]:
         """Return why it cannot be undone."""
         if self.is_done or self.is_importing or self.is_undoing:
             return []
-        return [Reason("There is nothing to undo.")]
+        return [Reason(Message("There is nothing to undo."))]

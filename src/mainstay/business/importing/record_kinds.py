@@ -73,17 +73,20 @@ def _address_aliases(*names: str) -> tuple[str, ...]:
 
 
 def _reference_column(*aliases: str) -> ImportColumn:
-    common_aliases = ("reference", "ref", "id", "external ref", "external reference", "external id")
-    return ImportColumn(REFERENCE_FIELD, "Reference elsewhere", (*common_aliases, *aliases))
+    common_aliases = ("reference", "ref", "id", "external ref", "external reference", "reference elsewhere")
+    return ImportColumn(REFERENCE_FIELD, "External ID", (*common_aliases, *aliases))
 
 
 _EMAIL = ImportColumn(
-    "email", "E-mail address", ("email", "e mail", "mail", "email address", "primary email", "contact email")
+    "email", "Email", ("e mail", "mail", "email address", "e mail address", "primary email", "contact email")
 )
 _PHONE = ImportColumn(
     "phone",
     "Phone",
     ("telephone", "phone number", "tel", "mobile", "mobile number", "mobile phone", "cell phone", "contact number"),
+)
+_PAYMENT_TERMS = ImportColumn(
+    "paymentTermsDays", "Payment terms (days)", ("payment terms", "terms", "payment days", "days to pay")
 )
 # Other headings for a customer.
 _CUSTOMER_ALIASES = ("customer name", "client", "client name", "account name")
@@ -178,7 +181,11 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
                 *address_columns("billingAddress"),
                 ImportColumn("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
                 ImportColumn("registrationNumber", "Registration number", ("company number", "registration")),
-                ImportColumn("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
+                ImportColumn(
+                    "paymentTermsDays",
+                    "Payment terms (days)",
+                    ("payment terms", "terms", "payment days", "days to pay"),
+                ),
                 ImportColumn("notes", "Notes", ("note", "comment", "comments", "remarks")),
                 _reference_column(
                     *("customer id", "customer no", "customer number", "customer reference", "account number"),
@@ -241,14 +248,14 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
             (
                 _CUSTOMER,
                 ImportColumn("title", "Title", ("job", "job title", "name", "summary", "subject"), required=True),
-                ImportColumn(SITE_FIELD, "Site", ("site name", "site reference", "property")),
+                ImportColumn(SITE_FIELD, "Work address", ("site", "site name", "site reference", "property")),
                 ImportColumn("description", "Description", ("details", "notes", "scope")),
                 ImportColumn("status", "Enquiry or open", ("status", "state")),
                 ImportColumn("priority", "Priority", ("urgency",)),
                 ImportColumn("billing", "Billing", ("billing type",)),
                 ImportColumn("customerOrderNumber", "Customer's order number", ("order number", "po number", "po")),
                 ImportColumn("budget", "Budget", ("amount", "estimate", "price", "value")),
-                ImportColumn("dueOn", "Due", ("due date", "due on", "deadline")),
+                ImportColumn("dueOn", "Due date", ("due", "due on", "deadline")),
                 ImportColumn("tags", "Tags", ("labels", "keywords")),
                 _reference_column("job id", "job no", "job number", "number", "job reference"),
             ),
@@ -257,7 +264,7 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
             update_job,
             "jobId",
             (),
-            "everything that stands in them",
+            "all their fields",
             create_only_fields=frozenset({"status", CUSTOMER_FIELD}),
             remove_function=remove_job,
         ),
@@ -273,8 +280,16 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
                 _PHONE,
                 *address_columns("address"),
                 ImportColumn("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
-                ImportColumn("accountNumber", "Our number there", ("account number", "account", "our account")),
-                ImportColumn("paymentTermsDays", "Days to pay", ("payment terms", "terms", "payment days")),
+                ImportColumn(
+                    "accountNumber",
+                    "Your account number",
+                    ("account number", "account", "our account", "our number there"),
+                ),
+                ImportColumn(
+                    "paymentTermsDays",
+                    "Payment terms (days)",
+                    ("payment terms", "terms", "payment days", "days to pay"),
+                ),
                 ImportColumn("notes", "Notes", ("note", "comment", "comments", "remarks")),
                 _reference_column("supplier id", "supplier no", "supplier number", "supplier reference", "vendor id"),
             ),

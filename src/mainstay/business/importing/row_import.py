@@ -27,6 +27,7 @@ from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer, RereadActor
 from mainstay.values.choices import fold_text, to_label
+from mainstay.values.message import Message, MessageFormat
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal
 
@@ -87,7 +88,9 @@ class RowImporter:
         """Add one fault for each column whose amounts can be read in two ways."""
         for name, (row, example) in self.amounts.ambiguous.items():
             self.outcome.ambiguous.append(name)
-            problem = f"may have a dot or a comma as its decimal sign ({example}): choose it below"
+            problem = Message(
+                "can be read with a decimal point or a decimal comma ({example}); choose below", example=example
+            )
             self.outcome.faults.append(self._to_row_fault(row, Fault(name, problem)))
 
     def import_rows(
@@ -140,7 +143,7 @@ class RowImporter:
                     add_cell_text(texts, fault) for fault in invalid.faults if not _has_fault(fault.field, faults)
                 ]
             except Refusal as refusal:
-                return [*faults, Fault("", refusal.text)], None
+                return [*faults, Fault("", refusal.message)], None
             remaining = self._without_faulty_cells(texts, faults)
             if remaining == texts:
                 return faults, None
@@ -162,7 +165,7 @@ class RowImporter:
         if code := texts.get(CODE_FIELD):
             first_row = self._first_rows.setdefault(f"code {code.upper()}", number)
             if first_row != number:
-                return [Fault(CODE_FIELD, f"is the same as in row {first_row}")]
+                return [Fault(CODE_FIELD, Message("is the same as in row {row}", row=first_row))]
         earlier_rows = [self._first_rows.setdefault(record_id, number) for record_id in referenced_ids]
         return [
             Fault(REFERENCE_FIELD, _describe_merged(self.kind.what, first_row))
@@ -195,7 +198,9 @@ class RowImporter:
             and self.kind.name != "customers"
             and current[CUSTOMER_FIELD] != values[CUSTOMER_FIELD]
         ):
-            raise Invalid([Fault(CUSTOMER_FIELD, f"is another one than that of the {self.kind.what} here")])
+            raise Invalid(
+                [Fault(CUSTOMER_FIELD, Message("is not the customer of this {record}", record=self.kind.what))]
+            )
         changes = _find_differences(
             current, {name: values[name] for name in values.keys() - self.kind.create_only_fields}
         )
@@ -269,7 +274,7 @@ class RowImporter:
             ids_by_name.setdefault(fold_text(created["name"]), []).append(created["id"])
 
     def _to_row_fault(self, row: int, fault: Fault) -> RowFault:
-        return RowFault(row, self._label_of(fault.field), fault.problem)
+        return RowFault(row, self._label_of(fault.field), _ROW_FORMAT.render(fault.message))
 
     def _label_of(self, name: str) -> str:
         """Return the label of the column for a field, also for one within a list, such as `tags.0`."""
@@ -304,21 +309,37 @@ def _require_one(name: str, text: str, ids: Sequence[str]) -> str:
     """Return the only id that was found for the text of a field. Raise Invalid if there is none or several."""
     if not ids:
         raise Invalid(
-            [Fault(name, f"is not known here: {shorten(text)}. Bring it over first, or look how it is written")]
+            [Fault(name, Message("was not found: {text}. Import it first, or check the spelling", text=shorten(text)))]
         )
     if len(ids) > 1:
-        raise Invalid([Fault(name, f"is that of several: {shorten(text)}. Use references to tell them apart")])
+        problem = Message("fits several records: {text}. Use external IDs to tell them apart", text=shorten(text))
+        raise Invalid([Fault(name, problem)])
     return ids[0]
 
 
-def _describe_duplicate(row: int, *, has_reference: bool) -> str:
+def _describe_duplicate(row: int, *, has_reference: bool) -> Message:
     if has_reference:
-        return f"is the same as in row {row}"
-    return f"is missing, and the row is about the same as row {row}. Add a column of references if both are meant"
+        return Message("is the same as in row {row}", row=row)
+    return Message("is missing, and row {row} seems to be the same. If both are meant, add external IDs", row=row)
 
 
-def _describe_merged(what: str, row: int) -> str:
-    return f"leads to the same {what} as that of row {row}: the two were merged here. Leave one of the rows out"
+def _describe_merged(what: str, row: int) -> Message:
+    return Message(
+        "belongs to the same {record} as in row {row}, because the two were merged. Leave out one of the rows",
+        record=what,
+        row=row,
+    )
+
+
+class _RowFormat(MessageFormat):
+    """Renders what is wrong with a row. The text is stored, and only people read it."""
+
+    def add_detail(self, text: str, _detail: Message | None) -> str:
+        """Leave out what only programs need to know."""
+        return text
+
+
+_ROW_FORMAT = _RowFormat()
 
 
 def _has_fault(name: str, faults: Sequence[Fault]) -> bool:

@@ -15,6 +15,7 @@ from mainstay.business.importing.record_kinds import (
 )
 from mainstay.values.choices import fold_text, remove_accents, to_label
 from mainstay.values.countries import COUNTRIES
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault
 
 _DOTTED_DATE = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})")
@@ -87,7 +88,7 @@ def add_cell_text(texts: Mapping[str, str], fault: Fault) -> Fault:
     text = shorten(texts.get(fault.field, ""))
     if not text or not fault.problem.startswith("is not ") or text in fault.problem:
         return fault
-    return Fault(fault.field, f"{fault.problem}: {text}")
+    return Fault(fault.field, Message("{problem}: {text}", problem=fault.message, text=text))
 
 
 def shorten(text: str) -> str:

@@ -76,7 +76,7 @@ class ImportUndoer:
     def _find_obstacle(self, db: DatabaseHandle, change: RecordChange) -> str | None:
         """Return why a record must remain as the import left it, to be read after `because`; None if it need not."""
         if changes.is_changed_by_others(db, self.run_id, self.kind.table, change):
-            return "of later changes"
+            return "they were changed later"
         if change.previous is None:
             uses = find_use(db, self.kind.table, change.record) or self._item_uses.find(change.record)
             return f"{uses} were added" if uses else None
@@ -94,7 +94,7 @@ class ImportUndoer:
                 self.kind.update_operation, self.actor, body, RequestDetails(self.run_id, record_only=True)
             )
         except Refusal as refusal:
-            return f"changing it back was refused ({refusal.text.removesuffix('.')})"
+            return f"they could not be changed back ({refusal.text.removesuffix('.')})"
         return None
 
 

@@ -12,7 +12,7 @@ class InvoiceCreated(Event):
 
 
 class InvoiceUpdated(Event):
-    """A draft of an invoice changed; or one was reminded of, less of it is paid, or it went to another customer."""
+    """A draft invoice changed; or a reminder was sent, a payment was taken off, or the customer changed."""
 
     name = "invoice.updated"
     output = InvoiceOut
@@ -26,49 +26,49 @@ class InvoiceSent(Event):
 
 
 class InvoiceViewed(Event):
-    """A customer saw their invoice."""
+    """A customer viewed their invoice."""
 
     name = "invoice.viewed"
     output = InvoiceOut
 
 
 class InvoicePartPaid(Event):
-    """A part of an invoice was paid."""
+    """An invoice was partly paid."""
 
     name = "invoice.partPaid"
     output = InvoiceOut
 
 
 class InvoicePaid(Event):
-    """An invoice was paid."""
+    """An invoice was paid in full."""
 
     name = "invoice.paid"
     output = InvoiceOut
 
 
 class InvoiceOverdue(Event):
-    """An invoice was not paid in time."""
+    """An invoice became overdue."""
 
     name = "invoice.overdue"
     output = InvoiceOut
 
 
 class InvoiceVoided(Event):
-    """An invoice was made void."""
+    """An invoice was voided."""
 
     name = "invoice.voided"
     output = InvoiceOut
 
 
 class InvoiceCredited(Event):
-    """An invoice, or a part of it, was credited."""
+    """An invoice was credited, in full or in part."""
 
     name = "invoice.credited"
     output = InvoiceOut
 
 
 class InvoiceDeleted(Event):
-    """A draft of an invoice was thrown away."""
+    """A draft invoice was deleted."""
 
     name = "invoice.deleted"
     output = InvoiceOut

@@ -11,15 +11,15 @@ from mainstay.vocabulary.schemas import LastDay, LastDueDay, ListInput
 
 
 class ListInvoices(ListInput):
-    """Which invoices to list."""
+    """The invoices to list."""
 
     starting_after: Annotated[str | None, make_id_validator("invoice")] = STARTING_AFTER
     status: InvoiceStatusFilter | None = Field(
         None,
-        description="Only these; `unpaid` are all of which something is to be paid, `sent` those not due yet;"
-        " `overdue` come first due first.",
+        description="Only invoices with this status. `unpaid`: all that customers still owe; `sent`: not due yet;"
+        " `overdue`: oldest due date first.",
     )
-    kind: InvoiceKind | None = Field(None, description="Only these.")
+    kind: InvoiceKind | None = Field(None, description="Only invoices of this kind.")
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only invoices for this customer."
     )
@@ -27,25 +27,27 @@ class ListInvoices(ListInput):
         None, title="Job", description="Only invoices for this job, by id or number."
     )
     quote_id: Annotated[str | None, RecordReference(prefix="quote")] = Field(
-        None, title="Quote", description="Only invoices of this quote, by id or number."
+        None, title="Quote", description="Only invoices for this quote, by id or number."
     )
-    from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
-    until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
-    due_from: Day | None = Field(None, title="Due from", description="Only those due on this date or later.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
+    until: LastDay | None = Field(None, description="Issued on or before this date.")
+    due_from: Day | None = Field(None, title="Due from", description="Due on or after this date.")
     due_until: LastDueDay | None = Field(
         None,
         title="Due until",
-        description="Only those due on this date or earlier; with status `unpaid`, what to pay.",
+        description="Due on or before this date; with status `unpaid`: what customers should have paid by then.",
     )
-    text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
+    text: SearchText | None = Field(
+        None, title="Search", description="Number, amount, or words in the title or the customer's name."
+    )
     order: Literal["newest", "issued", "due"] = Field(
         "newest",
-        description="`newest` first, last `issued` first, or first `due` first, without those that have no date.",
+        description="`newest` first, last `issued` first, or earliest `due` first, without those that have no date.",
     )
     totals: bool = Field(
         default=False,
-        description="Whether to answer also with `totals`: how many invoices the whole list has, and the sums of their"
-        " totals and of what is due. Not with text.",
+        description="Adds `totals`: the number of invoices in the whole list, their total and the amount due. Not"
+        " together with text.",
     )
 
     def fixed_order(self) -> str | None:

@@ -81,7 +81,7 @@ def find_misplaced_sources(context: CheckContext) -> Iterator[Violation]:
         on_lines = {} if status == "void" else sources_of(orjson.loads(str(lines)))
         for *_, source, kind in reserved:
             if on_lines.get(str(source)) != kind:
-                yield Violation(str(name), f"holds {source} as billed, which is on no line of it")
+                yield Violation(str(name), f"has {source} marked as billed, but none of its lines bills it")
 
 
 def find_differing_allocations(context: CheckContext) -> Iterator[Violation]:
@@ -97,7 +97,7 @@ def find_differing_allocations(context: CheckContext) -> Iterator[Violation]:
             for one in orjson.loads(str(own_list))
         }
         if shares != set(filter(None, str(allocated or "").split(","))):
-            yield Violation(f"payment {record_id}", "is put to other invoices than it says")
+            yield Violation(f"payment {record_id}", "lists other invoices than its stored allocations")
 
 
 INVARIANTS = (
@@ -109,41 +109,44 @@ INVARIANTS = (
         "numbers_apart",
         "No invoice has the number of a credit note",
         _SHARED_NUMBERS,
-        "has the number of a credit note too",
+        "has the same number as a credit note",
     ),
     make_totals_invariant("invoices", "invoice", _INVOICE_NAME),
     make_totals_invariant("credit notes", "credit_note", "'credit note ' || number"),
     no_rows_invariant(
-        "paid", "What is paid of invoices is what payments say", _WRONG_PAID, "is kept with {0} paid, and {1} is"
+        "paid",
+        "What is paid of invoices matches the payments",
+        _WRONG_PAID,
+        "is stored with {0} paid, but {1} was allocated",
     ),
     no_rows_invariant(
         "credited",
-        "What is credited of invoices is what credit notes say",
+        "What is credited of invoices matches the credit notes",
         _WRONG_CREDITED,
-        "is kept with {0} credited, and {1} is",
+        "is stored with {0} credited, but its credit notes add up to {1}",
     ),
     no_rows_invariant(
-        "standings", "Invoices are what their sums make them", _WRONG_STATUS, "is kept as {0}, and is not"
+        "standings", "Statuses of invoices match their amounts", _WRONG_STATUS, "is stored as {0}, which is wrong"
     ),
     no_rows_invariant(
         "on_account",
-        "What is on account is what payments have left",
+        "What is on account is what payments have unallocated",
         _WRONG_ON_ACCOUNT,
-        "is kept with {0} on account, and of {1}, {2} is put to invoices",
+        "is stored with {0} on account, but of {1}, {2} is allocated",
     ),
     same_rows_invariant(
         "billed_hours",
-        "Hours are billed that are on an invoice, and no others",
-        (_HOURS_MARKED_BILLED, "are kept as billed, and are on no invoice"),
-        (_HOURS_ON_INVOICES, "are on an invoice, and not kept as billed"),
+        "Hours are marked as billed exactly if they are on an invoice",
+        (_HOURS_MARKED_BILLED, "are marked as billed, but on no invoice"),
+        (_HOURS_ON_INVOICES, "are on an invoice, but not marked as billed"),
     ),
     same_rows_invariant(
         "billed_materials",
-        "Materials are billed that are on an invoice, and no others",
-        (_MATERIALS_MARKED_BILLED, "is kept as billed, and is on no invoice"),
-        (_MATERIALS_ON_INVOICES, "is on an invoice, and not kept as billed"),
+        "Materials are marked as billed exactly if they are on an invoice",
+        (_MATERIALS_MARKED_BILLED, "is marked as billed, but on no invoice"),
+        (_MATERIALS_ON_INVOICES, "is on an invoice, but not marked as billed"),
     ),
     Invariant("sources", "Each invoice holds what its lines bill", find_misplaced_sources),
-    Invariant("allocations", "Payments say to which invoices they are put", find_differing_allocations),
-    no_rows_invariant("owed", "Jobs know what is owed for them", _WRONG_OWED, "is kept with {0} owed, and {1} is"),
+    Invariant("allocations", "Payments list the invoices that they are allocated to", find_differing_allocations),
+    no_rows_invariant("owed", "Jobs know what is owed for them", _WRONG_OWED, "is stored with {0} owed, but {1} is"),
 )

@@ -17,6 +17,7 @@ from mainstay.business.lines.model import (
 )
 from mainstay.business.organisation.closed_books import reasons_if_closed
 from mainstay.business.organisation.organisation_settings import OrganisationSettings
+from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import Actor
@@ -48,7 +49,7 @@ class EInvoiceReadiness(BaseModel):
     model_config = OUTPUT_CONFIG
 
     status: Literal["included", "incomplete", "notApplicable"]
-    missing: list[str] = Field(description="The fields that it lacks.")
+    missing: list[str] = Field(description="The missing fields.")
 
 
 _EXAMPLE_E_INVOICE = {"status": "included", "missing": []}
@@ -69,10 +70,10 @@ class ListedInvoiceOut(Record):
         void="over",
     )
 
-    number: str | None = Field(description="Given when it is issued.", examples=["INV-0207"])
+    number: str | None = Field(description="Assigned when it is issued.", examples=["INV-0207"])
     kind: InvoiceKind = Field(examples=["standard"])
     title: str | None = Field(examples=["Replace the boiler"])
-    status: InvoiceStatus = Field(description="`sent` is one that was issued, and is not due yet.", examples=["sent"])
+    status: InvoiceStatus = Field(description="`sent`: issued and not overdue.", examples=["sent"])
     customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER_ID])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     job_id: str | None = Field(examples=[_EXAMPLE_JOB_ID])
@@ -84,12 +85,12 @@ class ListedInvoiceOut(Record):
     total: MoneyText = Field(examples=["1440.00"])
     paid: MoneyText = Field(examples=["0.00"])
     credited: MoneyText = Field(examples=["0.00"])
-    due: MoneyText = Field(title="To pay", description="What is still to be paid.", examples=["1440.00"])
+    due: MoneyText = Field(title="To pay", description="What the customer still owes.", examples=["1440.00"])
     issued_on: str | None = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
     due_on: str | None = Field(title="Due", examples=["2026-11-30"], json_schema_extra=_DATE)
     sent_at: str | None = Field(title="Sent", examples=["2026-11-16T09:30:00.000Z"], json_schema_extra=_MOMENT)
     viewed_at: str | None = Field(
-        title="Seen", description="When the customer first saw it.", examples=[None], json_schema_extra=_MOMENT
+        title="Viewed", description="When the customer first opened it.", examples=[None], json_schema_extra=_MOMENT
     )
 
 
@@ -98,14 +99,14 @@ MAX_SUMMED = 1000
 
 
 class InvoiceTotals(BaseModel):
-    """What the invoices of a list come to together, on all its pages."""
+    """The totals of all invoices of a list, on all its pages."""
 
     model_config = OUTPUT_CONFIG
 
     currency: str = Field(examples=["GBP"])
-    count: int | None = Field(description=f"How many there are; null if there are more than {MAX_SUMMED}.")
-    total: MoneyText | None = Field(description="What they come to, with tax; null if there are more.")
-    due: MoneyText | None = Field(description="What is still to be paid of them; null if there are more.")
+    count: int | None = Field(description=f"The number of invoices; null if there are more than {MAX_SUMMED}.")
+    total: MoneyText | None = Field(description="Their total with tax; null if there are more.")
+    due: MoneyText | None = Field(description="What customers still owe on them; null if there are more.")
 
 
 class InvoiceOut(ListedInvoiceOut):
@@ -120,43 +121,43 @@ class InvoiceOut(ListedInvoiceOut):
         json_schema_extra=_DATE,
     )
     supplied_until: str | None = Field(
-        description="The last day of that period; the same date where it is one day.",
+        description="The last day of that period; the same date if it is one day.",
         examples=["2026-11-13"],
         json_schema_extra=_DATE,
     )
-    prices_include_tax: bool = Field(description="Whether the prices of its lines include the tax.", examples=[False])
-    language: str | None = Field(description="In which it was issued.", examples=["en"])
+    prices_include_tax: bool = Field(description="Whether the prices of its lines include tax.", examples=[False])
+    language: str | None = Field(description="The language it was issued in.", examples=["en"])
     lines: list[ShownLine] = Field(examples=[[EXAMPLE_LINE]])
-    discount: ShownShare | None = Field(description="What is taken off the whole.", examples=[None])
-    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[EXAMPLE_TAX]])
-    notes: str | None = Field(description="Printed below.", examples=["Thank you for your business."])
+    discount: ShownShare | None = Field(description="The discount on the whole invoice.", examples=[None])
+    taxes: list[ShownTax] = Field(description="The tax at each rate.", examples=[[EXAMPLE_TAX]])
+    notes: str | None = Field(description="Printed below the lines.", examples=["Thank you for your business."])
     cost: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
-        description="What its lines cost the organisation, as far as known.", examples=["800.00"]
+        description="What its lines cost you, as far as known.", examples=["800.00"]
     )
     margin: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
-        description="What the lines with a known cost come to before tax, without that cost. Null if none has one.",
+        description="Net amount minus cost of the lines with a known cost. Null if no line has one.",
         examples=["400.00"],
     )
     uncosted_lines: Annotated[int | None, _REQUIRES_COSTS] = Field(
-        title="Lines without a cost", description="How many lines have no known cost.", examples=[0]
+        title="Lines without cost", description="How many lines have no known cost.", examples=[0]
     )
     uncosted_net: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
-        title="Net without a cost",
-        description="What those come to before tax: it is not in the margin.",
+        title="Net without cost",
+        description="The net amount of those lines, which is not in the margin.",
         examples=["0.00"],
     )
     e_invoice: EInvoiceReadiness | None = Field(
         title="E-invoice",
-        description="By EN 16931, inside the PDF. Null until it is issued.",
+        description="An EN 16931 e-invoice inside the PDF. Null until it is issued.",
         examples=[_EXAMPLE_E_INVOICE],
     )
     peppol: EInvoiceReadiness | None = Field(
-        description="Whether it can go through that network.", examples=[_EXAMPLE_E_INVOICE]
+        description="Whether it can be sent through the Peppol network.", examples=[_EXAMPLE_E_INVOICE]
     )
-    reminders: int = Field(description="How often the customer was reminded.", examples=[0])
+    reminders: int = Field(description="How many reminders were sent.", examples=[0])
     reminded_at: str | None = Field(title="Last reminder", examples=[None], json_schema_extra=_MOMENT)
     voided_at: str | None = Field(title="Voided", examples=[None], json_schema_extra=_MOMENT)
-    void_reason: str | None = Field(title="Why void", examples=[None])
+    void_reason: str | None = Field(title="Reason for voiding", examples=[None])
 
 
 def payment_status_of(total: int, paid: int, credited: int) -> InvoiceStatus:
@@ -204,7 +205,8 @@ class ListedInvoice(StoredRecord):
     due: int
     issued_on: str | None
     due_on: str | None
-    # Until when the organisation's books are closed, and the number of the invoice that deducts this one.
+    # Until when the organisation's books are closed; and the number of the invoice that deducts this one, empty if that
+    # is a draft.
     closed_until: str | None
     deducted_on: str | None
 
@@ -232,104 +234,128 @@ class ListedInvoice(StoredRecord):
         """Return the reasons why it cannot be edited."""
         if self.status == "draft":
             return []
-        return [
-            Reason(
-                f"{self.short_name} was issued, so it stays as it is.{self._alternative_text}",
-                self._alternative_operation,
-            )
-        ]
+        if self.status in {"void", "credited"}:
+            return [Reason(Message("{invoice} has been issued, so it can't be edited.", invoice=self.short_name))]
+        message = Message(
+            "{invoice} has been issued, so it can't be edited. Void or credit it instead.", invoice=self.short_name
+        )
+        return [Reason(message, instead="credit_invoice")]
 
     def not_deletable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be deleted."""
         if self.status == "draft":
             return []
-        return [
-            Reason(
-                f"{self.short_name} has a number, so it stays in the books.{self._alternative_text}",
-                self._alternative_operation,
-            )
-        ]
+        if self.status in {"void", "credited"}:
+            return [Reason(Message("{invoice} has been issued, so it can't be deleted.", invoice=self.short_name))]
+        message = Message(
+            "{invoice} has been issued, so it can't be deleted. Void or credit it instead.", invoice=self.short_name
+        )
+        return [Reason(message, instead="credit_invoice")]
 
     def not_sendable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be issued in its status, whatever it contains."""
         if self.status == "draft":
             return []
-        return [Reason(f"{self.short_name} was issued already. get_invoice shows it as it is now.", "get_invoice")]
+        return [Reason(Message("{invoice} has already been issued.", invoice=self.short_name), instead="get_invoice")]
 
     def not_voidable(self, _by: Actor) -> list[Reason]:
-        """Return all reasons why it cannot be made void."""
+        """Return all reasons why it cannot be voided."""
         if self.status == "draft":
-            return [Reason("A draft has no number. Delete it instead.", "delete_draft_invoice")]
+            return [Reason(Message("This is a draft. Delete it instead."), instead="delete_draft_invoice")]
+        name = self.short_name
         if self.status == "void":
-            return [Reason(f"{self.short_name} is void already.")]
+            return [Reason(Message("{invoice} is already void.", invoice=name))]
         if self.status == "credited":
-            return [Reason(f"{self.short_name} is credited already, so nothing is left to be made void.")]
+            return [Reason(Message("{invoice} is already credited in full, so it can't be voided.", invoice=name))]
         reasons = []
         if self.paid:
-            text = f"{self.paid_text} of {self.short_name} is paid. Credit it instead, or reverse the payment first."
-            reasons.append(Reason(text, "credit_invoice", also_unblocked_by="reverse_payment"))
-        if self.credited:
-            reasons.append(
-                Reason(f"{self.short_name} was credited. Credit what is left of it instead.", "credit_invoice")
+            message = Message(
+                "{amount} of {invoice} has been paid. Credit it instead, or reverse the payment first.",
+                amount=self.paid_amount,
+                invoice=name,
             )
-        # An invoice over zero cannot be credited, so it may be made void today even if its books are closed.
+            reasons.append(Reason(message, "reverse_payment", instead="credit_invoice"))
+        if self.credited:
+            message = Message("{invoice} is already partly credited. Credit the rest of it instead.", invoice=name)
+            reasons.append(Reason(message, instead="credit_invoice"))
+        # An invoice over zero cannot be credited, so it may be voided today even if its books are closed.
         if self.total and reasons_if_closed(self.issued_on or "", self.closed_until):
-            text = f"The books are closed until {self.closed_until}. Credit {self.short_name} instead."
-            reasons.append(Reason(text, "credit_invoice"))
+            message = Message(
+                "The books are closed until {closed_until}. Credit {invoice} instead.",
+                closed_until=CalendarDate(self.closed_until or ""),
+                invoice=name,
+            )
+            reasons.append(Reason(message, instead="credit_invoice"))
         return [*reasons, *self._reasons_if_deducted()]
 
     def not_creditable(self, _by: Actor) -> list[Reason]:
-        """Return the reasons why nothing of it can be credited."""
+        """Return the reasons why it cannot be credited."""
         if self.status == "draft":
-            return [Reason("A draft was never issued. Change or delete it instead.", "update_invoice")]
+            message = Message("This is a draft. Edit or delete it instead.")
+            return [Reason(message, instead=("update_invoice", "delete_draft_invoice"))]
         if self.status == "void":
-            return [Reason(f"{self.short_name} is void, so there is nothing to credit.")]
+            return [Reason(Message("{invoice} is void, so there's nothing to credit.", invoice=self.short_name))]
         if self.status == "credited":
-            return [Reason(f"{self.short_name} is credited already.")]
+            return [Reason(Message("{invoice} is already credited in full.", invoice=self.short_name))]
         if not self.total:
-            return [Reason(f"{self.short_name} comes to nothing. Void it instead.", "void_invoice")]
+            message = Message("The total of {invoice} is zero. Void it instead.", invoice=self.short_name)
+            return [Reason(message, instead="void_invoice")]
         return self._reasons_if_deducted()
 
     def not_remindable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why no reminder of it can be sent."""
         if self.status == "draft":
-            return [Reason("A draft was never sent. Send it first.", "send_invoice")]
+            return [Reason(Message("This is a draft. Send it first."), "send_invoice")]
         if is_payable(self.status):
             return []
-        return [Reason(f"There is nothing left to pay of {self.short_name}.")]
+        return [Reason(Message("There's nothing left to pay on {invoice}.", invoice=self.short_name))]
 
     def not_payable(self) -> list[Reason]:
         """Return the reasons why nothing can be paid on it."""
         if self.status == "draft":
-            return [Reason("A draft cannot be paid. Send it first.", "send_invoice", unblock_on=self.id)]
+            message = Message("A draft can't be paid. Send it first.")
+            return [Reason(message, "send_invoice", unblock_on=self.id)]
         if is_payable(self.status):
             return []
-        word = {"void": "is void", "paid": "is paid already", "credited": "is credited"}[self.status]
-        return [Reason(f"{self.short_name} {word}, so there is nothing to pay. The money can stay on account.")]
+        messages = {
+            "void": Message("{invoice} is void. The money can stay on account.", invoice=self.short_name),
+            "paid": Message("{invoice} is already paid. The money can stay on account.", invoice=self.short_name),
+            "credited": Message(
+                "{invoice} is credited in full. The money can stay on account.", invoice=self.short_name
+            ),
+        }
+        return [Reason(messages[self.status])]
 
     @property
-    def paid_text(self) -> str:
-        """The amount paid, with the currency."""
-        return f"{amount_text(self.paid, self.currency)} {self.currency}"
+    def total_amount(self) -> Amount:
+        """The total."""
+        return Amount(amount_text(self.total, self.currency), self.currency)
 
     @property
-    def due_text(self) -> str:
-        """The amount due, with the currency."""
-        return f"{amount_text(self.due, self.currency)} {self.currency}"
+    def paid_amount(self) -> Amount:
+        """The amount paid."""
+        return Amount(amount_text(self.paid, self.currency), self.currency)
+
+    @property
+    def due_amount(self) -> Amount:
+        """The amount due."""
+        return Amount(amount_text(self.due, self.currency), self.currency)
 
     def _reasons_if_deducted(self) -> list[Reason]:
         if self.deducted_on is None:
             return []
-        text = f"{self.short_name} is taken off on {self.deducted_on}. Take it out there, or void or credit that first."
-        return [Reason(text, "get_invoice")]
-
-    @property
-    def _alternative_operation(self) -> str | None:
-        return None if self.status in {"draft", "void", "credited"} else "credit_invoice"
-
-    @property
-    def _alternative_text(self) -> str:
-        return " Void or credit it instead." if self._alternative_operation else ""
+        if not self.deducted_on:
+            message = Message(
+                "{invoice} is deducted on a draft for the same quote. Remove it there or delete that draft first.",
+                invoice=self.short_name,
+            )
+            return [Reason(message, "get_invoice")]
+        message = Message(
+            "{invoice} is deducted on {later_invoice}. Void or credit {later_invoice} first.",
+            invoice=self.short_name,
+            later_invoice=self.deducted_on,
+        )
+        return [Reason(message, "get_invoice")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +366,7 @@ class Invoice(ListedInvoice):
 
     supplied_from: str | None
     supplied_until: str | None
-    # Whether somebody typed the dates of supply. If not, they are computed from what the invoice bills.
+    # Whether the dates of supply were typed in. If not, they are computed from what the invoice bills.
     supply_typed: bool
     prices_include_tax: bool
     site_id: str | None
@@ -371,21 +397,19 @@ class Invoice(ListedInvoice):
         discount = share_to_discount(self.discount, self.currency)
         return PricingTerms(self.currency, self.prices_include_tax, discount, self.discount_shares or {})
 
-    @property
-    def total_text(self) -> str:
-        """The total with the currency."""
-        return f"{amount_text(self.total, self.currency)} {self.currency}"
-
     def not_issuable(self, settings: OrganisationSettings, today: str) -> list[Reason]:
         """Return the reasons in its content why it cannot be issued today."""
         reasons = settings.reasons_if_closed(today)
-        instead = f"Delete it, and draft another in {settings.currency}."
+        instead = Message("Delete this draft, and draft the invoice in {currency}.", currency=settings.currency)
         reasons += settings.reasons_if_foreign(self.currency, instead, "delete_draft_invoice")
         if not any(line["kind"] == "item" for line in self.lines):
-            reasons.append(Reason("There is no line with a price on it. Add one first.", "update_invoice"))
+            reasons.append(Reason(Message("There's no line with a price. Add one first."), "update_invoice"))
         if self.total < 0:
-            text = "It comes to less than nothing. Credit the invoice that it takes off, or change its lines."
-            reasons.append(Reason(text, "update_invoice"))
+            message = Message("The total is below zero. Change the lines, or credit the invoice that they deduct.")
+            reasons.append(Reason(message, "update_invoice"))
         if self.due_on and self.due_on < today:
-            reasons.append(Reason(f"It is due on {self.due_on}, which is past. Change that first.", "update_invoice"))
+            message = Message(
+                "The due date {due_on} is in the past. Change it first.", due_on=CalendarDate(self.due_on)
+            )
+            reasons.append(Reason(message, "update_invoice"))
         return reasons

@@ -23,6 +23,7 @@ from mainstay.business.quotes.reactions import refresh_customer_and_quote_search
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import ImmediateReaction, Reaction, ReactionEvent, TaskKind
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import StoredRecord
 
@@ -37,7 +38,9 @@ def draft_deposit_on_acceptance(ctx: Context, quote: StoredRecord) -> None:
     if not ctx.actor.can(Permission.INVOICES_CHANGE):
         return
     if deposit := _draft_deposit_if_due(ctx, QUOTES.fetch(ctx, quote.id)):
-        ctx.effects.append(f"The deposit invoice is drafted: {deposit.total_text}. Nobody gets it until you send it.")
+        ctx.effects.append(
+            Message("Creates a draft deposit invoice for {total}, for you to send.", total=deposit.total_amount)
+        )
 
 
 def _draft_deposit_if_due(ctx: Context, quote: Quote) -> Invoice | None:

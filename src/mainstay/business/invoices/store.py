@@ -38,7 +38,7 @@ _COLUMNS = {
 }
 _FACTS = {
     "closed_until": CLOSED_UNTIL_SQL,
-    "deducted_on": "(SELECT coalesce(later.number, 'a draft for the same quote') FROM billed_source"
+    "deducted_on": "(SELECT coalesce(later.number, '') FROM billed_source"
     " JOIN invoice AS later ON later.organisation_id = :organisation AND later.id = billed_source.invoice_id"
     " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = invoice.id)",
 }

@@ -17,11 +17,11 @@ from mainstay.documents.locales import Locale
 from mainstay.identity.emails import EMAIL_TASK, LINK_MARK
 from mainstay.kernel.context import Context
 from mainstay.values.email_address import fold_address
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Reason
 
 _MAX_ADDRESSES = 10
-_NO_ADDRESS = "There is no address to mail it to. Give {} one, {}."
-_NO_REPLY_ADDRESS = "The organisation has no e-mail address, so nobody can answer the mail. Add one in settings."
+_NO_REPLY_ADDRESS = Message("Your organisation has no email address, so nobody can reply. Add one in settings.")
 
 
 class EmailedDocument(NamedTuple):
@@ -39,18 +39,12 @@ EmailValues = Callable[[Locale], Mapping[str, str]]
 
 # With `none`, no email is sent: the organisation hands the document over itself.
 DeliveryMethod = Literal["email", "none"]
-DELIVER_FIELD: Any = Field("email", description="`none` issues it without a mail.")
+DELIVER_FIELD: Any = Field("email", description="`none`: issue it without an email.")
 
 
 def recipients_field(replaced: str) -> Any:
     """Create the input field for addresses that replace the usual ones."""
-    return Field(None, max_length=_MAX_ADDRESSES, title="To", description=f"Addresses, in place of {replaced}.")
-
-
-_WITHOUT_ADDRESS: dict[DeliveryMethod | None, str] = {
-    "email": "say where it is to go, or issue it without a mail",
-    None: "or say where it is to go",
-}
+    return Field(None, max_length=_MAX_ADDRESSES, title="To", description=f"Email addresses, instead of {replaced}.")
 
 
 class Recipients(NamedTuple):
@@ -74,10 +68,8 @@ def find_customer_recipients(
     if deliver == "none":
         return Recipients([], [])
     to = addresses or _find_usual_addresses(ctx, customer, receives)
-    return _to_recipients(
-        to,
-        Reason(_NO_ADDRESS.format(customer.name, _WITHOUT_ADDRESS[deliver]), "update_customer", unblock_on=customer.id),
-    )
+    message = _describe_missing_address(customer.name, deliver)
+    return _to_recipients(to, Reason(message, "update_customer", unblock_on=customer.id))
 
 
 def find_supplier_recipients(
@@ -87,10 +79,8 @@ def find_supplier_recipients(
     if deliver == "none":
         return Recipients([], [])
     to = addresses or ([supplier.email] if supplier.email else [])
-    return _to_recipients(
-        to,
-        Reason(_NO_ADDRESS.format(supplier.name, _WITHOUT_ADDRESS[deliver]), "save_supplier", unblock_on=supplier.id),
-    )
+    message = _describe_missing_address(supplier.name, deliver)
+    return _to_recipients(to, Reason(message, "save_supplier", unblock_on=supplier.id))
 
 
 def email_document(
@@ -121,12 +111,30 @@ def email_document(
         payload |= {"link_kind": emailed.link_kind, "link": emailed.linked_id}
     for address in to:
         ctx.add_task(_build_email_task(address, payload, Lane.EMAILS if emailed.document.files["pdf"] else Lane.PDFS))
-        ctx.effects.append(f"{emailed.document.short_name if brief else 'It'} is mailed to {address}: {subject}")
+        ctx.effects.append(
+            Message(
+                "{document} by email to {address}: {subject}",
+                document=emailed.document.short_name,
+                address=address,
+                subject=subject,
+            )
+            if brief
+            else Message("Email to {address}: {subject}", address=address, subject=subject)
+        )
     if not brief:
         # The link is created when the email is sent; each recipient gets one of their own.
-        ctx.effects.append(f"The mail says:\n{text.replace(LINK_MARK, '[link]').strip()}")
+        ctx.effects.append(Message("The email says:\n{text}", text=text.replace(LINK_MARK, "[link]").strip()))
     if not snapshot.issuer.email and _NO_REPLY_ADDRESS not in ctx.warnings:
         ctx.warnings.append(_NO_REPLY_ADDRESS)
+
+
+def _describe_missing_address(name: str, deliver: DeliveryMethod | None) -> Message:
+    """Return the reason that there is no address; without an email, a document can be issued but not a reminder."""
+    if deliver is None:
+        return Message("{name} has no email address. Add one, or enter where to send it.", name=name)
+    return Message(
+        "{name} has no email address. Add one, enter where to send it, or issue it without an email.", name=name
+    )
 
 
 def _to_recipients(to: Sequence[str], no_address: Reason) -> Recipients:
@@ -150,7 +158,7 @@ def _find_usual_addresses(ctx: Context, customer: Customer, receives: str) -> li
 def _build_email_task(to: str, payload: dict[str, str], lane: Lane) -> OutboxTask:
     subject = payload["subject"]
     message = TaskMessage(payload["paper"], to, subject)
-    return OutboxTask(EMAIL_TASK, {"to": to, **payload}, f"Mail to {to}: {subject}", message, lane=lane)
+    return OutboxTask(EMAIL_TASK, {"to": to, **payload}, f"Email to {to}: {subject}", message, lane=lane)
 
 
 def _render_html(text: str, button: str, language: str) -> str:

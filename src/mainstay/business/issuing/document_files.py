@@ -10,6 +10,7 @@ from mainstay.documents.document_content import document_title_of
 from mainstay.documents.messages import translate
 from mainstay.documents.snapshot import Snapshot
 from mainstay.infrastructure.database import Row
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import Output
 
@@ -59,23 +60,23 @@ def is_issued(document: Mapping[str, Any]) -> bool:
 
 
 class PaperOut(Output):
-    """A file of a document, while it is made and when it is there."""
+    """A file of a document, before and after it is created."""
 
     noun = "paper"
 
-    record_id: str = Field(description="Whose it is.")
+    record_id: str = Field(description="The record that it belongs to.")
     form: FileForm
-    name: str = Field(description="What the file is called.")
-    sha256: str | None = Field(description="The SHA-256 of its content; null until it is made.")
+    name: str = Field(description="The file name.")
+    sha256: str | None = Field(description="The SHA-256 of its content; null until the file is created.")
 
 
 class MadeOut(Output):
-    """The files of a document that were made, each by the SHA-256 of its content; for an archive of documents."""
+    """The files of a document that were created, each by the SHA-256 of its content; for an archive of documents."""
 
     noun = "made"
 
-    id: str = Field(description="Whose they are.")
-    named: str | None = Field(description="What people call it beside its title; null where it was never issued.")
+    id: str = Field(description="The record that they belong to.")
+    named: str | None = Field(description="The number that people know it by; null if it was never issued.")
     pdf: str | None
     void: str | None
     ubl: str | None
@@ -92,9 +93,9 @@ class ProofOut(Output):
 
     noun = "proof"
 
-    record_id: str = Field(description="Whose it is.")
-    name: str = Field(description="What the file is called.")
-    snapshot: str = Field(description="All that is printed.")
+    record_id: str = Field(description="The record that it belongs to.")
+    name: str = Field(description="The file name.")
+    snapshot: str = Field(description="Everything that is printed.")
 
     @classmethod
     def from_snapshot(cls, record: str, label: str, snapshot: Snapshot) -> "ProofOut":
@@ -119,11 +120,11 @@ def document_file_of(document: IssuableDocument, form: FileForm = "pdf") -> Pape
 def snapshot_of(document: IssuableDocument) -> Snapshot:
     """Return the snapshot taken when a document was issued; refuse if it was never issued."""
     if document.snapshot is None:
-        raise Conflict(f"{document.short_name} was never sent, and has no file until it is.")
+        raise Conflict(Message("{document} has not been sent, so it has no file yet.", document=document.short_name))
     return Snapshot.model_validate_json(document.snapshot)
 
 
 def check_not_issued(document: IssuableDocument) -> None:
     """Refuse a draft PDF of an issued document, which has a PDF of its own."""
     if document.snapshot is not None:
-        raise Conflict(f"{document.short_name} was issued. Look at its PDF instead.")
+        raise Conflict(Message("{document} has been issued. Open its PDF instead.", document=document.short_name))

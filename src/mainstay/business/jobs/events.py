@@ -7,14 +7,14 @@ from mainstay.vocabulary.record_json import find_changed_fields
 
 
 class JobCreated(Event):
-    """A job was made."""
+    """A job was created."""
 
     name = "job.created"
     output = JobOut
 
 
 class JobUpdated(Event):
-    """A job's details or state changed."""
+    """A job's details or status changed."""
 
     name = "job.updated"
     output = JobOut
@@ -28,21 +28,21 @@ class JobScheduled(Event):
 
 
 class JobStarted(Event):
-    """Work on a job began."""
+    """Work on a job started."""
 
     name = "job.started"
     output = JobOut
 
 
 class JobCompleted(Event):
-    """The work of a job is done."""
+    """A job was done."""
 
     name = "job.completed"
     output = JobOut
 
 
 class JobCancelled(Event):
-    """A job was called off."""
+    """A job was cancelled."""
 
     name = "job.cancelled"
     output = JobOut

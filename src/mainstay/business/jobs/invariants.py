@@ -18,7 +18,7 @@ def find_wrong_stages(context: CheckContext) -> Iterator[Violation]:
     for number, stage, next_action, *progress in jobs:
         expected = stage_of(JobProgress._make(progress))
         if (stage, next_action) != expected:
-            yield Violation(f"job {number}", f"is kept at the stage {stage}, and is at {expected[0]}")
+            yield Violation(f"job {number}", f"stores the stage {stage} but is at {expected[0]}")
 
 
 def find_wrong_access(context: CheckContext) -> Iterator[Violation]:
@@ -31,7 +31,7 @@ def find_wrong_access(context: CheckContext) -> Iterator[Violation]:
     for number, assigned, lead, viewers in jobs:
         people = {*orjson.loads(str(assigned)), *([lead] if lead else [])}
         if people != set(str(viewers or "").split()):
-            yield Violation(f"job {number}", "is not seen by exactly those who are assigned to it")
+            yield Violation(f"job {number}", "cannot be seen by exactly the people assigned to it")
 
 
 _CUSTOMERS_OF_VISIBLE_JOBS = (
@@ -41,12 +41,12 @@ _VISIBLE_CUSTOMERS = "SELECT 'customer ' || id, person_id FROM own_customer WHER
 
 INVARIANTS = (
     make_numbers_invariant("job", "SELECT number FROM job WHERE organisation_id = :organisation"),
-    Invariant("stages", "The stage of each job follows from how far it is", find_wrong_stages),
-    Invariant("assigned_people", "Those who are assigned to a job see it", find_wrong_access),
+    Invariant("stages", "Jobs store the stage that their progress gives", find_wrong_stages),
+    Invariant("assigned_people", "People assigned to a job can see it", find_wrong_access),
     same_rows_invariant(
         "own_customers",
-        "Whoever sees a job sees its customer",
-        (_CUSTOMERS_OF_VISIBLE_JOBS, "is not seen by {0}, who sees a job of it"),
-        (_VISIBLE_CUSTOMERS, "is seen by {0}, who sees no job of it"),
+        "People who can see a job can see its customer",
+        (_CUSTOMERS_OF_VISIBLE_JOBS, "cannot be seen by {0}, who can see one of its jobs"),
+        (_VISIBLE_CUSTOMERS, "can be seen by {0}, who cannot see any of its jobs"),
     ),
 )

@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 from pydantic import Field
 
 from mainstay.values.address import Address
-from mainstay.values.choices import to_label
-from mainstay.values.durations import hours_text
+from mainstay.values.message import Choice, Duration, Message, PossibleChoices
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission, RequiresPermissionForValues
 from mainstay.vocabulary.record_json import PriceText
@@ -97,29 +96,29 @@ class JobOut(Record):
     title: str = Field(examples=["Replace the boiler"])
     status: JobStatus = Field(examples=["open"])
     stage: Annotated[JobStage | None, OFFICE_STAGES] = Field(
-        description="Where it stands on the board; derived. `closed` is without an invoice for all of it.",
+        description="Its column on the board; derived. `closed` means closed without a full invoice.",
         examples=["toSchedule"],
     )
     next_action: Annotated[str | None, _OFFICE_NEXT_ACTIONS, _VISIT_NEXT_ACTION] = Field(
-        title="Next step", description="What is to be done next.", examples=["Plan a visit"]
+        title="Next step", description="What to do next.", examples=["Plan a visit"]
     )
     priority: Priority = Field(examples=["normal"])
     customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     site_id: str | None = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9K1N3P"])
     site_name: str | None = Field(title="Site", examples=["2 Weir Lane"])
-    site_address: Address | None = Field(title="Address", examples=[_EXAMPLE_ADDRESS])
+    site_address: Address | None = Field(title="Work address", examples=[_EXAMPLE_ADDRESS])
     description: str | None = Field(examples=["The key is with the neighbour."])
-    due_on: str | None = Field(title="Due", examples=["2026-11-27"], json_schema_extra={"format": "date"})
+    due_on: str | None = Field(title="Due date", examples=["2026-11-27"], json_schema_extra={"format": "date"})
     lead_person_id: str | None = Field(examples=[_EXAMPLE_PERSON])
-    lead_person_name: str | None = Field(title="Led by", examples=["Tom Ashworth"])
+    lead_person_name: str | None = Field(title="Lead", examples=["Tom Ashworth"])
     assigned: list[str] = Field(
-        description="The ids of the people who see it and work on it.", examples=[[_EXAMPLE_PERSON]]
+        title="Team", description="The ids of the people who work on it.", examples=[[_EXAMPLE_PERSON]]
     )
     tags: list[str] = Field(examples=[["boiler"]])
     next_visit_at: Annotated[str | None, RequiresPermission(Permission.ALL_SCHEDULE_READ)] = Field(
         title="Next visit",
-        description="When the next planned visit begins.",
+        description="When the next planned visit starts.",
         examples=[None],
         json_schema_extra={"format": "date-time"},
     )
@@ -127,12 +126,12 @@ class JobOut(Record):
         description="How it is billed.", examples=["timeAndMaterials"]
     )
     budget: Annotated[PriceText | None, RequiresPermission(Permission.PRICES_READ)] = Field(
-        description="What was agreed or estimated.", examples=["1200.00"]
+        description="The agreed or estimated price.", examples=["1200.00"]
     )
     customer_order_number: Annotated[str | None, _OFFICE_ONLY] = Field(title="Customer's order number", examples=[None])
     quote_id: Annotated[str | None, _OFFICE_ONLY] = Field(examples=[None])
     cancel_reason: str | None = Field(examples=[None])
-    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="Reference elsewhere", examples=[None])
+    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID", examples=[None])
 
 
 class JobProgress(NamedTuple):
@@ -184,10 +183,11 @@ class UnbilledWork(NamedTuple):
     minutes: int
     materials: int
 
-    def __str__(self) -> str:
-        hours = f"{hours_text(self.minutes)} h of work" if self.minutes else ""
-        materials = f"{self.materials} line{'s' * (self.materials > 1)} of materials" if self.materials else ""
-        return " and ".join(filter(None, (hours, materials)))
+    def describe(self) -> list[Message]:
+        """Return the hours and the materials, as far as there are any."""
+        hours = Message("{hours} h of work", hours=Duration(self.minutes))
+        materials = Message("{count} line of materials", plural="{count} lines of materials", count=self.materials)
+        return [*([hours] if self.minutes else []), *([materials] if self.materials else [])]
 
 
 class JobStep(NamedTuple):
@@ -227,7 +227,7 @@ _STEPS: dict[JobStage, JobStep] = {
     "inProgress": JobStep("Finish the work", "done"),
     "toInvoice": JobStep("Close the job", "closed"),
     "paid": JobStep("Close the job", "closed"),
-    "onHold": JobStep("Take it up again", "open"),
+    "onHold": JobStep("Resume the job", "open"),
     "cancelled": JobStep("Reopen the job", "open"),
 }
 
@@ -297,32 +297,53 @@ class Job(StoredRecord):
 
     def not_movable(self, by: Actor, new_status: SettableJobStatus) -> list[Reason]:
         """Return why it cannot be set to this state."""
-        words = to_label(new_status).lower()
         if new_status == self.status:
-            return [Reason(f"{self.number} is {words} already.")]
+            return [Reason(Message("{job} is already {status}.", job=self.number, status=Choice(new_status)))]
         if not _can_set(by, self.status, new_status):
-            return [Reason(f"The role {by.role} may not make it {words}. Ask the office.", forbids=True)]
+            message = Message(
+                "You cannot change the status of {job} to {status}. Ask the office.",
+                job=self.number,
+                status=Choice(new_status),
+            )
+            return [Reason(message, forbids=True)]
         if new_status not in _NEXT_STATUSES[self.status]:
-            possible = ", ".join(_NEXT_STATUSES[self.status])
-            return [Reason(f"{self.number} is {to_label(self.status).lower()}. From there it can become: {possible}.")]
+            message = Message(
+                "{job} is {status}. It can only become {possible}.",
+                job=self.number,
+                status=Choice(self.status),
+                possible=PossibleChoices(_NEXT_STATUSES[self.status]),
+            )
+            return [Reason(message)]
         return [*self._reasons_if_timed(by, new_status), *self._reasons_if_unpaid(new_status)]
 
-    def closing_warnings(self, unbilled: UnbilledWork) -> list[str]:
+    def closing_warnings(self, unbilled: UnbilledWork) -> list[Message]:
         """Return warnings about work that would stay unbilled if the job is closed."""
+        hint = Message("Call draft_invoice.")
         if any(unbilled):
-            what = f"{self.number} has {unbilled} on no invoice"
-        elif self.invoiced or self.billing == "nonBillable":
+            return [
+                Message(
+                    "{job} has work that is not on an invoice: {unbilled}. Invoice it if the customer should pay.",
+                    for_programs=hint,
+                    job=self.number,
+                    unbilled=unbilled.describe(),
+                )
+            ]
+        if self.invoiced or self.billing == "nonBillable":
             return []
-        else:
-            what = f"{self.number} is closed without an invoice for all of it"
-        return [f"{what}. Invoice it if it is to be billed (draft_invoice)."]
+        return [
+            Message(
+                "{job} is closed without a full invoice. Create one if the customer should pay.",
+                for_programs=hint,
+                job=self.number,
+            )
+        ]
 
     def not_cancellable(self, by: Actor) -> list[Reason]:
         """Return why it cannot be cancelled."""
         if self.status == "cancelled":
-            return [Reason(f"{self.number} is cancelled already.")]
+            return [Reason(Message("{job} is already cancelled.", job=self.number))]
         if self.status == "closed":
-            return [Reason(f"{self.number} is closed. Reopen it first.", unblocked_by="change_job_status")]
+            return [Reason(Message("{job} is closed. Reopen it first.", job=self.number), first="change_job_status")]
         return self._reasons_if_timed(by, "cancelled")
 
     def not_workable(self) -> list[Reason]:
@@ -331,7 +352,8 @@ class Job(StoredRecord):
 
     def _reasons_if_over(self) -> list[Reason]:
         if is_over(self.status):
-            return [Reason(f"{self.number} is {self.status}. Reopen it first.", unblocked_by="change_job_status")]
+            message = Message("{job} is {status}. Reopen it first.", job=self.number, status=Choice(self.status))
+            return [Reason(message, first="change_job_status")]
         return []
 
     def _reasons_if_timed(self, by: Actor, new_status: str) -> list[Reason]:
@@ -339,15 +361,25 @@ class Job(StoredRecord):
             return []
         # People who see only their own hours may not learn whose timer runs, and cannot stop it.
         if by.can(Permission.ALL_HOURS_READ):
-            advice = "Stop it first. list_hours of the job with the status `running` tells whose it is."
+            message = Message(
+                "A timer is still running on {job}. Stop it first.",
+                for_programs=Message("list_hours of the job with the status `running` shows whose it is."),
+                job=self.number,
+            )
         else:
-            advice = "Stop it first if it is yours. Otherwise whoever started it does, or someone in the office."
-        return [Reason(f"A timer still runs on {self.number}. {advice}", unblocked_by="stop_timer")]
+            message = Message(
+                "A timer is still running on {job}. If it is not yours, ask the person who started it or the office to"
+                " stop it.",
+                job=self.number,
+            )
+        return [Reason(message, first="stop_timer")]
 
     def _reasons_if_unpaid(self, new_status: str) -> list[Reason]:
         if new_status != "closed" or not self.owed:
             return []
         if self.invoiced:
-            return [Reason(f"{self.number} is not paid yet. It closes by itself when it is.")]
-        text = f"{self.number} has an invoice that is not paid yet. Record the payment, or credit or void it, first."
-        return [Reason(text, unblocked_by="record_payment")]
+            return [Reason(Message("{job} is not paid yet. It closes automatically once it is.", job=self.number))]
+        message = Message(
+            "{job} has an unpaid invoice. Record the payment, or credit or void the invoice, first.", job=self.number
+        )
+        return [Reason(message, first="record_payment")]

@@ -27,6 +27,7 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
+from mainstay.values.message import Choice, FieldName, Message
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission, RequiresPermission, find_withheld_values
 from mainstay.vocabulary.refusal import Forbidden, raise_if_blocked
@@ -34,37 +35,31 @@ from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
 _MAX_PEOPLE = 50
 
-_CustomerId = Annotated[
-    str, make_id_validator("customer"), Field(title="Customer", description="For whom: the customer's id.")
-]
+_CustomerId = Annotated[str, make_id_validator("customer"), Field(title="Customer", description="The customer's id.")]
 _SiteId = Annotated[
-    Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where: a site of the customer.")
+    Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work is done.")
 ]
-_Title = Annotated[TextLine, Field(description="What is to be done, in a few words.")]
-_Description = Annotated[Paragraph | None, Field(description="What else one should know. The field reads it.")]
-_Priority = Annotated[Priority, Field(description="How pressing it is.")]
-_Billing = Annotated[
-    Billing, Field(description="`fixed` by a quote, `timeAndMaterials` by what it took, or `nonBillable`.")
-]
+_Title = Annotated[TextLine, Field(description="The work in a few words.")]
+_Description = Annotated[Paragraph | None, Field(description="Visible to the people doing the work.")]
+_Priority = Annotated[Priority, Field(description="`low`, `normal`, `high` or `urgent`.")]
+_Billing = Annotated[Billing, Field(description="A `fixed` price, `timeAndMaterials`, or `nonBillable`.")]
 _OrderNumber = Annotated[
     TextLine | None,
-    Field(title="Customer's order number", description="What the customer wants to read on the invoice."),
+    Field(title="Customer's order number", description="Printed on the invoice."),
 ]
-_Budget = Annotated[Price | None, Field(description="What was agreed or estimated, before tax, such as 1200.00.")]
-_DueOn = Annotated[StoredDay | None, Field(title="Due", description="The date by which it is to be done.")]
+_Budget = Annotated[Price | None, Field(description="The agreed or estimated price before tax, e.g. 1200.00.")]
+_DueOn = Annotated[StoredDay | None, Field(title="Due date", description="When the work must be done.")]
 _Lead = Annotated[
     Annotated[str, make_id_validator("person")] | None,
-    Field(title="Led by", description="Who answers for it: a person's id."),
+    Field(title="Lead", description="The id of the person in charge."),
 ]
-_Tags = Annotated[
-    list[TextLine], Field(max_length=20, description="Words to find it by, such as boiler."), WITHOUT_DUPLICATES
-]
+_Tags = Annotated[list[TextLine], Field(max_length=20, description="E.g. boiler, warranty."), WITHOUT_DUPLICATES]
 _Assigned = Annotated[
     list[Annotated[str, make_id_validator("person")]],
-    Field(max_length=_MAX_PEOPLE, description="The ids of the people who work on it: they see it."),
+    Field(title="Team", max_length=_MAX_PEOPLE, description="The ids of the people who work on it and can see it."),
 ]
 _ExternalRef = Annotated[
-    TextLine | None, Field(title="Reference elsewhere", description="What another system calls it; no two share one.")
+    TextLine | None, Field(title="External ID", description="ID in your old or accounting software. Must be unique.")
 ]
 _JobId = Annotated[str, Field(title="Job", description="The job's id or number.")]
 
@@ -74,10 +69,10 @@ class ListJobs(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("job")] = STARTING_AFTER
     status: Literal["live", "enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"] | None = Field(
-        None, description="Only these; `live` are all that are neither closed nor cancelled."
+        None, description="Only this status; `live` means neither closed nor cancelled."
     )
     stage: Annotated[JobStage | None, OFFICE_STAGES] = Field(None, description="Only jobs at this stage of the board.")
-    priority: Priority | None = Field(None, description="Only jobs that are so pressing.")
+    priority: Priority | None = Field(None, description="Only jobs with this priority.")
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only jobs of this customer."
     )
@@ -85,20 +80,20 @@ class ListJobs(ListInput):
         None, title="Site", description="Only jobs at this site."
     )
     lead_person_id: Annotated[str | None, make_id_validator("person")] = Field(
-        None, title="Led by", description="Only jobs that this person leads."
+        None, title="Lead", description="Only jobs that this person leads."
     )
     due_before: Day | None = Field(
         None,
         title="Due before",
-        description="Only jobs that are not done and were due before this date, by their date.",
+        description="Only unfinished jobs due before this date, soonest first.",
     )
     text: SearchText | None = Field(
         None,
         title="Search",
-        description="Only jobs found by this: number, or words of title, customer, address, description or tags.",
+        description="Number, or words of the title, customer, address, description or tags.",
     )
     order: Literal["newest", "due"] = Field(
-        "newest", description="`newest` first, or those `due` soonest first, without those that have no date."
+        "newest", description="`newest` first, or `due` soonest first, without those that have no date."
     )
 
     def fixed_order(self) -> str | None:
@@ -113,13 +108,13 @@ class GetJob(Input):
 
 
 class CreateJob(Input):
-    """What is to be done, and for whom."""
+    """The work, and the customer."""
 
     customer_id: _CustomerId
     title: _Title
     site_id: _SiteId = None
     description: _Description = None
-    status: Literal["enquiry", "open"] = Field("open", description="`enquiry` where it is not agreed yet.")
+    status: Literal["enquiry", "open"] = Field("open", description="Use `enquiry` until the customer agrees.")
     priority: _Priority = "normal"
     billing: _Billing = "timeAndMaterials"
     customer_order_number: _OrderNumber = None
@@ -150,23 +145,25 @@ class UpdateJob(Input):
 
 
 class ChangeJobStatus(Input):
-    """Which job, and what it becomes."""
+    """Which job, and its new status."""
 
     job_id: _JobId
-    status: SettableJobStatus = Field(
-        description="What it becomes. `open` also reopens a job that is closed or cancelled."
-    )
-    reason: Paragraph | None = Field(None, title="Why", description="Why, for all to read: a note beside the job.")
+    status: SettableJobStatus = Field(description="The new status. `open` also reopens a closed or cancelled job.")
+    reason: Paragraph | None = Field(None, title="Reason", description="Added to the job as a note for everyone.")
 
 
 @operation(permission=Permission.JOBS_READ, effect=Effect.READ, api_path="GET /jobs")
 def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
     """List jobs.
 
-    Members and subcontractors see the jobs they are assigned to or planned on.
+    Find work by customer, stage, due date or text. Members and subcontractors only see jobs that they are assigned to
+    or have a visit for.
     """
     if given.stage in find_withheld_values([OFFICE_STAGES], ctx.actor.permissions):
-        raise Forbidden(f"The role {ctx.actor.role} may not ask by the stage {given.stage}. Ask by status instead.")
+        message = Message(
+            "You cannot filter by the stage {stage}. Filter by status instead.", stage=Choice(given.stage or "")
+        )
+        raise Forbidden(message)
     return JOBS.page(ctx, given)
 
 
@@ -174,21 +171,19 @@ def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
     permission=Permission.JOBS_READ, effect=Effect.READ, api_path="GET /jobs/{job_id}", single_statement=True, on=JOBS
 )
 def get_job(_ctx: Context, _given: GetJob, job: Job) -> Job:
-    """Get a job.
+    """Show job.
 
-    By its id or its number.
+    By its id or number.
     """
     return job
 
 
-@operation(
-    permission=Permission.JOBS_CHANGE, effect=Effect.CHANGE, api_path="POST /jobs", done_message="The job is created."
-)
+@operation(permission=Permission.JOBS_CHANGE, effect=Effect.CHANGE, api_path="POST /jobs", done_message="Job created.")
 def create_job(ctx: Context, given: CreateJob) -> Job:
-    """Make a job.
+    """New job.
 
-    For work that is agreed, or an enquiry that may become some; without siteId it is at the customer's only site. It
-    gets the next number; visits are planned with plan_visit.
+    Create a job for agreed work, or an enquiry or lead; without siteId it is at the customer's only site. It gets the
+    next number; book visits with plan_visit.
     """
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)
     raise_if_blocked(customer.not_usable())
@@ -207,12 +202,12 @@ def create_job(ctx: Context, given: CreateJob) -> Job:
     api_path="PATCH /jobs/{job_id}",
     on=JOBS,
     blocked_by=Job.not_changeable,
-    done_message="Your changes are saved.",
+    done_message="Job updated.",
 )
 def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
-    """Change a job's details.
+    """Edit job.
 
-    Only what is sent changes; null clears. Its state is changed with change_job_status, and cancel_job calls it off.
+    Only the fields you send change; null clears. Use change_job_status for its status and cancel_job to cancel it.
     """
     changes = given.sent_fields("job_id")
     _check_job_values(ctx, changes, job.customer_id, job)
@@ -229,13 +224,13 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
     effect=Effect.CHANGE,
     api_path="POST /jobs/{job_id}/status",
     on=JOBS,
-    done_message="The job's state is changed.",
+    done_message="Job status changed.",
 )
 def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
-    """Change how far a job is.
+    """Change job status.
 
-    Begin it, put it on hold, finish it, close it (which warns of work on no invoice) or reopen it. Members may do so
-    with their own jobs, between open and done.
+    Start a job, put it on hold, finish, close (warns about unbilled work) or reopen it. Members can do this with their
+    own jobs, between open and done.
     """
     raise_if_blocked(job.not_movable(ctx.actor, given.status))
     if given.status == "closed":
@@ -275,13 +270,17 @@ def _choose_site(ctx: Context, customer: Customer) -> str | None:
     """Return the only site of a customer, with a note about it. With several sites, warn that one has to be chosen."""
     sites = find_active_sites(ctx, customer.id)
     if len(sites) > 1:
-        ctx.warnings.append(
-            f"{customer.name} has several sites, and the job is at none yet. Choose one. list_sites shows them, and"
-            " update_job sets siteId."
+        message = Message(
+            "{customer} has several sites, so the job has none yet. Choose one.",
+            for_programs=Message("list_sites shows them, and update_job sets {field}.", field=FieldName("siteId")),
+            customer=customer.name,
         )
+        ctx.warnings.append(message)
         return None
     if sites:
-        ctx.warnings.append(f"The job is at {sites[0].name}, the only site of {customer.name}.")
+        ctx.warnings.append(
+            Message("The job is at {site}, the only site of {customer}.", site=sites[0].name, customer=customer.name)
+        )
     return sites[0].id if sites else None
 
 

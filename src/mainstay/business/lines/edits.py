@@ -20,6 +20,7 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.fields import TextLine as Text
+from mainstay.values.message import DecimalNumber, Message
 from mainstay.values.model_config import INPUT_CONFIG
 from mainstay.vocabulary.refusal import Fault, Invalid
 
@@ -29,16 +30,16 @@ class LineFields(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    kind: LineKind = omittable_field(description="An `item` if not said, a `text` or a `heading`.")
+    kind: LineKind = omittable_field(description="`item` (default), `text` or `heading`.")
     item_id: Annotated[Text | None, RecordReference(prefix="item")] = Field(
-        None, description="An item of the price list, by id or code: fills in the rest."
+        None, description="A price list item, by id or code. It fills in the other fields."
     )
-    description: Paragraph = omittable_field(description="What it is. Needed without itemId.")
-    quantity: SignedQuantity = omittable_field(description='How many, such as "2.5"; else "1".')
-    unit: Text | None = Field(None, description="What one counts it in, such as h.")
-    unit_price: SignedPrice = omittable_field(description='Such as "85.50". Needed without itemId.')
-    discount_percent: Percent = omittable_field(description='What is taken off it, such as "5".')
-    tax_rate_id: Text | None = Field(None, description="Where not the usual one; null for no tax.")
+    description: Paragraph = omittable_field(description="Required without itemId.")
+    quantity: SignedQuantity = omittable_field(description='E.g. "2.5". Default: "1".')
+    unit: Text | None = Field(None, description="E.g. h.")
+    unit_price: SignedPrice = omittable_field(description='E.g. "85.50". Required without itemId.')
+    discount_percent: Percent = omittable_field(description='Discount on this line, e.g. "5".')
+    tax_rate_id: Text | None = Field(None, description="Default: your usual rate; null for no tax.")
 
     @property
     def sent_fields(self) -> dict[str, Any]:
@@ -58,19 +59,19 @@ class EditFields(LineFields):
     """The fields of one edit of the lines."""
 
     edit: Literal["add", "set", "remove", "move"] = Field(
-        description="`add` a line, `set` fields of one, `remove` or `move` one."
+        description="`add` a line, or `set` fields of, `remove` or `move` an existing one."
     )
-    line_id: str | None = Field(None, description="Which line; not to add one.")
+    line_id: str | None = Field(None, description="The existing line; leave out for `add`.")
     position: WholeNumber | None = Field(
-        None, ge=1, le=MAX_LINES, description="Where it goes, from 1; else an added line is last."
+        None, ge=1, le=MAX_LINES, description="New position, from 1. Default: an added line goes last."
     )
 
 
 class SalesFields(BaseModel):
     """The additional fields of a line on quotes and invoices."""
 
-    optional: bool = omittable_field(description="Whether the customer may choose it; quotes only.")
-    cost: Price | None = Field(None, description="What one unit costs you; never shown to customers.")
+    optional: bool = omittable_field(description="The customer can choose it. Quotes only.")
+    cost: Price | None = Field(None, description="What one unit costs you. Never shown to customers.")
 
 
 class NewLine(LineFields, SalesFields):
@@ -125,21 +126,26 @@ def apply_edits(lines: Sequence[Line], edits: Sequence[EditFields], maker: LineM
     return check_limits(changed, "edits", lines_before=lines)
 
 
-def check_limits(lines: list[Line], field: str, instead: str = "", lines_before: Sequence[Line] = ()) -> list[Line]:
-    """Return the lines; refuse more lines or longer texts than a document may have, and say what to do `instead`.
+def check_limits(
+    lines: list[Line], field: str, advice: Message | None = None, lines_before: Sequence[Line] = ()
+) -> list[Line]:
+    """Return the lines; refuse more lines or longer texts than a document may have, and give the advice.
 
     Texts may stay as long as they are in `before`, so that texts older than the limit can be shortened step by step.
     """
     if len(lines) > MAX_LINES:
-        problem = f"would make more than {MAX_LINES} lines"
-        raise Invalid([Fault(field, f"{problem}; {instead}" if instead else problem)])
+        advice = advice or Message("remove some")
+        raise Invalid([Fault(field, Message("would be more than {limit}: {advice}", limit=MAX_LINES, advice=advice))])
     if (characters := _count_characters(lines)) > max(MAX_LINE_CHARACTERS, _count_characters(lines_before)):
-        problem = (
-            f"would have {characters:,} characters in all lines together, counting {_BREAK_CHARACTERS}"
-            " for a line break;"
-            f" at most {MAX_LINE_CHARACTERS:,} are possible"
+        message = Message(
+            "would have {characters} characters in total, counting {break_characters} for a line break, and at most"
+            " {limit} are possible: {advice}",
+            characters=DecimalNumber(str(characters)),
+            break_characters=_BREAK_CHARACTERS,
+            limit=DecimalNumber(str(MAX_LINE_CHARACTERS)),
+            advice=advice or Message("shorten the descriptions"),
         )
-        raise Invalid([Fault(field, f"{problem}; {instead or 'shorten the descriptions'}")])
+        raise Invalid([Fault(field, message)])
     return lines
 
 
@@ -156,14 +162,17 @@ def _check_edit(edit: EditFields, path: str) -> None:
     """Refuse an edit with fields that do not belong to its kind of edit."""
     faults = []
     if edit.edit == "add" and edit.line_id:
-        faults.append(Fault(f"{path}.lineId", "is not sent to add a line: it gets one"))
+        faults.append(Fault(f"{path}.lineId", Message("can't be sent for a new line, which gets its own id")))
     if edit.edit == "move" and edit.position is None:
-        faults.append(Fault(f"{path}.position", "is required to move a line"))
+        faults.append(Fault(f"{path}.position", Message("is required to move a line")))
     if edit.edit == "remove" and edit.position is not None:
-        faults.append(Fault(f"{path}.position", "is not sent to remove a line"))
+        faults.append(Fault(f"{path}.position", Message("can't be sent to remove a line")))
     if edit.edit in {"remove", "move"}:
         faults += [
-            Fault(f"{path}.{to_camel(name)}", f"is not sent to {edit.edit} a line: use set")
+            Fault(
+                f"{path}.{to_camel(name)}",
+                Message("can't be sent to move or remove a line", for_programs=Message("use set")),
+            )
             for name in sorted(edit.sent_fields)
         ]
     if faults:
@@ -174,19 +183,20 @@ def _find_line(lines: Sequence[Line], edit: EditFields, path: str) -> int:
     for index, line in enumerate(lines):
         if line.id == edit.line_id:
             return index
-    known_ids = ", ".join(line.id for line in lines) or "none"
-    problem = f"is no line of it; there are: {known_ids}" if edit.line_id else "is required: which line"
-    raise Invalid([Fault(f"{path}.lineId", problem)])
+    if not edit.line_id:
+        raise Invalid([Fault(f"{path}.lineId", Message("is required"))])
+    hint = Message("its lines are {line_ids}", line_ids=[line.id for line in lines]) if lines else None
+    raise Invalid([Fault(f"{path}.lineId", Message("is not a line of this document", for_programs=hint))])
 
 
 def _change_line(line: Line, fields: dict[str, Any], path: str, maker: LineMaker) -> Line:
     if line.is_deduction and (wrong := sorted(fields.keys() - {"description"})):
-        problem = "stays: what was invoiced before is taken off as it was; remove the line where it is not to be"
-        raise Invalid([Fault(f"{path}.{to_camel(name)}", problem) for name in wrong])
+        message = Message("can't be changed, because the line deducts an earlier invoice: remove the line instead")
+        raise Invalid([Fault(f"{path}.{to_camel(name)}", message) for name in wrong])
     new_kind = fields.get("kind", line.kind)
     if line.source and new_kind != "item":
-        problem = "stays: the line bills something; remove it where that is not to be billed"
-        raise Invalid([Fault(f"{path}.kind", problem)])
+        message = Message("can't be changed, because the line bills something: remove the line instead")
+        raise Invalid([Fault(f"{path}.kind", message)])
     if fields.get("item_id") or new_kind != line.kind:
         # Create the line again, from the item or as its new kind. Fields that were not sent keep their values.
         kept_values = {"quantity": line.quantity, "discount_percent": line.discount_percent, "optional": line.optional}

@@ -35,14 +35,14 @@ def make_totals_invariant(what: str, table: str, label: str) -> Invariant:
                     PricingTerms(str(currency), bool(inclusive), document_discount, settled_shares),
                 )
             except (Refusal, ValueError, KeyError) as error:
-                yield Violation(str(name), f"has lines that cannot be added up: {error}")
+                yield Violation(str(name), f"has lines that can't be added up: {error}")
                 continue
             totals = [priced.totals.net, priced.totals.tax, priced.totals.total]
             amounts = [line["amount"] for line in priced.lines]
             if totals != sums or amounts != [line["amount"] for line in stored]:
                 comparison = " + ".join(map(str, sums[:2])), " + ".join(map(str, totals[:2]))
-                yield Violation(str(name), f"is kept as {comparison[0]}, and its lines come to {comparison[1]}")
+                yield Violation(str(name), f"is stored as {comparison[0]}, but its lines add up to {comparison[1]}")
 
     return Invariant(
-        f"totals_of_{what.replace(' ', '_')}", f"{what.capitalize()} come to what their lines do", find_violations
+        f"totals_of_{what.replace(' ', '_')}", f"Totals of {what} are the sums of their lines", find_violations
     )

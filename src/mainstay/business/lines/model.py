@@ -11,6 +11,7 @@ from mainstay.business.pricelist.model import ShownTaxPart, TaxRate
 from mainstay.documents.snapshot import LineKind
 from mainstay.values.fields import Percent, Price
 from mainstay.values.known_costs import CostedLine, KnownCosts, split_known_costs
+from mainstay.values.message import Amount, Message, message_of
 from mainstay.values.model_config import INPUT_CONFIG, OUTPUT_CONFIG
 from mainstay.values.money import CURRENCIES, UNIT, Money, amount_text, parse_price, price_text, price_to_minor
 from mainstay.values.totals import (
@@ -66,17 +67,17 @@ EXAMPLE_TAX: dict[str, Any] = {
 
 
 class Share(BaseModel):
-    """A part of what a document comes to."""
+    """A part of a document's total: a percentage or an amount."""
 
     model_config = INPUT_CONFIG
 
-    percent: Percent | None = Field(None, description='Such as "10"; or else an amount.')
-    amount: Price | None = Field(None, description='Such as "250.00"; or else a percent.')
+    percent: Percent | None = Field(None, description='E.g. "10". Send this or an amount.')
+    amount: Price | None = Field(None, description='E.g. "250.00". Send this or a percent.')
 
     @model_validator(mode="after")
     def _check_exactly_one(self) -> "Share":
         if (self.percent is None) == (self.amount is None):
-            raise ValueError("takes either a percent or an amount")
+            raise ValueError(Message("must have either a percent or an amount"))
         return self
 
     def to_stored_json(self, currency: str, field: str) -> dict[str, str | None]:
@@ -87,11 +88,11 @@ class Share(BaseModel):
         try:
             return {"percent": percent, "amount": amount_text(price_to_minor(self.amount, currency), currency)}
         except ValueError as error:
-            raise Invalid([Fault(f"{field}.amount", str(error))]) from None
+            raise Invalid([Fault(f"{field}.amount", message_of(error))]) from None
 
 
 class ShownShare(BaseModel):
-    """A part of what a document comes to, as it is shown."""
+    """A part of a document's total, as it is shown."""
 
     model_config = OUTPUT_CONFIG
 
@@ -108,23 +109,23 @@ def share_to_discount(stored: Mapping[str, str | None] | None, currency: str) ->
 
 
 class ShownSettled(BaseModel):
-    """What a line comes to exactly, as it was invoiced before."""
+    """The exact amounts of a line, as they were invoiced before."""
 
     model_config = OUTPUT_CONFIG
 
     net: MoneyText
-    taxes: list[MoneyText] = Field(description="By the parts of the tax rate.")
+    taxes: list[MoneyText] = Field(description="One for each part of the tax rate.")
 
 
 class Source(BaseModel):
-    """What a line bills, which is billed once."""
+    """What a line bills. Each source is billed only once."""
 
     model_config = OUTPUT_CONFIG
 
     kind: SourceKind
     id: str
-    settled: ShownSettled | None = Field(None, description="Of a deduction: exactly what was invoiced before.")
-    minutes: int | None = Field(None, description="Of hours: what is billed exactly; the quantity is rounded.")
+    settled: ShownSettled | None = Field(None, description="For a deduction: the exact amounts invoiced before.")
+    minutes: int | None = Field(None, description="For hours: the exact time billed; the quantity is rounded.")
 
 
 class PricedLine(BaseModel):
@@ -133,24 +134,24 @@ class PricedLine(BaseModel):
     model_config = OUTPUT_CONFIG
 
     id: str
-    kind: LineKind = Field(description="`item` costs something; `text` and `heading` are only read.")
-    item_id: str | None = Field(description="The item of the price list it was made of.")
+    kind: LineKind = Field(description="`item` has a price; `text` and `heading` don't.")
+    item_id: str | None = Field(description="The price list item that it was created from.")
     description: str
     quantity: PriceText
     unit: str | None
     unit_price: PriceText
     discount_percent: PriceText
-    tax_rate_id: str | None = Field(description="Null where no tax is charged.")
+    tax_rate_id: str | None = Field(description="Null if no tax is charged.")
 
 
 class ShownLine(PricedLine):
     """A line of a document, as it is shown."""
 
-    optional: bool = Field(description="Whether the customer may leave it out.")
-    chosen: bool = Field(description="Whether it counts, where it is optional.")
-    cost: PriceText | None = Field(description="What one unit costs the organisation; customers never see it.")
+    optional: bool = Field(description="Whether the customer can choose it.")
+    chosen: bool = Field(description="Whether an optional line is chosen.")
+    cost: PriceText | None = Field(description="What one unit costs you. Never shown to customers.")
     source: Source | None
-    amount: MoneyText = Field(description="Before the discount of the whole; with tax where prices include it.")
+    amount: MoneyText = Field(description="Before the discount on the whole; with tax if prices include it.")
 
 
 class ShownTaxOfPart(ShownTaxPart):
@@ -160,7 +161,7 @@ class ShownTaxOfPart(ShownTaxPart):
 
 
 class ShownTax(BaseModel):
-    """What is taxed at one rate, as it is shown."""
+    """The amounts taxed at one rate, as they are shown."""
 
     model_config = OUTPUT_CONFIG
 
@@ -334,14 +335,16 @@ def max_amount(currency: str) -> int:
 def _check_amounts(
     lines: Sequence[Line], line_amounts: Sequence[Mapping[str, int]], sums: Sequence[int], currency: str
 ) -> None:
-    limit, problem = max_amount(currency), f"more than can be billed: at most {_MAX_AMOUNT:,} {currency}"
+    limit = max_amount(currency)
+    most = Amount(amount_text(limit, currency), currency)
     faults = [
-        Fault(f"lines.{index}", f"comes to {problem}")
+        Fault(f"lines.{index}", Message("is more than the largest possible amount, {most}", most=most))
         for index, line in enumerate(lines)
         if any(abs(amounts.get(line.id, 0)) > limit for amounts in line_amounts)
     ]
     if faults or max(map(abs, sums)) > limit:
-        raise Invalid(faults or [Fault("lines", f"come to {problem}")])
+        message = Message("add up to more than the largest possible amount, {most}", most=most)
+        raise Invalid(faults or [Fault("lines", message)])
 
 
 def _line_to_json(line: Line, amount: str) -> dict[str, Any]:
@@ -368,5 +371,7 @@ def choose_optional_lines(lines: Sequence[Line], chosen: Sequence[str]) -> list[
     """Return the lines with exactly these optional lines chosen."""
     unknown = [line_id for line_id in chosen if line_id not in {line.id for line in lines if line.optional}]
     if unknown:
-        raise Invalid([Fault("chosen", f"names {unknown[0]}, which is no optional line")])
+        raise Invalid(
+            [Fault("chosen", Message("includes {line_id}, which is not an optional line", line_id=unknown[0]))]
+        )
     return [replace(line, chosen=line.id in chosen) if line.optional else line for line in lines]

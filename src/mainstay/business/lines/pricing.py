@@ -13,8 +13,10 @@ from mainstay.business.pricelist.store import ITEMS, TAX_RATES, mark_rate_used
 from mainstay.kernel.context import Context
 from mainstay.values.ids import new_id
 from mainstay.values.memo import cached_on_owner
+from mainstay.values.message import FieldName, Message
 from mainstay.values.totals import add_tax, remove_tax
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
+from mainstay.vocabulary.validation import REQUIRED
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,12 @@ class PriceBook:
         elif "tax_rate_id" not in fields:
             fields = fields | {"tax_rate_id": self.usual_rate_id}
         needed = ("description", "unit_price") if kind == "item" else ("description",)
-        why = "is required" if fields.get("item_id") or kind != "item" else "is required without itemId"
-        faults = [Fault(f"{path}.{to_camel(name)}", why) for name in needed if fields.get(name) is None]
+        message = (
+            Message(REQUIRED)
+            if fields.get("item_id") or kind != "item"
+            else Message("is required without {field}", field=FieldName("itemId"))
+        )
+        faults = [Fault(f"{path}.{to_camel(name)}", message) for name in needed if fields.get(name) is None]
         if faults:
             raise Invalid(faults)
         self.check_fields(fields, path)
@@ -51,8 +57,11 @@ class PriceBook:
             return
         rate = _find_rate(self.ctx, name)
         if rate is None or rate.status == "archived":
-            problem = "is archived" if rate else "is no tax rate"
-            raise Invalid([Fault(f"{path}.taxRateId", f"{problem}; list_tax_rates tells them")])
+            hint = Message("list_tax_rates lists them")
+            message = (
+                Message("is archived", for_programs=hint) if rate else Message("is not a tax rate", for_programs=hint)
+            )
+            raise Invalid([Fault(f"{path}.taxRateId", message)])
 
     @property
     def usual_rate_id(self) -> str | None:
@@ -84,10 +93,11 @@ class PriceBook:
         try:
             item: PriceItem = ITEMS.fetch(self.ctx, name)
         except NotFound:
-            problem = "is no item of the price list; list_price_items tells them"
-            raise Invalid([Fault(f"{path}.itemId", problem)]) from None
+            message = Message("is not on the price list", for_programs=Message("list_price_items lists the items"))
+            raise Invalid([Fault(f"{path}.itemId", message)]) from None
         if item.status == "archived":
-            raise Invalid([Fault(f"{path}.itemId", "is archived; list_price_items tells those in use")])
+            message = Message("is archived", for_programs=Message("list_price_items lists the items in use"))
+            raise Invalid([Fault(f"{path}.itemId", message)])
         return item
 
 

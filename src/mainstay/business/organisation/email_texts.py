@@ -8,6 +8,7 @@ from pydantic import Field, field_validator
 
 from mainstay.documents.messages import load_messages
 from mainstay.values.fields import Paragraph, TextLine
+from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
 
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -57,44 +58,53 @@ def fill_placeholders(text: str, values: Mapping[str, str]) -> str:
 
 
 class MailText(RecordPart):
-    """What one kind of mail says."""
+    """The wording of one kind of email."""
 
     # The names that may stand in braces: each email of this kind has a value for them.
     placeholders: ClassVar[tuple[str, ...]] = ()
 
-    subject: TextLine = Field(description="May name the same as the text.")
-    text: Paragraph = Field(description="{link} stands at the end where it is not named.")
+    subject: TextLine = Field(description="May contain the same placeholders as the text.")
+    text: Paragraph = Field(description="Without {link}, the link is added at the end.")
 
     @field_validator("subject", "text")
     @classmethod
     def _check_placeholders(cls, text: str) -> str:
         unknown = [name for name in _PLACEHOLDER.findall(text) if name not in cls.placeholders]
         if unknown:
-            known = ", ".join(f"{{{name}}}" for name in cls.placeholders)
-            raise ValueError(f"knows no {{{unknown[0]}}}; there are {known}")
+            raise ValueError(
+                Message(
+                    "has the unknown placeholder {placeholder}; use {known}",
+                    placeholder=_in_braces(unknown[0]),
+                    known=", ".join(map(_in_braces, cls.placeholders)),
+                )
+            )
         return text
 
 
 class QuoteMail(MailText):
-    """What the mail with a quote says."""
+    """The wording of the email with a quote."""
 
     placeholders = ("customer", "organisation", "number", "title", "total", "validUntil", "link")
 
 
 class InvoiceMail(MailText):
-    """What the mail with an invoice says, or a reminder of one."""
+    """The wording of the email with an invoice, or of a payment reminder."""
 
     placeholders = ("customer", "organisation", "number", "title", "total", "due", "dueOn", "link")
 
 
 def _describe(kind: type[MailText], purpose: str) -> str:
-    names = " ".join(f"{{{name}}}" for name in kind.placeholders)
-    return f"{purpose}; null for the usual words. May name {names}."
+    names = " ".join(map(_in_braces, kind.placeholders))
+    return f"{purpose}; null for the standard text. Placeholders: {names}."
+
+
+def _in_braces(name: str) -> str:
+    return f"{{{name}}}"
 
 
 class MailTexts(RecordPart):
-    """What each kind of mail says, where it is not what everyone's says."""
+    """The organisation's own wording for each kind of email."""
 
-    quote: QuoteMail | None = Field(None, description=_describe(QuoteMail, "With a quote"))
-    invoice: InvoiceMail | None = Field(None, description=_describe(InvoiceMail, "With an invoice"))
-    reminder: InvoiceMail | None = Field(None, description="When an invoice is overdue; the same.")
+    quote: QuoteMail | None = Field(None, description=_describe(QuoteMail, "Email with a quote"))
+    invoice: InvoiceMail | None = Field(None, description=_describe(InvoiceMail, "Email with an invoice"))
+    reminder: InvoiceMail | None = Field(None, description="Email for an overdue invoice; same placeholders.")

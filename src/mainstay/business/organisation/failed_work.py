@@ -12,6 +12,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Reason
@@ -27,42 +28,44 @@ from mainstay.vocabulary.schemas import (
 
 
 class WorkOut(Output):
-    """A piece of work that the house does by itself."""
+    """A background task, such as sending an email."""
 
     noun = "work"
     office_path = "/settings/work/{id}"
     states = make_states(waiting="waiting", failed="bad")
 
     id: str
-    about: str = Field(title="What", description="What it is.")
-    status: Literal["waiting", "failed"] = Field(description="`waiting` to be done, or `failed` and not tried again.")
-    problem: str | None = Field(description="Why it could not be done the last time.")
-    failed_at: str | None = Field(title="Failed", description="When that was.")
-    attempts: int = Field(description="How often it was tried.")
+    about: str = Field(title="Task", description="What the task does.")
+    status: Literal["waiting", "failed"] = Field(
+        description="`waiting` for its turn, or `failed` and no longer retried."
+    )
+    problem: str | None = Field(description="Why the last attempt failed.")
+    failed_at: str | None = Field(title="Failed", description="When it failed.")
+    attempts: int = Field(description="How many times it was tried.")
 
 
 class ListFailedWork(ListInput):
-    """Which of it to list."""
+    """Which failed tasks to list."""
 
-    starting_after: Annotated[str | None, make_id_validator(TASK_PREFIX, "a piece of work")] = STARTING_AFTER
+    starting_after: Annotated[str | None, make_id_validator(TASK_PREFIX, "a task")] = STARTING_AFTER
 
 
 class GetWork(Input):
-    """Which piece of work."""
+    """Which task."""
 
-    work_id: str = Field(description="The id of the piece of work.")
+    work_id: str = Field(title="Task", description="The task's ID.")
 
 
 class RetryWork(Input):
-    """Which piece of work."""
+    """Which task."""
 
-    work_id: str = Field(description="The id of the piece of work.")
+    work_id: str = Field(title="Task", description="The task's ID.")
 
 
 class DropWork(IrreversibleInput):
-    """Which piece of work."""
+    """Which task."""
 
-    work_id: str = Field(description="The id of the piece of work.")
+    work_id: str = Field(title="Task", description="The task's ID.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class BackgroundTask(StoredRecord):
 
     def not_failed(self, _by: Actor) -> list[Reason]:
         """Return why the task cannot be retried or dropped: it has not failed."""
-        return [] if self.status == "failed" else [Reason("It has not failed: it is done when its turn comes.")]
+        return [] if self.status == "failed" else [Reason(Message("This task hasn't failed. It will run in turn."))]
 
 
 BACKGROUND_TASKS = RecordStore(
@@ -91,7 +94,7 @@ BACKGROUND_TASKS = RecordStore(
     prefix=TASK_PREFIX,
     id_field="work_id",
     columns={
-        "about": f"coalesce(outbox.about, CASE outbox.kind WHEN '{EVENT}' THEN 'What follows something that happened'"
+        "about": f"coalesce(outbox.about, CASE outbox.kind WHEN '{EVENT}' THEN 'Follow-up of a change'"
         " ELSE outbox.kind END)",
         "status": "CASE WHEN outbox.due_at IS NULL THEN 'failed' ELSE 'waiting' END",
     },
@@ -101,18 +104,18 @@ BACKGROUND_TASKS = RecordStore(
 
 @operation(permission=Permission.ORGANISATION_CHANGE, effect=Effect.READ, doors=PEOPLE_DOORS)
 def list_failed_work(ctx: Context, given: ListFailedWork) -> PageResult[WorkOut]:
-    """List what the house could not do, newest first.
+    """List failed tasks.
 
-    It was tried again and again, or can never be done as things are.
+    Background tasks that failed, such as emails that could not be sent, newest first. Fix the cause, then retry.
     """
     return BACKGROUND_TASKS.page(ctx, given)
 
 
 @operation(permission=Permission.ORGANISATION_CHANGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=BACKGROUND_TASKS)
 def get_work(_ctx: Context, _given: GetWork, task: BackgroundTask) -> BackgroundTask:
-    """Get one piece of work.
+    """Get failed task.
 
-    What it is, and what was in its way.
+    What it does, and why it failed.
     """
     return task
 
@@ -123,12 +126,12 @@ def get_work(_ctx: Context, _given: GetWork, task: BackgroundTask) -> Background
     doors=PEOPLE_DOORS,
     on=BACKGROUND_TASKS,
     blocked_by=BackgroundTask.not_failed,
-    done_message="It is tried again now.",
+    done_message="Task queued again.",
 )
 def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> BackgroundTask:
-    """Try again what could not be done.
+    """Retry failed task.
 
-    At once, and then with growing pauses as if for the first time.
+    It runs at once, and again later if it fails.
     """
     ctx.writer.touch(task.id)
     return BACKGROUND_TASKS.from_row(
@@ -142,15 +145,15 @@ def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> Backgro
     doors=PEOPLE_DOORS,
     on=BACKGROUND_TASKS,
     blocked_by=BackgroundTask.not_failed,
-    done_message="It is dropped, and never done.",
+    done_message="Task deleted.",
     deletes=True,
 )
 def drop_work(ctx: Context, _given: DropWork, task: BackgroundTask) -> BackgroundTask:
-    """Drop what could not be done.
+    """Delete failed task.
 
-    It is never tried again.
+    It will not be tried again.
     """
-    ctx.summary = f"This is never done: {task.about}."
+    ctx.summary = Message("This task will not be tried again: {task}", task=task.about)
     outbox.delete_task(ctx.db, task.id)
     ctx.writer.touch(task.id)
     return task

@@ -18,30 +18,28 @@ def make_numbers_invariant(kind: str, numbers_sql: str) -> Invariant:
         for (number,) in context.db.stream(numbers_sql):
             position = position_of(str(number))
             if position is None:
-                yield Violation(f"{kind} {number}", "has a number without digits at its end")
+                yield Violation(f"{kind} {number}", "has a number that does not end with digits")
             else:
                 positions.append(position)
         positions += _find_removed(context, kind)
         yield from _find_gaps(kind, sorted(positions), _fetch_next(context, kind), set(_find_raised(context, kind)))
 
-    return Invariant(
-        f"numbers_of_{kind}", f"The numbers of each {to_label(kind).lower()} run on without a gap", find_violations
-    )
+    return Invariant(f"numbers_of_{kind}", f"The {to_label(kind).lower()} numbers have no gaps", find_violations)
 
 
 def _find_gaps(kind: str, positions: list[int], next_position: int, raised: set[int]) -> Iterator[Violation]:
     """Yield missing and repeated numbers. A gap is allowed before a number to which people raised the series."""
     if positions and positions[-1] >= next_position:
         yield Violation(
-            f"{kind} {positions[-1]}", f"has a number that is given once more: the next one is {next_position}"
+            f"{kind} {positions[-1]}", f"has a number that would be given again: the next one is {next_position}"
         )
         next_position = positions[-1] + 1
     for previous, current in pairwise([DEFAULT_SERIES[kind].next - 1, *positions, next_position]):
         if previous == current:
-            yield Violation(f"{kind} {current}", "has a number that another has as well")
+            yield Violation(f"{kind} {current}", "has the same number as another one")
         elif current > previous + 1 and current not in raised:
             missing = f"{previous + 1}" if current == previous + 2 else f"{previous + 1} to {current - 1}"
-            yield Violation(f"{kind} {missing}", "was given a number and is not there")
+            yield Violation(f"{kind} {missing}", "was given as a number, but there is no record")
 
 
 def _fetch_next(context: CheckContext, kind: str) -> int:

@@ -27,8 +27,8 @@ class SetLogo(Input):
         StoredFileName,
         Upload(max_bytes=MAX_LOGO_BYTES, media_types=PICTURE_TYPES, max_side=MAX_LOGO_SIDE, size_field="logoBytes"),
     ] = Field(
-        description=f"A PNG or JPEG picture of at most {MAX_LOGO_BYTES // 1_000_000} MB."
-        f" It is made no larger than {MAX_LOGO_SIDE:,} dots a side."
+        description=f"A PNG or JPEG picture, up to {MAX_LOGO_BYTES // 1_000_000} MB."
+        f" Larger ones are scaled down to {MAX_LOGO_SIDE:,} pixels."
     )
     logo_bytes: Annotated[WholeNumber, NOT_IN_FORMS] = Field(
         0, ge=0, le=_MAX_STORED_BYTES, description="The size of the picture."
@@ -44,12 +44,12 @@ class RemoveLogo(Input):
     effect=Effect.CHANGE,
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
-    done_message="The logo is set.",
+    done_message="Logo saved.",
 )
 def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organisation:
-    """Set the organisation's logo.
+    """Upload logo.
 
-    It is shown here in the office, and on what customers are sent.
+    Shown in the office and on your quotes and invoices.
     """
     # A logo is one picture of a few megabytes, so it counts towards the storage but is never refused.
     add_stored_bytes(ctx, given.logo_bytes - organisation.logo_bytes)
@@ -62,12 +62,12 @@ def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organi
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
     blocked_by=Organisation.logo_not_removable,
-    done_message="The logo is removed.",
+    done_message="Logo removed.",
 )
 def remove_logo(ctx: Context, _given: RemoveLogo, organisation: Organisation) -> Organisation:
-    """Remove the organisation's logo.
+    """Remove logo.
 
-    What was sent with it stays as it was.
+    Documents already sent keep it.
     """
     add_stored_bytes(ctx, -organisation.logo_bytes)
     return ORGANISATION.save(ctx, organisation, {"logo": None, "logo_bytes": 0})

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.bank import Bank
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Reason
@@ -32,17 +33,17 @@ class OrganisationOut(Record):
     tax_number: str | None
     registration_number: str | None
     e_invoice_address: EInvoiceAddress | None = Field(
-        title="E-invoice address", description="By which it is known where electronic invoices are sent."
+        title="E-invoice address", description="Where electronic invoices to you are sent, such as a Peppol ID."
     )
     address: Address | None
-    email: str | None = Field(title="E-mail address")
+    email: str | None = Field(title="Email")
     phone: str | None
     bank: Annotated[Bank | None, RequiresPermission(Permission.SETTINGS_READ)] = Field(
-        title="Bank details", description="Where customers pay."
+        title="Bank details", description="Printed on invoices."
     )
-    country: str = Field(description="ISO 3166, two letters.")
-    currency: str = Field(description="ISO 4217; stays once a document is in it.")
-    time_zone: str = Field(description="IANA name; dates are dates there.")
+    country: str = Field(description="Two letters (ISO 3166).")
+    currency: str = Field(description="ISO 4217. Fixed once there are documents in it.")
+    time_zone: str = Field(description="IANA name. Dates are local to it.")
     subscription: Subscription
 
 
@@ -66,4 +67,4 @@ class Organisation(StoredRecord):
 
     def logo_not_removable(self, _by: Actor) -> list[Reason]:
         """Return why there is no logo to remove."""
-        return [] if self.logo else [Reason("There is no logo.", unblocked_by="set_logo")]
+        return [] if self.logo else [Reason(Message("There is no logo to remove."))]

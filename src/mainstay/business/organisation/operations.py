@@ -14,6 +14,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.bank import Bank
 from mainstay.values.fields import Country, Currency, Email, Phone, TextLine, TimeZone, omittable_field
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.merging import merge_parts
 from mainstay.vocabulary.permissions import Permission
@@ -22,32 +23,32 @@ from mainstay.vocabulary.schemas import Input
 
 
 class GetOrganisation(Input):
-    """Nothing: the credential says which organisation."""
+    """Nothing: the credential decides which organisation."""
 
 
 class UpdateOrganisation(UpdateSettings):
-    """What to change, of the organisation itself or of its settings; null clears."""
+    """What to change in the organisation's details or settings; null clears."""
 
-    name: TextLine = omittable_field(description="The name people know it by.")
-    legal_name: TextLine | None = Field(None, description="The name on documents, where it is another.")
+    name: TextLine = omittable_field(description="Your trading name.")
+    legal_name: TextLine | None = Field(None, description="The name on documents, if different.")
     tax_number: TextLine | None = Field(None, description="VAT or other tax number.")
-    registration_number: TextLine | None = Field(None, description="Number in the register of companies.")
+    registration_number: TextLine | None = Field(None, description="Company registration number.")
     e_invoice_address: EInvoiceAddress | None = Field(
-        None, title="E-invoice address", description="By which it is known where electronic invoices are sent."
+        None, title="E-invoice address", description="Where electronic invoices to you are sent, such as a Peppol ID."
     )
     address: Address | None = Field(None, description="Postal address, in parts.")
-    email: Email | None = Field(None, title="E-mail address", description="Where customers write to.")
-    phone: Phone | None = Field(None, description="Where customers call.")
-    bank: Bank | None = Field(None, title="Bank details", description="Where customers pay; printed on invoices.")
+    email: Email | None = Field(None, title="Email", description="Shown on documents. Customers reply to it.")
+    phone: Phone | None = Field(None, description="Shown on documents.")
+    bank: Bank | None = Field(None, title="Bank details", description="Printed on invoices.")
     country: Country = omittable_field()
-    currency: Currency = omittable_field(description="ISO 4217; stays once a document is in it.")
+    currency: Currency = omittable_field(description="ISO 4217. Fixed once there are documents in it.")
     time_zone: TimeZone = omittable_field()
 
 
 class ChangeSubscription(Input):
-    """The new state."""
+    """The new status."""
 
-    status: Literal["active", "inactive"] = Field(description="`inactive` closes changes, `active` opens them.")
+    status: Literal["active", "inactive"] = Field(description="`inactive` makes all records read-only.")
 
 
 @operation(
@@ -58,7 +59,7 @@ class ChangeSubscription(Input):
     on=ORGANISATION,
 )
 def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organisation) -> Organisation:
-    """Get the organisation.
+    """Get organisation.
 
     Its name, address, currency, time zone and whether its subscription is active. The quickest check that a credential
     works.
@@ -72,12 +73,12 @@ def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organ
     api_path="PATCH /organisation",
     on=ORGANISATION,
     extra_records={"settings": SettingsOut},
-    done_message="Your changes are saved.",
+    done_message="Settings saved.",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
-    """Change the organisation's details, or its settings.
+    """Edit organisation.
 
-    The details stand on everything that customers are sent; get_settings tells the settings as they are.
+    Its details, which appear on quotes and invoices, or its settings; get_settings shows the current ones.
     """
     if "currency" in given.model_fields_set and given.currency != organisation.currency:
         _check_currency(ctx, given.currency, organisation.currency)
@@ -88,7 +89,7 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
         organisation = ORGANISATION.fetch(ctx, None)
     updated = ORGANISATION.save(ctx, organisation, given.sent_fields(*UpdateSettings.model_fields))
     if updated.time_zone != organisation.time_zone:
-        ctx.add_task(OutboxTask(RECALCULATE_DAYS, {}, "When days end, in another time zone"))
+        ctx.add_task(OutboxTask(RECALCULATE_DAYS, {}, "Adjust dates to the new time zone"))
     return updated
 
 
@@ -100,7 +101,7 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     on=ORGANISATION,
 )
 def change_subscription(ctx: Context, given: ChangeSubscription, organisation: Organisation) -> Organisation:
-    """Let the subscription lapse, or renew it.
+    """Change subscription.
 
     While it is inactive, records can be read but not changed.
     """
@@ -113,5 +114,10 @@ OPERATIONS = (get_organisation, update_organisation, change_subscription)
 def _check_currency(ctx: Context, new: str, current: str) -> None:
     """Refuse a new currency if there are documents in another one, because amounts are added up."""
     if kinds := find_foreign_documents(ctx, new):
-        problem = f"cannot be {new}: there are {' and '.join(kinds)} in another currency"
-        raise Invalid([Fault("currency", f"{problem}. Drop those that are drafts, or keep {current}")])
+        problem = Message(
+            "cannot be {new}, because there are {documents} in another currency; delete the drafts, or keep {current}",
+            new=new,
+            documents=kinds,
+            current=current,
+        )
+        raise Invalid([Fault("currency", problem)])

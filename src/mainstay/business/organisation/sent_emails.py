@@ -18,17 +18,17 @@ EmailStatus = Literal["queued", "sent", "failed"]
 
 
 class MessageOut(Output):
-    """A mail about a record."""
+    """An email about a record."""
 
     noun = "message"
     states = make_states(queued="waiting", sent="good", failed="bad")
 
     id: str
-    recipient: str = Field(title="To", description="The address it goes to.")
+    recipient: str = Field(title="To", description="The recipient's address.")
     subject: str
     status: EmailStatus
-    problem: str | None = Field(description="Why it could not be sent, in a sentence.")
-    created_at: str = Field(title="Written", json_schema_extra={"format": "date-time"})
+    problem: str | None = Field(description="Why it could not be sent.")
+    created_at: str = Field(title="Created", json_schema_extra={"format": "date-time"})
 
 
 def has_email_failed(status: EmailStatus) -> bool:
@@ -37,10 +37,10 @@ def has_email_failed(status: EmailStatus) -> bool:
 
 
 class ListMessages(ListInput):
-    """The mails about which record."""
+    """The record that the emails are about."""
 
-    starting_after: Annotated[str | None, make_id_validator(TASK_PREFIX, "a message")] = STARTING_AFTER
-    about: str = Field(description="The id of the record, of whatever kind.")
+    starting_after: Annotated[str | None, make_id_validator(TASK_PREFIX, "an email")] = STARTING_AFTER
+    about: str = Field(description="The ID of a record of any kind.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class SentEmail(StoredRecord):
 SENT_EMAILS = RecordStore(
     SentEmail,
     source="message",
-    label="message",
+    label="email",
     prefix=TASK_PREFIX,
     id_field="message_id",
     filters={"about": "message.record_id = :about"},
@@ -62,9 +62,9 @@ SENT_EMAILS = RecordStore(
 
 @operation(permission=Permission.MESSAGES_READ, effect=Effect.READ, doors=PEOPLE_DOORS)
 def list_messages(ctx: Context, given: ListMessages) -> PageResult[MessageOut]:
-    """List the mails about a record, newest first.
+    """List emails about a record.
 
-    Each with what became of it.
+    Newest first, each with whether it was sent.
     """
     return SENT_EMAILS.page(ctx, given)
 

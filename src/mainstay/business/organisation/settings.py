@@ -17,6 +17,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import Paragraph, StoredDay, WholeNumber, omittable_field
+from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Grant, Permission
@@ -25,13 +26,13 @@ from mainstay.vocabulary.schemas import Input, Record, StoredRecord
 
 
 class Numbering(RecordPart):
-    """How the numbers of one kind look."""
+    """The format of one kind of number."""
 
     prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable_field(
-        description="What stands before the digits: capital letters, digits, - and /, but no digit at its end."
+        description="Before the digits: capital letters, digits, - and /, but no digit at the end. e.g. INV-"
     )
-    digits: WholeNumber = omittable_field(ge=1, le=10, description="How many digits at least.")
-    next: WholeNumber | None = Field(None, ge=1, le=10**9, description="Which comes next; it can only be raised.")
+    digits: WholeNumber = omittable_field(ge=1, le=10, description="Minimum number of digits.")
+    next: WholeNumber | None = Field(None, ge=1, le=10**9, description="The next number. It can only be raised.")
 
 
 # The kind of the task that reprices materials after `prices_include_tax` has changed.
@@ -39,7 +40,7 @@ REPRICE_MATERIALS = "price_materials_anew"
 
 
 class SettingsOut(Record):
-    """What the organisation has decided about its work."""
+    """The organisation's settings."""
 
     noun = "settings"
     office_path = "/settings/work-rules"
@@ -47,28 +48,29 @@ class SettingsOut(Record):
     working_hours: WorkingHours
     members_see_prices: bool = Field(description="Whether members see prices.")
     members_see_team_schedule: bool = Field(description="Whether members see when others work.")
-    subcontractors_log_hours: bool = Field(description="Whether subcontractors log their hours here.")
-    hours_rounding_minutes: int = Field(description="To how many minutes hours are rounded up when they are billed.")
+    subcontractors_log_hours: bool = Field(description="Whether subcontractors log hours in Mainstay.")
+    hours_rounding_minutes: int = Field(description="Billed hours are rounded up to this many minutes.")
     books_closed_until: str | None = Field(
-        description="Nothing up to this date changes any more.", json_schema_extra={"format": "date"}
+        description="Records dated on or before this date can't be changed.", json_schema_extra={"format": "date"}
     )
-    job_numbers: Numbering = Field(description="How the numbers of jobs look, and which comes next.")
-    prices_include_tax: bool = Field(description="Whether prices are told with tax, as to households, or before it.")
+    job_numbers: Numbering = Field(description="The format of job numbers, and the next number.")
+    prices_include_tax: bool = Field(description="Whether prices include tax, as for households.")
     quote_numbers: Numbering = Field(description="The same for quotes.")
     purchase_order_numbers: Numbering = Field(description="The same for purchase orders.")
     materials_markup_percent: int = Field(
-        title="Markup on materials", description="What is added to the cost of what is not on the price list."
+        title="Markup on materials",
+        description="Percent added to the cost of materials that are not on the price list.",
     )
-    language: Language = Field(description="Of what customers are sent, where they have no other.")
-    quote_valid_days: int = Field(description="For how many days a quote can be accepted.")
+    language: Language = Field(description="Default language for customers' documents and emails.")
+    quote_valid_days: int = Field(description="How many days a quote can be accepted.")
     quote_terms: str | None = Field(description="Printed below new quotes.")
     invoice_numbers: Numbering = Field(description="The same for invoices.")
     credit_note_numbers: Numbering = Field(description="The same for credit notes.")
     payment_terms_days: int = Field(
-        title="Days to pay", description="Within how many days invoices are to be paid, where a customer has no other."
+        title="Payment terms (days)", description="Days to pay an invoice, unless the customer has other terms."
     )
     invoice_notes: str | None = Field(description="Printed on new invoices.")
-    mail_texts: MailTexts = Field(description="Words of one's own in mails to customers.")
+    mail_texts: MailTexts = Field(description="Your own wording for emails to customers.")
     subscription: Subscription
 
 
@@ -125,24 +127,24 @@ SETTINGS = RecordStore(
 
 
 class GetSettings(Input):
-    """Nothing: the credential says whose."""
+    """Nothing: the credential decides whose."""
 
 
 class UpdateSettings(Input):
     """What to change; null clears."""
 
-    working_hours: WorkingHours = omittable_field(description="When people usually work; a person may have their own.")
+    working_hours: WorkingHours = omittable_field(description="Usual working hours. A person may have their own.")
     members_see_prices: bool = omittable_field(description="Whether members see prices.")
     members_see_team_schedule: bool = omittable_field(description="Whether members see when others work.")
-    subcontractors_log_hours: bool = omittable_field(description="Whether subcontractors log their hours here.")
+    subcontractors_log_hours: bool = omittable_field(description="Whether subcontractors log hours in Mainstay.")
     hours_rounding_minutes: Literal[0, 6, 15] = omittable_field(
-        description="To how many minutes hours are rounded up when they are billed; 0 for not at all."
+        description="Billed hours are rounded up to this many minutes; 0 for no rounding."
     )
-    books_closed_until: StoredDay | None = Field(None, description="Nothing up to this date changes any more.")
-    job_numbers: Numbering = omittable_field(description="How the numbers of new jobs look, and which comes next.")
-    prices_include_tax: bool = omittable_field(
-        description="Prices are told with tax, as to households; otherwise before it."
+    books_closed_until: StoredDay | None = Field(
+        None, description="Records dated on or before this date can't be changed."
     )
+    job_numbers: Numbering = omittable_field(description="The format of new job numbers, and the next number.")
+    prices_include_tax: bool = omittable_field(description="Whether prices include tax, as for households.")
     quote_numbers: Numbering = omittable_field(description="The same for new quotes.")
     purchase_order_numbers: Numbering = omittable_field(description="The same for new purchase orders.")
     materials_markup_percent: WholeNumber = omittable_field(
@@ -151,24 +153,24 @@ class UpdateSettings(Input):
         title="Markup on materials",
         description="Percent added to the cost of billed materials that are not on the price list.",
     )
-    language: Language = omittable_field(description="Of what customers are sent, where they have no other.")
+    language: Language = omittable_field(description="Default language for customers' documents and emails.")
     quote_valid_days: WholeNumber = omittable_field(
-        ge=1, le=365, description="For how many days a quote can be accepted, where it says nothing else."
+        ge=1, le=365, description="How many days a new quote can be accepted by default."
     )
     quote_terms: Paragraph | None = Field(None, description="Printed below new quotes.")
     invoice_numbers: Numbering = omittable_field(
-        description="The same for invoices. They have no gap: the next is set before the first is issued."
+        description="The same for invoices. They have no gaps: set the next number before the first is issued."
     )
     credit_note_numbers: Numbering = omittable_field(description="The same for credit notes.")
     payment_terms_days: WholeNumber = omittable_field(
         ge=0,
         le=365,
-        title="Days to pay",
-        description="Days in which invoices are to be paid, where a customer has no other.",
+        title="Payment terms (days)",
+        description="Days to pay an invoice, unless the customer has other terms.",
     )
     invoice_notes: Paragraph | None = Field(None, description="Printed on new invoices.")
     mail_texts: MailTexts | None = Field(
-        None, description="Words of your own in mails to customers; null for the usual ones."
+        None, description="Your own wording for emails to customers; null for the standard texts."
     )
 
 
@@ -180,9 +182,9 @@ class UpdateSettings(Input):
     on=SETTINGS,
 )
 def get_settings(_ctx: Context, _given: GetSettings, settings: SettingsRecord) -> SettingsRecord:
-    """Get what the organisation has decided about its work.
+    """Get settings.
 
-    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices, mails.
+    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices and emails.
     """
     return settings
 
@@ -193,12 +195,12 @@ def get_settings(_ctx: Context, _given: GetSettings, settings: SettingsRecord) -
     api_path="PATCH /settings",
     doors=frozenset({Door.API, Door.OFFICE, Door.CLI}),
     on=SETTINGS,
-    done_message="Your changes are saved.",
+    done_message="Settings saved.",
 )
 def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
-    """Change what the organisation has decided about its work.
+    """Edit settings.
 
-    Only what is sent changes. What roles may see counts from the next request on.
+    Only the fields sent change. What roles may see applies at once.
     """
     return save_settings(ctx, given, settings)
 
@@ -217,7 +219,7 @@ def save_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord)
         ctx.writer.bump_version(SETTINGS.table, settings.id, map(to_camel, changed_series), SETTINGS.tenant_column)
         updated = SETTINGS.fetch(ctx, None)
     if updated.prices_include_tax != settings.prices_include_tax:
-        ctx.add_task(OutboxTask(REPRICE_MATERIALS, {}, "What materials are billed at"))
+        ctx.add_task(OutboxTask(REPRICE_MATERIALS, {}, "Update selling prices of materials"))
     return updated
 
 
@@ -255,11 +257,8 @@ _SERIES_KINDS = {
     "credit_note_numbers": "creditNote",
     "purchase_order_numbers": "purchaseOrder",
 }
-# Pairs of series whose numbers must differ: field, other field, and what the other numbers belong to.
-_DISTINCT_SERIES = (
-    ("invoice_numbers", "credit_note_numbers", "credit notes"),
-    ("credit_note_numbers", "invoice_numbers", "invoices"),
-)
+# Pairs of series whose numbers must differ: field, and other field.
+_DISTINCT_SERIES = (("invoice_numbers", "credit_note_numbers"), ("credit_note_numbers", "invoice_numbers"))
 _GRANTS = {
     "members_see_prices": Grant.MEMBERS_SEE_PRICES,
     "members_see_team_schedule": Grant.MEMBERS_SEE_TEAM_SCHEDULE,
@@ -290,20 +289,22 @@ def _find_changed_series(ctx: Context, given: UpdateSettings) -> dict[str, numbe
 
 def _find_shared_numbers(ctx: Context, changed: Mapping[str, numbering.NumberSeries]) -> Iterator[Fault]:
     """Yield a fault for each prefix with which an invoice and a credit note could get the same number."""
-    for field, other, other_documents in _DISTINCT_SERIES:
+    for field, other in _DISTINCT_SERIES:
         if field in changed:
             other_series = changed.get(other) or numbering.find_series(ctx, _SERIES_KINDS[other])
             if number := numbering.find_shared_number(ctx, changed[field], _SERIES_KINDS[other], other_series):
-                problem = (
-                    f"would let an invoice and a credit note share the number {number};"
-                    f" {other_documents} have this prefix"
+                problem = Message(
+                    "would give an invoice and a credit note the same number, {number}; choose another prefix",
+                    number=number,
                 )
-                yield Fault(f"{to_camel(field)}.prefix", f"{problem}, so choose another")
+                yield Fault(f"{to_camel(field)}.prefix", problem)
 
 
-def _find_number_problems(ctx: Context, kind: str, series: numbering.NumberSeries, next_number: int) -> Iterator[str]:
+def _find_number_problems(
+    ctx: Context, kind: str, series: numbering.NumberSeries, next_number: int
+) -> Iterator[Message]:
     """Yield why a series cannot continue with this number."""
     if next_number < series.next:
-        yield f"is below {series.next}, and numbers are given once"
+        yield Message("is below {next}; numbers can't be used twice", next=series.next)
     if next_number > series.next and numbering.is_next_fixed(ctx, kind):
-        yield f"must stay {series.next}: these numbers have no gap, and the first was given already"
+        yield Message("must stay {next}, because these numbers have no gaps and are already in use", next=series.next)

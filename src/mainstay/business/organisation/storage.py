@@ -2,7 +2,7 @@
 
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
-from mainstay.values.sizes import size_text
+from mainstay.values.message import FileSize, Message
 from mainstay.vocabulary.refusal import Conflict
 
 
@@ -24,8 +24,12 @@ def reserve_storage(ctx: Context, size: int) -> None:
     used = add_stored_bytes(ctx, size)
     if used > ctx.storage_limit:
         raise Conflict(
-            f"There is no room for it: with it, {size_text(used)} would be used, and {size_text(ctx.storage_limit)}"
-            " are available. Remove files that are no longer needed, or ask whoever runs this installation for more."
+            Message(
+                "Not enough storage: with this file you would use {used} of {limit}. Delete files you no longer"
+                " need, or ask the operator of this installation for more storage.",
+                used=FileSize(used),
+                limit=FileSize(ctx.storage_limit),
+            )
         )
 
 

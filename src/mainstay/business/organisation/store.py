@@ -10,6 +10,7 @@ from mainstay.infrastructure.database import SKIP_LOCKED, DatabaseHandle, Unique
 from mainstay.kernel.context import Context
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.choices import fold_text
+from mainstay.values.message import Message
 from mainstay.values.moments import local_date, moment_text, start_of_day
 from mainstay.vocabulary.refusal import Conflict
 
@@ -51,7 +52,7 @@ def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: s
             by=ctx.stamp,
         )
     except UniqueViolation:
-        raise Conflict("There is already an organisation with this identifier.") from None
+        raise Conflict(Message("There is already an organisation with this ID.")) from None
     ctx.writer.touch(ctx.actor.organisation)
     ctx.writer.mark_written(ORGANISATION.table, ctx.actor.organisation)
 
@@ -96,21 +97,21 @@ _MAX_DAY_LEAD = timedelta(days=3)
 
 
 # Tables with a currency, without documents that were dropped before they had any effect.
-_DOCUMENTS_WITH_CURRENCY = {
-    "quotes": "quote WHERE status <> 'withdrawn'",
-    "invoices": "invoice WHERE 1 = 1",
-    "payments": "payment WHERE 1 = 1",
-    "purchase orders": "purchase_order WHERE status <> 'cancelled'",
-    "bills": "bill WHERE 1 = 1",
-}
+_DOCUMENTS_WITH_CURRENCY = (
+    (Message("quotes"), "quote WHERE status <> 'withdrawn'"),
+    (Message("invoices"), "invoice WHERE 1 = 1"),
+    (Message("payments"), "payment WHERE 1 = 1"),
+    (Message("purchase orders"), "purchase_order WHERE status <> 'cancelled'"),
+    (Message("bills"), "bill WHERE 1 = 1"),
+)
 
 
-def find_foreign_documents(ctx: Context, currency: str) -> list[str]:
+def find_foreign_documents(ctx: Context, currency: str) -> list[Message]:
     """Return the kinds of documents that exist in another currency than this one."""
     others = "organisation_id = :organisation AND currency <> :wanted LIMIT 1"
     return [
         kind
-        for kind, documents in _DOCUMENTS_WITH_CURRENCY.items()
+        for kind, documents in _DOCUMENTS_WITH_CURRENCY
         if ctx.db.one(f"SELECT 1 FROM {documents} AND {others}", wanted=currency)
     ]
 

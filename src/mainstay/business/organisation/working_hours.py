@@ -26,9 +26,9 @@ class Span(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    from_: TimeOfDay = Field(alias="from", description="Such as 08:00.")
+    from_: TimeOfDay = Field(alias="from", description="e.g. 08:00.")
     until: Annotated[str, AfterValidator(_check_end)] = Field(
-        description="Such as 17:00; midnight is 24:00. Not later than `from`, it is on the next day: 22:00 to 06:00."
+        description="e.g. 17:00; midnight is 24:00. If not later than `from`, it is the next day: 22:00 to 06:00."
     )
 
     def period_on(self, day: date, zone: str) -> Period | None:
@@ -38,13 +38,11 @@ class Span(BaseModel):
         return Period(begin, end) if begin < end else None
 
 
-Spans = Annotated[
-    list[Span], Field(max_length=4, description="The spans in which people work that day."), InputKind("spans")
-]
+Spans = Annotated[list[Span], Field(max_length=4, description="When people work on that day."), InputKind("spans")]
 
 
 class WorkingHours(RecordPart):
-    """The spans of each day of the week."""
+    """The working hours of each day of the week."""
 
     monday: Spans = Field(default=[])
     tuesday: Spans = Field(default=[])

@@ -28,6 +28,7 @@ from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Operation, operation
+from mainstay.values.message import Message
 from mainstay.values.moments import ONE_DAY
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.permissions import Permission
@@ -38,13 +39,13 @@ _A_WEEK = timedelta(days=7)
 
 
 class GetOverview(Input):
-    """Nothing: it is about today, and about what you may see."""
+    """Nothing: it is about today, and what you may see."""
 
 
 class _WaitingList(NamedTuple):
     """Records that wait for someone with a permission: the operation and the office page that list exactly those."""
 
-    label: str
+    label: Message
     permission: Permission
     list_operation: Operation
     path: str
@@ -68,24 +69,24 @@ def _own_input(status: str) -> Callable[[Context, str], dict[str, object]]:
 # The most pressing first.
 _WAITING_LISTS = (
     _WaitingList(
-        "Visits of people who are on leave",
+        Message("Visits of people on leave"),
         Permission.SCHEDULE_CHANGE,
         list_visits,
         "/schedule/visits",
         _fixed_input(onLeave=True),
     ),
     _WaitingList(
-        "Visits without a person",
+        Message("Unassigned visits"),
         Permission.SCHEDULE_CHANGE,
         list_visits,
         "/schedule/visits",
         _fixed_input(unassigned=True),
     ),
     _WaitingList(
-        "Jobs past their date", Permission.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}
+        Message("Overdue jobs"), Permission.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}
     ),
     _WaitingList(
-        "Overdue invoices",
+        Message("Overdue invoices"),
         Permission.INVOICES_CHANGE,
         list_invoices,
         "/invoices",
@@ -93,28 +94,55 @@ _WAITING_LISTS = (
         OVERDUE,
     ),
     _WaitingList(
-        "Quotes accepted in the last week", Permission.QUOTES_CHANGE, list_quotes, "/quotes", _recently_accepted_input
+        Message("Quotes accepted in the last week"),
+        Permission.QUOTES_CHANGE,
+        list_quotes,
+        "/quotes",
+        _recently_accepted_input,
     ),
     _WaitingList(
-        "Hours to approve", Permission.HOURS_REVIEW, list_hours, "/hours/approve", _fixed_input(status="submitted")
+        Message("Hours to approve"),
+        Permission.HOURS_REVIEW,
+        list_hours,
+        "/hours/approve",
+        _fixed_input(status="submitted"),
     ),
     _WaitingList(
-        "Time off to decide", Permission.LEAVE_DECIDE, list_time_off, "/time-off", _fixed_input(status="requested")
-    ),
-    _WaitingList("Enquiries to answer", Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="enquiry")),
-    _WaitingList(
-        "Quotes that have expired", Permission.QUOTES_CHANGE, list_quotes, "/quotes", _fixed_input(status="expired")
-    ),
-    _WaitingList(
-        "Quotes waiting for an answer", Permission.QUOTES_CHANGE, list_quotes, "/quotes", _fixed_input(status="sent")
-    ),
-    _WaitingList("Jobs to schedule", Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toSchedule")),
-    _WaitingList("Jobs to invoice", Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toInvoice")),
-    _WaitingList(
-        "Invoices to send", Permission.INVOICES_CHANGE, list_invoices, "/invoices", _fixed_input(status="draft"), DRAFTS
+        Message("Time off to approve"),
+        Permission.LEAVE_DECIDE,
+        list_time_off,
+        "/time-off",
+        _fixed_input(status="requested"),
     ),
     _WaitingList(
-        "Payments on account",
+        Message("Enquiries to answer"), Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="enquiry")
+    ),
+    _WaitingList(
+        Message("Expired quotes"), Permission.QUOTES_CHANGE, list_quotes, "/quotes", _fixed_input(status="expired")
+    ),
+    _WaitingList(
+        Message("Quotes waiting for an answer"),
+        Permission.QUOTES_CHANGE,
+        list_quotes,
+        "/quotes",
+        _fixed_input(status="sent"),
+    ),
+    _WaitingList(
+        Message("Jobs to schedule"), Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toSchedule")
+    ),
+    _WaitingList(
+        Message("Jobs to invoice"), Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toInvoice")
+    ),
+    _WaitingList(
+        Message("Invoices to send"),
+        Permission.INVOICES_CHANGE,
+        list_invoices,
+        "/invoices",
+        _fixed_input(status="draft"),
+        DRAFTS,
+    ),
+    _WaitingList(
+        Message("Unallocated payments"),
         Permission.INVOICES_CHANGE,
         list_payments,
         "/payments",
@@ -122,18 +150,24 @@ _WAITING_LISTS = (
         ON_ACCOUNT,
     ),
     _WaitingList(
-        "Unpaid invoices", Permission.INVOICES_CHANGE, list_invoices, "/invoices", _fixed_input(status="unpaid"), UNPAID
+        Message("Unpaid invoices"),
+        Permission.INVOICES_CHANGE,
+        list_invoices,
+        "/invoices",
+        _fixed_input(status="unpaid"),
+        UNPAID,
     ),
-    _WaitingList("Hours that were rejected", Permission.HOURS_LOG, list_hours, "/hours", _own_input("rejected")),
-    _WaitingList("Hours to submit", Permission.HOURS_LOG, list_hours, "/hours", _own_input("draft")),
+    _WaitingList(Message("Rejected hours"), Permission.HOURS_LOG, list_hours, "/hours", _own_input("rejected")),
+    _WaitingList(Message("Hours to submit"), Permission.HOURS_LOG, list_hours, "/hours", _own_input("draft")),
 )
 
 
 @operation(permission=Permission.OVERVIEW_READ, effect=Effect.READ, api_path="GET /overview")
 def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
-    """Get what needs someone now.
+    """Get overview.
 
-    Each with how many there are and what lists exactly those. The place to begin a day; members see what is their own.
+    What needs attention now, such as overdue invoices or hours to approve: how many, and the operation that lists them.
+    Start the day here; members see their own.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx)
@@ -169,7 +203,7 @@ def _build_need(ctx: Context, waiting: _WaitingList, today: str, currency: str) 
     )
     query_string = urlencode({name: "yes" if value is True else value for name, value in query.items()})
     return Need(
-        what=waiting.label,
+        what=ctx.request.message_format.render(waiting.label),
         count=count,
         amount=None if amount is None else MoneyText(amount_text(amount, currency)),
         url=f"{ctx.base_url}{waiting.path}?{query_string}",

@@ -5,14 +5,14 @@ from mainstay.kernel.event import Event
 
 
 class PersonInvited(Event):
-    """Someone was asked to join."""
+    """A person was invited."""
 
     name = "person.invited"
     output = PersonOut
 
 
 class PersonJoined(Event):
-    """A person became active."""
+    """A person joined the organisation."""
 
     name = "person.joined"
     output = PersonOut

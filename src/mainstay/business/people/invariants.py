@@ -17,7 +17,7 @@ def find_shared_sign_ins(context: CheckContext) -> Iterator[Violation]:
     )
     for email, sharers in groupby(people, key=lambda row: row[0]):
         names = " and ".join(f"{name} ({record_id})" for _, name, record_id in sharers)
-        yield Violation(f"sign-in {email}", f"is that of several active people: {names}. Remove all but one of them")
+        yield Violation(f"sign-in {email}", f"belongs to several active people: {names}. Remove all but one of them")
 
 
-INVARIANTS = (Invariant("sign_ins", "By one sign-in, one is one person of an organisation", find_shared_sign_ins),)
+INVARIANTS = (Invariant("sign_ins", "Each sign-in belongs to one person of an organisation", find_shared_sign_ins),)

@@ -13,6 +13,7 @@ from mainstay.identity.sign_in import InvalidLink, KnownAddress, WrongCredential
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Preparation, operation
 from mainstay.values.fields import Country, Currency, Email, TextLine, TimeZone
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import HIGHEST_ROLE, Permission, Role
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
@@ -24,7 +25,7 @@ OPERATOR_ONLY = frozenset({Door.CLI})
 class CreateOrganisation(Input):
     """The organisation and its first owner."""
 
-    name: TextLine = Field(description="The name people know it by.")
+    name: TextLine = Field(description="The trading name.")
     country: Country = "GB"
     currency: Currency = "GBP"
     time_zone: TimeZone = "Europe/London"
@@ -34,22 +35,22 @@ class CreateOrganisation(Input):
 
 
 class AddPerson(Input):
-    """Who joins, and as what."""
+    """Who joins, and their role."""
 
     name: TextLine = Field(description="The person's full name.")
     email: Email = Field(description="How they sign in.")
-    role: Role = Field(description="What they may do.")
+    role: Role = Field(description="What they can do.")
     password: SecretStr = Field(description="For the person's sign-in, if they have none yet.")
 
 
 class CreatePasswordLink(Input):
-    """Whose password is to be a new one."""
+    """Who needs a new password."""
 
     person_id: str = Field(description="The person's id.")
 
 
 class PasswordLinkOut(Output):
-    """A link to a new password, of which only the id is told: what opens it is derived from that."""
+    """A link to set a new password: only its id, from which its secret is derived."""
 
     noun = "passwordLink"
 
@@ -57,10 +58,10 @@ class PasswordLinkOut(Output):
 
 
 class AcceptInvitation(Input):
-    """What someone who was invited says of themselves; their link says who they are."""
+    """Details of the invited person; the link identifies them."""
 
     name: TextLine = Field(description="Your full name.")
-    password: SecretStr = Field(description="A new one, or that of the sign-in you already have.")
+    password: SecretStr = Field(description="A new password, or your current one if you already have a sign-in.")
 
 
 def _hash_owner_password(preparation: Preparation, given: CreateOrganisation) -> str:
@@ -73,9 +74,9 @@ def _hash_person_password(preparation: Preparation, given: AddPerson) -> str:
 
 @operation(permission=Permission.OWNERS_NAME, effect=Effect.CHANGE, doors=OPERATOR_ONLY, prepare=_hash_owner_password)
 def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
-    """Create an organisation with its first owner.
+    """Create organisation.
 
-    Answers with the owner.
+    Creates it with its first owner, and returns the owner.
     """
     organisations.insert(
         ctx, name=given.name, country=given.country, currency=given.currency, time_zone=given.time_zone
@@ -85,9 +86,9 @@ def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
 
 @operation(permission=Permission.OWNERS_NAME, effect=Effect.CHANGE, doors=OPERATOR_ONLY, prepare=_hash_person_password)
 def add_person(ctx: Context, given: AddPerson) -> Person:
-    """Add a person who can sign in at once.
+    """Add person.
 
-    Someone who was invited, or who has left, becomes active with this name and role.
+    They can sign in at once. Someone who was invited or has left becomes active with this name and role.
     """
     return _add_active_person(ctx, given.name, given.email, given.role)
 
@@ -101,9 +102,10 @@ def add_person(ctx: Context, given: AddPerson) -> Person:
     only_adds=True,
 )
 def create_password_link(ctx: Context, _given: CreatePasswordLink, person: Person) -> PasswordLinkOut:
-    """Create a link to a new password.
+    """Create password link.
 
-    For someone whom no mail reaches. It works once, within an hour, for their sign-in in every organisation.
+    For someone who cannot receive email. The link sets a new password for their sign-in in all organisations, once and
+    within an hour.
     """
     account = accounts.fetch_account_of(ctx, person.id)
     ctx.writer.touch(person.id)
@@ -124,7 +126,7 @@ def _verify_password(preparation: Preparation, given: AcceptInvitation) -> tuple
     try:
         check_password(known_address, password)
     except WrongCredentials:
-        raise Invalid([Fault("password", "is not the password of the sign-in you already have")]) from None
+        raise Invalid([Fault("password", Message("is not the password of your existing sign-in"))]) from None
     return known_address, known_address.password_hash
 
 
@@ -136,14 +138,14 @@ def _verify_password(preparation: Preparation, given: AcceptInvitation) -> tuple
     prepare=_verify_password,
 )
 def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:
-    """Accept an invitation.
+    """Accept invitation.
 
-    Whoever has no sign-in yet gets one with this password; whoever has one shows that it is theirs.
+    Someone new gets a sign-in with this password. Someone who already has one proves with it that it is theirs.
     """
     link = _fetch_invitation(ctx)
     known_address, password_hash = ctx.prepared
     if look_up_address(ctx.db, link.email) != known_address:
-        raise Conflict("The sign-in of this address has just changed. Try again.")
+        raise Conflict(Message("The sign-in for this email has just changed. Try again."))
     if not links.use_link(ctx.db, link.id):
         raise InvalidLink
     invited = PEOPLE.fetch(ctx, link.person)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mainstay.business.organisation.working_hours import WorkingHours
+from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import Actor, Named
 from mainstay.vocabulary.permissions import Access, Permission, RequiresPermission, Role, has_permission
 from mainstay.vocabulary.record_json import PriceText
@@ -20,10 +21,10 @@ PersonStatus = Literal["invited", "active", "left"]
 MAX_NAMED = 10
 
 
-def join_names(names: Sequence[str], count: int) -> str:
-    """Join the first names with commas; `count` is how many there are in total."""
-    more = f" and {count - MAX_NAMED} more" if count > MAX_NAMED else ""
-    return ", ".join(names[:MAX_NAMED]) + more
+def list_with_rest(names: Sequence[str | Message], count: int) -> list[str | Message]:
+    """Return the first names, and how many more there are; `count` is how many there are in total."""
+    more = [Message("{more} more", more=count - MAX_NAMED)] if count > MAX_NAMED else []
+    return [*names[:MAX_NAMED], *more]
 
 
 def has_not_left(status: PersonStatus) -> bool:
@@ -39,43 +40,41 @@ class PersonOut(Record):
     states = make_states(invited="waiting", active="good", left="over")
 
     name: str = Field(examples=["Tom Ashworth"])
-    email: str = Field(title="E-mail address", examples=["tom@hartley.example"])
+    email: str = Field(examples=["tom@hartley.example"])
     phone: str | None = Field(examples=["+44 7700 900104"])
     role: Role = Field(examples=["member"])
     status: PersonStatus = Field(examples=["active"])
     skills: list[str] = Field(examples=[["gas", "boilers"]])
     colour: str | None = Field(description="The colour on the schedule.", examples=["#9f1853"])
     working_hours: Annotated[WorkingHours | None, RequiresPermission(Permission.ALL_SCHEDULE_READ)] = Field(
-        description="When they work, if not at the usual times. Null for those, and for whoever may not see when others"
-        " work.",
+        description="When they work, if not at the usual times. Null for the usual times, or if you may not see them.",
         examples=[{"monday": [{"from": "08:00", "until": "13:00"}]}],
     )
-    company_name: str | None = Field(title="Company", description="The firm of a subcontractor.", examples=[None])
+    company_name: str | None = Field(title="Company", description="A subcontractor's company.", examples=[None])
     cost_rate: Annotated[PriceText | None, RequiresPermission(Permission.COSTS_READ)] = Field(
         title="Cost per hour",
-        description="What an hour costs. Null for those who may not see costs.",
+        description="What an hour costs you. Null for people who may not see costs.",
         examples=["24.50"],
     )
     bill_rate: Annotated[PriceText | None, RequiresPermission(Permission.COSTS_READ)] = Field(
         title="Billed per hour",
-        description="What an hour is billed at. Null for those who may not see costs.",
+        description="What you charge for an hour. Null for people who may not see costs.",
         examples=["62.00"],
     )
 
 
 class MeOut(Output):
-    """The one who asks, and what they may do."""
+    """Who is signed in, and what they can do."""
 
     noun = "me"
 
-    person: Named = Field(description="The person whose rights these are.")
+    person: Named = Field(description="The signed-in person.")
     role: Role
     organisation: Named
-    access: Access = Field(description="`read` or `write`: what the credential was made for.")
+    access: Access = Field(description="`read` or `write`: the access of the key or app.")
     client: Named | None = Field(description="The key or connected app that was used.")
     rights: list[Permission] = Field(
-        description="What can be done now, as area:verb: what the role may do, the credential's access lets through and"
-        " the subscription leaves open."
+        description="What you can do now, as area:verb. Depends on the role, the key or app, and the subscription."
     )
 
 
@@ -116,7 +115,7 @@ class Person(StoredRecord):
         if by.id == self.id:
             return self._reasons_if_left()
         if not by.can(Permission.PEOPLE_CHANGE):
-            return [Reason(f"The role {by.role} may change only its own details. Ask an owner or admin.", forbids=True)]
+            return [Reason(Message("You can only change your own details. Ask an owner or admin."), forbids=True)]
         return [*self._reasons_if_outranked(by), *self._reasons_if_left()]
 
     def role_not_changeable(self, by: Actor) -> list[Reason]:
@@ -126,29 +125,29 @@ class Person(StoredRecord):
     def not_nameable(self, _by: Actor) -> list[Reason]:
         """Return why they cannot become an owner."""
         if self.is_owner:
-            return [Reason(f"{self.name} is an owner already.")]
+            return [Reason(Message("{person} is already an owner.", person=self.name))]
         if self.status != "active":
-            return [Reason(f"{self.name} is not in the organisation now. Only someone who is can become an owner.")]
+            message = Message("{person} is not active. Only active people can become owners.", person=self.name)
+            return [Reason(message)]
         return []
 
     def not_removable(self, by: Actor) -> list[Reason]:
         """Return why they cannot be removed."""
-        left = [Reason(f"{self.name} has already left the organisation.")] if self.status == "left" else []
+        message = Message("{person} has already left the organisation.", person=self.name)
+        left = [Reason(message)] if self.status == "left" else []
         return [*self._reasons_if_outranked(by), *left, *self._reasons_if_only_owner()]
 
     def password_not_resettable(self, _by: Actor) -> list[Reason]:
         """Return why they cannot sign in here, and so have no password."""
         if self.status != "active":
-            return [Reason(f"{self.name} cannot sign in here now, and so has no password.")]
+            return [Reason(Message("{person} cannot sign in now and has no password.", person=self.name))]
         return []
 
     def not_reinvitable(self, by: Actor) -> list[Reason]:
         """Return why no invitation can be sent to them again."""
-        waiting = self.status == "invited"
-        return [
-            *self._reasons_if_outranked(by),
-            *([] if waiting else [Reason(f"{self.name} is not waiting for an invitation.")]),
-        ]
+        message = Message("{person} has no open invitation.", person=self.name)
+        not_waiting = [] if self.status == "invited" else [Reason(message)]
+        return [*self._reasons_if_outranked(by), *not_waiting]
 
     def loses_keys(self, role: Role) -> bool:
         """Return whether changing to this role ends the API keys that the person made."""
@@ -161,30 +160,37 @@ class Person(StoredRecord):
 
     def _reasons_if_outranked(self, by: Actor) -> list[Reason]:
         if self.is_owner and not by.can(Permission.OWNERS_NAME):
-            return [Reason("Only an owner may change or remove an owner.", forbids=True)]
+            return [Reason(Message("Only an owner can change or remove an owner."), forbids=True)]
         return []
 
     def _reasons_if_left(self) -> list[Reason]:
         if self.status == "left":
-            text = f"{self.name} has left the organisation. Invite them again to bring them back."
-            return [Reason(text, unblocked_by="invite_person")]
+            message = Message(
+                "{person} has left the organisation. Invite them again to bring them back.", person=self.name
+            )
+            return [Reason(message, first="invite_person")]
         return []
 
     def _reasons_if_only_owner(self) -> list[Reason]:
         if self.only_owner:
-            text = f"{self.name} is the only owner. Name another owner first, in the office under People."
-            return [Reason(text, unblocked_by="name_owner")]
+            message = Message(
+                "{person} is the only owner. Make someone else an owner first, in the office under People.",
+                person=self.name,
+            )
+            return [Reason(message, first="name_owner")]
         return []
 
 
 def check_role_rank(by: Actor, role: Role) -> None:
     """Refuse to give a role above one's own."""
     if role.is_above(by.role):
-        raise Forbidden(f"The role {by.role} may not give the role {role}.")
+        raise Forbidden(Message("You cannot give the role {role}, because it is above your own.", role=Choice(role)))
 
 
 class PersonExists(Conflict):
     """The email address belongs to a person who is in the organisation or invited to it."""
 
     def __init__(self, person: Person) -> None:
-        super().__init__(f"{person.email} is already a person of this organisation: {person.name}.")
+        super().__init__(
+            Message("{email} already belongs to {person} in this organisation.", email=person.email, person=person.name)
+        )

@@ -23,6 +23,7 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
+from mainstay.values.message import Message
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import Named
 from mainstay.vocabulary.permissions import AssignableRole, Permission, RequiresPermission, Role
@@ -32,37 +33,36 @@ from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 # Fields shared by invitations and changes.
 _Skills = Annotated[
     list[TextLine],
-    Field(max_length=50, description="What the person can do, such as gas or roofing."),
+    Field(max_length=50, description="E.g. gas or roofing."),
     WITHOUT_DUPLICATES,
 ]
-_Phone = Annotated[Phone | None, Field(description="Such as +44 1422 555 0142.")]
-_ScheduleColour = Annotated[
-    Colour | None, Field(title="Colour on the schedule", description="Their colour on the schedule, such as #3366cc.")
-]
+_Phone = Annotated[Phone | None, Field(description="E.g. +44 1422 555 0142.")]
+_ScheduleColour = Annotated[Colour | None, Field(title="Colour on the schedule", description="E.g. #3366cc.")]
 _OwnHours = Annotated[WorkingHours, AfterValidator(check_not_empty)]
-_CompanyName = Annotated[TextLine | None, Field(title="Company", description="The firm of a subcontractor.")]
-_CostRate = Annotated[HourlyRate | None, Field(title="Cost per hour", description="What an hour costs, such as 32.50.")]
+_CompanyName = Annotated[TextLine | None, Field(title="Company", description="A subcontractor's company.")]
+_CostRate = Annotated[
+    HourlyRate | None, Field(title="Cost per hour", description="What an hour costs you, e.g. 32.50.")
+]
 _BillRate = Annotated[
-    HourlyRate | None, Field(title="Billed per hour", description="What an hour is billed at, such as 85.00.")
+    HourlyRate | None, Field(title="Billed per hour", description="What you charge for an hour, e.g. 85.00.")
 ]
 _PEOPLE_CHANGE = RequiresPermission(Permission.PEOPLE_CHANGE)
 
 
 class GetMe(Input):
-    """Nothing: the credential says who asks."""
+    """Nothing: the credential identifies you."""
 
 
 class ListPeople(ListInput):
     """Which people to list."""
 
     starting_after: Annotated[str | None, make_id_validator("person")] = STARTING_AFTER
-    status: PersonStatus | None = Field(None, description="Only these. Without it, everyone who has not left.")
-    role: Role | None = Field(None, description="Only people of this role.")
+    status: PersonStatus | None = Field(None, description="Only this status. Default: everyone who has not left.")
+    role: Role | None = Field(None, description="Only people with this role.")
     text: SearchText | None = Field(
         None,
         title="Search",
-        description="Only people found by this: words that begin like those of their name, e-mail address, skills or"
-        " company, or a phone number in any spelling. Case and accents do not count.",
+        description="Name, email, skill or company, or the first letters of it, or a phone number.",
     )
     order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
@@ -74,11 +74,11 @@ class GetPerson(Input):
 
 
 class InvitePerson(Input):
-    """Who is invited, and as what."""
+    """Whom to invite, and their role."""
 
     name: TextLine = Field(description="The person's full name.")
-    email: Email = Field(title="E-mail address", description="Where the invitation goes, and how they will sign in.")
-    role: AssignableRole = Field(description="What they may do. Owners are named by owners, in the office.")
+    email: Email = Field(description="The invitation goes here; they will sign in with it.")
+    role: AssignableRole = Field(description="What they can do. Only owners can make owners, in the office.")
     phone: _Phone = None
     skills: _Skills = Field(default_factory=list)
     colour: _ScheduleColour = None
@@ -88,25 +88,24 @@ class InvitePerson(Input):
 
 
 class InviteAgain(Input):
-    """Who gets the mail again."""
+    """Whose invitation to resend."""
 
     person_id: str = Field(description="The person's id.")
 
 
 class UpdatePerson(Input):
-    """Which person, and what to change; null clears. Everyone may change their own phone and colour."""
+    """Which person, and the fields to change; null clears. Everyone can change their own phone and colour."""
 
     person_id: str = Field(description="The person's id.")
     name: Annotated[TextLine, _PEOPLE_CHANGE] = omittable_field(description="The person's full name.")
     email: Annotated[Email, _PEOPLE_CHANGE] = omittable_field(
-        title="E-mail address",
-        description="Where mail to them goes. They sign in with the address they were invited with.",
+        description="For emails to them. They still sign in with the address they were invited with."
     )
     phone: _Phone = None
     skills: Annotated[_Skills, _PEOPLE_CHANGE] = omittable_field()
     colour: _ScheduleColour = None
     working_hours: Annotated[_OwnHours | None, _PEOPLE_CHANGE] = Field(
-        None, description="When they work, if not at the usual times. Null for those."
+        None, description="If they differ from the usual hours. Null for the usual hours."
     )
     company_name: Annotated[_CompanyName, _PEOPLE_CHANGE] = None
     cost_rate: Annotated[_CostRate, _PEOPLE_CHANGE] = None
@@ -115,9 +114,9 @@ class UpdatePerson(Input):
 
 @operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /me", single_statement=True)
 def get_me(ctx: Context, _given: GetMe) -> MeOut:
-    """Get who is asking.
+    """Show own access.
 
-    The person, the organisation, the key or app in use, and what they can do now.
+    Who am I: the person, the organisation, the key or app in use, and what you can do now.
     """
     actor = ctx.actor
     if actor.person is None:
@@ -135,9 +134,9 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
 
 @operation(permission=Permission.PEOPLE_READ, effect=Effect.READ, api_path="GET /people")
 def list_people(ctx: Context, given: ListPeople) -> PageResult[PersonOut]:
-    """List the people of the organisation, newest first.
+    """List people.
 
-    Without a status, those who have left are not in it.
+    The team: staff and subcontractors. People who have left are only included with the status `left`.
     """
     return PEOPLE.page(ctx, given)
 
@@ -150,9 +149,9 @@ def list_people(ctx: Context, given: ListPeople) -> PageResult[PersonOut]:
     on=PEOPLE,
 )
 def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
-    """Get one person.
+    """Show person.
 
-    Also one who has left. Whoever may not see the others gets themselves.
+    Also someone who has left. People who may not see others can only see themselves.
     """
     return person
 
@@ -162,13 +161,13 @@ def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
     effect=Effect.CHANGE,
     api_path="POST /people",
     emails_outside=True,
-    done_message="The invitation is on its way by mail.",
+    done_message="Invitation sent.",
 )
 def invite_person(ctx: Context, given: InvitePerson) -> Person:
-    """Invite someone into the organisation.
+    """Invite person.
 
-    They get a mail with a link to join. Someone who has left can be invited again and keeps their history, but none of
-    their old keys or connected apps.
+    Add someone to the team: they get an email with a link to join. Someone who has left can be invited again and keeps
+    their history, but not their old keys or connected apps.
     """
     check_role_rank(ctx.actor, Role(given.role))
     existing = find_existing_person(ctx, given.email)
@@ -190,12 +189,12 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     emails_outside=True,
     on=PEOPLE,
     blocked_by=Person.not_reinvitable,
-    done_message="The invitation is on its way by mail.",
+    done_message="Invitation sent.",
 )
 def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
-    """Send an invitation again.
+    """Resend invitation.
 
-    The person gets a new mail; the link in the earlier one no longer works.
+    The person gets a new email; the link in the earlier one no longer works.
     """
     ctx.writer.touch(person.id)
     _send_invitation(ctx, person)
@@ -209,17 +208,17 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     emails_outside=True,
     on=PEOPLE,
     blocked_by=Person.not_changeable,
-    done_message="Your changes are saved.",
+    done_message="Person updated.",
 )
 def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
-    """Change a person's details.
+    """Edit person.
 
-    Owners and admins change everyone's, others their own phone and colour. A new address gets the mails, also an open
-    invitation, and changes nobody's sign-in.
+    Owners and admins can change everyone's details, others only their own phone and colour. Emails and an open
+    invitation go to a new email address, but it does not change how the person signs in.
     """
     changes = given.sent_fields("person_id")
     if "email" in changes and (other := find_by_email(ctx, given.email)) and other.id != person.id:
-        raise Conflict(f"{given.email} is the address of {other.name}.")
+        raise Conflict(Message("{email} already belongs to {person}.", email=given.email, person=other.name))
     updated = PEOPLE.save(ctx, person, changes)
     if updated is not person:
         ctx.emit(PersonUpdated(updated, person))

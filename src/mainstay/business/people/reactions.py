@@ -12,15 +12,15 @@ from mainstay.values.durations import duration_text
 _INVITATION = """\
 Hello {name},
 
-{inviter} has invited you to join {organisation} on Mainstay as {role}.
+{inviter} has invited you to join {organisation} on Mainstay with {role} access.
 
 Accept the invitation here, within {within}:
 
 {link}
 
-The link works once, and is for you alone. From then on you sign in at {base_url} with this e-mail address.
+The link works once and is only for you. After that, sign in at {base_url} with this email address.
 
-If you did not expect this, you need not do anything.
+If you did not expect this invitation, you can ignore this email.
 """
 
 

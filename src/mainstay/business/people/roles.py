@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mainstay.business.people.events import PersonLeft, PersonUpdated
-from mainstay.business.people.model import Person, check_role_rank, join_names
+from mainstay.business.people.model import Person, check_role_rank, list_with_rest
 from mainstay.business.people.store import PEOPLE
 from mainstay.identity import sessions
 from mainstay.identity.calendar_links import end_calendar_link
@@ -11,16 +11,17 @@ from mainstay.identity.connections import end_connections_of
 from mainstay.identity.keys import end_keys_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import HIGHEST_ROLE, AssignableRole, Permission, Role, has_permission
 from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 
 class ChangeRole(IrreversibleInput):
-    """Whose role, and what it becomes."""
+    """Which person, and their new role."""
 
     person_id: str = Field(description="The person's id.")
-    role: AssignableRole = Field(description="What they may do from now on. Owners are named by owners, in the office.")
+    role: AssignableRole = Field(description="What they can do. Only owners can make owners, in the office.")
 
 
 class NameOwner(Input):
@@ -30,7 +31,7 @@ class NameOwner(Input):
 
 
 class RemovePerson(IrreversibleInput):
-    """Who leaves."""
+    """Whom to remove."""
 
     person_id: str = Field(description="The person's id.")
 
@@ -41,18 +42,23 @@ class RemovePerson(IrreversibleInput):
     api_path="POST /people/{person_id}/role",
     on=PEOPLE,
     blocked_by=Person.role_not_changeable,
-    done_message="The person has another role now.",
+    done_message="Role changed.",
 )
 def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
-    """Give a person another role.
+    """Change role.
 
-    API keys and connected apps that the new role may not have end for good; the preview names them.
+    API keys and connected apps that the new role does not allow stop working for good; the preview lists them.
     """
     role = Role(given.role)
     check_role_rank(ctx.actor, role)
-    ctx.summary = f"{person.name} becomes {role} instead of {person.role}."
+    ctx.summary = Message(
+        "Changes the role of {person} from {old} to {new}.",
+        person=person.name,
+        old=Choice(person.role),
+        new=Choice(role),
+    )
     if role is person.role:
-        ctx.effects.append(f"Nothing: {person.name} has this role already.")
+        ctx.effects.append(Message("No change: {person} already has this role.", person=person.name))
         return person
     if person.loses_keys(role):
         _end_keys(ctx, person)
@@ -61,9 +67,13 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     elif has_permission(person.role, Permission.CONNECTIONS_WRITE) and not has_permission(
         role, Permission.CONNECTIONS_WRITE
     ):
-        ctx.warnings.append(f"Apps that {person.name} has connected can only read, as long as the role is {role}.")
+        ctx.warnings.append(
+            Message(
+                "Apps connected by {person} can only read with the role {role}.", person=person.name, role=Choice(role)
+            )
+        )
     if ctx.actor.id == person.id:
-        ctx.warnings.append("This is you: what you may do changes, also with the key or app you use now.")
+        ctx.warnings.append(Message("This is you: your own access changes, also for the key or app you are using."))
     updated = PEOPLE.save(ctx, person, {"role": role})
     ctx.emit(PersonUpdated(updated, person))
     return updated
@@ -76,13 +86,13 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     on=PEOPLE,
     blocked_by=Person.not_nameable,
     asks_again=True,
-    done_message="The person is an owner now.",
+    done_message="Owner added.",
 )
 def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
-    """Make a person an owner.
+    """Make owner.
 
-    An owner may do everything: also change and remove other owners, and name more of them. Only do this for someone
-    you trust with the whole organisation.
+    Owners can do everything, including changing and removing other owners. Only do this for someone you trust with the
+    whole organisation.
     """
     updated = PEOPLE.save(ctx, person, {"role": HIGHEST_ROLE})
     ctx.emit(PersonUpdated(updated, person))
@@ -95,23 +105,25 @@ def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
     api_path="POST /people/{person_id}/remove",
     on=PEOPLE,
     blocked_by=Person.not_removable,
-    done_message="The person has left the organisation. Their access has ended.",
+    done_message="Person removed. Their access has ended.",
 )
 def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
-    """Remove a person from the organisation.
+    """Remove person.
 
-    Their access ends at once (sign-ins, API keys, connected apps); what they did stays on record. They can be invited
-    again, but nothing of the old access comes back.
+    Ends their access at once (sign-ins, API keys, connected apps); their records stay. You can invite them again, but
+    their old keys and apps do not come back.
     """
-    ctx.summary = f"{person.name} ({person.role}) leaves the organisation."
-    ctx.effects.append(f"{person.name} can no longer sign in to this organisation.")
+    ctx.summary = Message(
+        "Removes {person} ({role}) from the organisation.", person=person.name, role=Choice(person.role)
+    )
+    ctx.effects.append(Message("{person} can no longer sign in to this organisation.", person=person.name))
     sessions.end_sessions_of(ctx.db, person.id)
     _end_keys(ctx, person)
     _end_apps(ctx, person)
     if end_calendar_link(ctx, person.id):
-        ctx.effects.append(f"The link to {person.name}'s calendar stops working for good.")
+        ctx.effects.append(Message("{person}'s calendar link stops working for good.", person=person.name))
     if ctx.actor.id == person.id:
-        ctx.warnings.append("This is you: your own access ends too.")
+        ctx.warnings.append(Message("This is you: you lose your own access."))
     ctx.react_immediately(PersonLeft, person)
     updated = PEOPLE.save(ctx, person, {"status": "left"})
     ctx.emit(PersonLeft(updated))
@@ -122,13 +134,20 @@ OPERATIONS = (change_role, name_owner, remove_person)
 
 
 def _end_keys(ctx: Context, person: Person) -> None:
-    _add_effect(ctx, f"API keys made by {person.name} that stop working for good", end_keys_of(ctx, person.id))
+    if names := end_keys_of(ctx, person.id):
+        message = Message(
+            "API keys created by {person} stop working for good: {keys}.",
+            person=person.name,
+            keys=list_with_rest(names, len(names)),
+        )
+        ctx.effects.append(message)
 
 
 def _end_apps(ctx: Context, person: Person) -> None:
-    _add_effect(ctx, f"Apps connected by {person.name} that stop working for good", end_connections_of(ctx, person.id))
-
-
-def _add_effect(ctx: Context, what: str, names: list[str]) -> None:
-    if names:
-        ctx.effects.append(f"{what}: {join_names(names, len(names))}.")
+    if names := end_connections_of(ctx, person.id):
+        message = Message(
+            "Apps connected by {person} stop working for good: {apps}.",
+            person=person.name,
+            apps=list_with_rest(names, len(names)),
+        )
+        ctx.effects.append(message)

@@ -11,6 +11,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.choices import fold_text
 from mainstay.values.email_address import fold_address
+from mainstay.values.message import Message
 from mainstay.values.search_words import combine_words, words_of_address, words_of_phone, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
 from mainstay.vocabulary.permissions import Permission, sql_roles_with
@@ -81,7 +82,9 @@ def check_sign_in_is_free(ctx: Context, email: str, except_id: str | None) -> No
     """
     other = PEOPLE.find(ctx, f"person.status = 'active' AND {_HAS_SIGN_IN_SQL}", email=fold_address(email))
     if other and other.id != except_id:
-        raise Conflict(f"{email} is the sign-in of {other.name}, who is a person of this organisation already.")
+        raise Conflict(
+            Message("{email} is already the sign-in of {person} in this organisation.", email=email, person=other.name)
+        )
 
 
 _HAS_SIGN_IN_SQL = "person.account_id IN (SELECT id FROM account WHERE email_folded = :email)"
@@ -105,5 +108,10 @@ def check_people(ctx: Context, field: str, people: Collection[str], *, allow_lef
     for record_id in people:
         person = ctx.db.one(sql, id=record_id)
         if person is None or (person[1] == "left" and not allow_left):
-            problem = f"names {person[0]}, who has left" if person else "names nobody of this organisation"
-            raise Invalid([Fault(field, f"{problem}; list_people tells who is here")])
+            hint = Message("list_people shows who is active")
+            problem = (
+                Message("is {person}, who has left", person=str(person[0]), for_programs=hint)
+                if person
+                else Message("is not part of this organisation", for_programs=hint)
+            )
+            raise Invalid([Fault(field, problem)])

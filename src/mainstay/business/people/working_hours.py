@@ -2,6 +2,7 @@
 
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 
 
 def find_own_hours(ctx: Context) -> dict[str, WorkingHours]:
@@ -19,5 +20,5 @@ def check_not_empty(hours: WorkingHours) -> WorkingHours:
     A form cannot tell it from an empty field, which stands for the usual hours.
     """
     if not any(spans for _, spans in hours):
-        raise ValueError("have no time in them; clear them for the usual ones")
+        raise ValueError(Message("has no times; leave it empty for the usual hours"))
     return hours

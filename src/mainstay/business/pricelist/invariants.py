@@ -18,7 +18,7 @@ def find_wrong_parts(context: CheckContext) -> Iterator[Violation]:
     for record_id, components, parts in items:
         shown_parts = {f"{part['itemId']} {parse_price(part['quantity'])}" for part in orjson.loads(str(components))}
         if shown_parts != set(filter(None, str(parts or "").split(","))):
-            yield Violation(f"item {record_id}", "shows other parts than its price is worked out of")
+            yield Violation(f"item {record_id}", "shows other parts than those its price is computed from")
 
 
 INVARIANTS = (Invariant("kits", "Kits cost what their parts do", find_wrong_parts),)

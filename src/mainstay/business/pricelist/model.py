@@ -10,6 +10,7 @@ from mainstay.business.records.model import ArchivableStatus
 from mainstay.documents.snapshot import Language, TaxCategory
 from mainstay.values.address import Address
 from mainstay.values.fields import Percent, Quantity, RecordReference, TextLine
+from mainstay.values.message import Choice, Message
 from mainstay.values.model_config import INPUT_CONFIG, OUTPUT_CONFIG
 from mainstay.values.money import MAX_STORED, UNIT, parse_price, price_text
 from mainstay.values.totals import Rate, round_fraction
@@ -34,8 +35,8 @@ class TaxPart(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    name: TextLine = Field(description="Its name on documents, such as VAT.")
-    percent: Percent = Field(description="Of the net amount, such as 20.")
+    name: TextLine = Field(description="Printed on documents, e.g. VAT.")
+    percent: Percent = Field(description="Percentage of the net amount, e.g. 20.")
 
     @property
     def stored_json(self) -> dict[str, str]:
@@ -60,14 +61,14 @@ class TaxRateOut(Record):
     states = _STATUS_STATES
 
     name: str = Field(examples=["VAT 20 %"])
-    category: TaxCategory = Field(description="What it is for the tax office.", examples=["standard"])
+    category: TaxCategory = Field(description="The category for the tax office.", examples=["standard"])
     components: list[ShownTaxPart] = Field(
-        title="Taxes", description="The taxes it is made of.", examples=[[{"name": "VAT", "percent": "20.00"}]]
+        title="Taxes", description="The taxes that make up the rate.", examples=[[{"name": "VAT", "percent": "20.00"}]]
     )
-    percent: PriceText = Field(description="All of them together.", examples=["20.00"])
-    note: str | None = Field(description="Printed beside it, such as why something is exempt.")
+    percent: PriceText = Field(description="The percentage of all its taxes together.", examples=["20.00"])
+    note: str | None = Field(description="Printed next to the rate, e.g. why something is exempt.")
     status: ArchivableStatus
-    is_default: bool = Field(title="Usual", description="Whether it is taken where nothing else is said.")
+    is_default: bool = Field(title="Default", description="Whether new lines get this rate.")
 
 
 class SupplierOut(Record):
@@ -78,31 +79,31 @@ class SupplierOut(Record):
     states = _STATUS_STATES
 
     name: str = Field(examples=["Pennine Plumbing Supplies"])
-    email: str | None = Field(title="E-mail address", description="Where orders go.")
+    email: str | None = Field(title="Email", description="Orders are sent here.")
     phone: str | None
     address: Address | None
     tax_number: str | None
-    account_number: str | None = Field(title="Our number there", description="What they call the organisation.")
-    payment_terms_days: int | None = Field(title="Days to pay")
-    language: Language | None = Field(description="Of what they are sent; null for the organisation's own.")
+    account_number: str | None = Field(title="Account number", description="The number under which they know you.")
+    payment_terms_days: int | None = Field(title="Payment terms (days)")
+    language: Language | None = Field(description="The language of their orders; null for your own.")
     notes: str | None
     status: ArchivableStatus
-    external_ref: str | None = Field(title="Reference elsewhere")
+    external_ref: str | None = Field(title="External ID")
 
 
 class KitPart(BaseModel):
-    """So many of an item, within a kit."""
+    """An item of a kit, and its quantity."""
 
     model_config = INPUT_CONFIG
 
     item_id: Annotated[TextLine, RecordReference(prefix="item")] = Field(
-        title="Item", description="Its id or code; no kit itself."
+        title="Item", description="An item's id or code. Not another kit."
     )
-    quantity: Quantity = Field(description="How many.")
+    quantity: Quantity = Field(description='E.g. "2".')
 
 
 class ShownKitPart(BaseModel):
-    """So many of an item, as it is shown."""
+    """An item of a kit, and its quantity, as it is shown."""
 
     model_config = OUTPUT_CONFIG
 
@@ -120,31 +121,31 @@ class PriceItemOut(Record):
 
     code: str | None = Field(examples=["BLR-24"])
     name: str = Field(examples=["Combi boiler, 24 kW"])
-    description: str | None = Field(description="What customers read beside it.")
+    description: str | None = Field(description="Printed below the name on quotes and invoices.")
     kind: ItemKind = Field(examples=["material"])
-    unit: str | None = Field(description="What one counts it in.", examples=["pcs"])
+    unit: str | None = Field(description="The unit it is sold in.", examples=["pcs"])
     sell_price: Annotated[PriceText | None, RequiresPermission(Permission.PRICES_READ)] = Field(
-        title="Price", description="Per unit, as prices are told here: before tax or with it.", examples=["890.00"]
+        title="Price", description="Per unit; with tax if your prices include tax.", examples=["890.00"]
     )
     cost_price: Annotated[PriceText | None, _COSTS_READ] = Field(
         title="Cost",
-        description="What one unit costs the organisation; null where that of a part is not known.",
+        description="What one unit costs you; null if the cost of a part is not known.",
         examples=["612.50"],
     )
     from_parts: list[FromParts] = Field(
-        title="Priced by its parts", description="What a kit has none of its own of, so that its parts say it."
+        title="Priced by its parts", description="The prices that a kit adds up from its parts."
     )
-    tax_rate_id: str | None = Field(description="Null for the usual one.", examples=[_EXAMPLE_RATE])
+    tax_rate_id: str | None = Field(description="Null for your default rate.", examples=[_EXAMPLE_RATE])
     tax_rate_name: str | None = Field(title="Tax", examples=["VAT 20 %"])
     supplier_id: Annotated[str | None, _COSTS_READ] = Field(examples=[None])
     supplier_name: Annotated[str | None, _COSTS_READ] = Field(title="Supplier", examples=[None])
     components: list[ShownKitPart] = Field(
         title="Parts",
-        description="What a kit is made of.",
+        description="The items of a kit.",
         examples=[[{"itemId": _EXAMPLE_ITEM, "name": "Magnetic filter", "quantity": "2.00"}]],
     )
     status: ArchivableStatus
-    external_ref: Annotated[str | None, _COSTS_READ] = Field(title="Reference elsewhere", examples=[None])
+    external_ref: Annotated[str | None, _COSTS_READ] = Field(title="External ID", examples=[None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,8 @@ class Supplier(StoredRecord):
     def not_usable(self) -> list[Reason]:
         """Return why nothing can be bought from them."""
         if self.status == "archived":
-            return [Reason(f"{self.name} is archived. Restore them first.", "save_supplier", unblock_on=self.id)]
+            message = Message("{supplier} is archived. Restore them first.", supplier=self.name)
+            return [Reason(message, "save_supplier", unblock_on=self.id)]
         return []
 
 
@@ -254,9 +256,10 @@ class KitItem(NamedTuple):
 def find_tax_faults(category: TaxCategory, percents: Sequence[int]) -> list[Fault]:
     """Return the faults of a rate that charges tax although its category has none, or the other way round."""
     if category != "standard" and any(percents):
-        return [Fault("components", f"must be 0 percent where the category is {category}")]
+        message = Message("must be 0 percent in the category {category}", category=Choice(category))
+        return [Fault("components", message)]
     if category == "standard" and not any(percents):
-        return [Fault("category", "is for rates above 0 percent: take another one")]
+        return [Fault("category", Message("is only for rates above 0 percent: choose another one"))]
     return []
 
 
@@ -266,11 +269,11 @@ def find_part_faults(parts: Sequence[KitItem], kit: PriceItem | None, *, in_use:
     for index, (part, _) in enumerate(parts):
         path = f"components.{index}.itemId"
         if part.id in seen_ids:
-            faults.append(Fault(path, "is named before: say it once, with the whole quantity"))
+            faults.append(Fault(path, Message("is listed twice: list it once, with the whole quantity")))
         elif part.is_kit or (kit and part.id == kit.id):
-            faults.append(Fault(path, "is a kit, and a kit is made of plain items"))
+            faults.append(Fault(path, Message("is a kit, and a kit can't contain kits")))
         elif in_use and part.status == "archived":
-            faults.append(Fault(path, "is archived"))
+            faults.append(Fault(path, Message("is archived")))
         seen_ids.add(part.id)
     return faults
 

@@ -36,6 +36,7 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
+from mainstay.values.message import Message
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
@@ -46,62 +47,62 @@ _MAX_PARTS = 50
 
 
 class ListPriceItems(ListInput):
-    """Which items to list."""
+    """The items to list."""
 
     starting_after: Annotated[str | None, make_id_validator("item")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those in use.")
+    status: ArchivableStatus | None = Field(None, description="Only items with this status. Default: active.")
     kind: ItemKind | None = Field(None, description="Only items of this kind.")
     supplier_id: Annotated[str | None, make_id_validator("supplier"), RequiresPermission(Permission.COSTS_READ)] = (
-        Field(None, title="Supplier", description="Only what comes from this supplier.")
+        Field(None, title="Supplier", description="Only items from this supplier.")
     )
-    text: SearchText | None = Field(None, title="Search", description="Words of the code, name or description.")
+    text: SearchText | None = Field(None, title="Search", description="Words in the code, name or description.")
     order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
 
 class GetPriceItem(Input):
-    """Which item."""
+    """The item."""
 
     item_id: str = Field(description="The item's id or code.")
 
 
 class SavePriceItem(Input):
-    """A new item or, with its id, what to change of one; null clears."""
+    """A new item or, with its id, the changes; null clears a field."""
 
-    item_id: str | None = Field(None, description="To change one: its id or code.")
-    code: TextLine | None = Field(None, description="A short name of its own, such as BLR-24.")
-    name: TextLine = omittable_field(description="What it is called. A new one needs it.")
-    description: Paragraph | None = Field(None, description="What customers read beside it.")
-    kind: Annotated[ItemKind, DefaultValue("material")] = omittable_field(description="What is sold.")
-    unit: TextLine | None = Field(None, description="What one counts it in, such as pcs, h or m.")
+    item_id: str | None = Field(None, description="To edit an item: its id or code.")
+    code: TextLine | None = Field(None, description="A short unique name, e.g. BLR-24.")
+    name: TextLine = omittable_field(description="E.g. Combi boiler, 24 kW. Required for a new item.")
+    description: Paragraph | None = Field(None, description="Printed below the name on quotes and invoices.")
+    kind: Annotated[ItemKind, DefaultValue("material")] = omittable_field(description="The kind of item.")
+    unit: TextLine | None = Field(None, description="E.g. pcs, h or m.")
     sell_price: Price | None = Field(
-        None, title="Price", description="Per unit. Only a kit goes without, and costs what its parts do."
+        None, title="Price", description="Per unit. Leave empty for a kit that costs as much as its parts."
     )
     cost_price: Price | None = Field(None, title="Cost", description="What one unit costs you.")
     tax_rate_id: Annotated[str | None, make_id_validator("tax", "a tax rate")] = Field(
-        None, title="Tax", description="Where not the usual one."
+        None, title="Tax", description="Default: your usual rate."
     )
     supplier_id: Annotated[str | None, make_id_validator("supplier")] = Field(
-        None, title="Supplier", description="From whom it comes."
+        None, title="Supplier", description="The supplier you buy it from."
     )
     components: list[KitPart] = omittable_field(
         title="Parts",
         max_length=_MAX_PARTS,
-        description="Makes it a kit of other items.",
+        description="Makes this a kit of other items.",
         examples=[[{"itemId": "BLR-24", "quantity": "2"}]],
     )
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
-        description="`archived` takes it out of the lists."
+        description="`archived` hides it from lists."
     )
     external_ref: TextLine | None = Field(
-        None, title="Reference elsewhere", description="What another system calls it."
+        None, title="External ID", description="ID in your old or accounting software. Must be unique."
     )
 
 
 @operation(permission=Permission.PRICE_LIST_READ, effect=Effect.READ, api_path="GET /price-items")
 def list_price_items(ctx: Context, given: ListPriceItems) -> PageResult[PriceItemOut]:
-    """List what is on the price list.
+    """List price list items.
 
-    Labour, materials, services, fees, and kits of them. Members see prices if the settings let them.
+    Labour, materials, services, fees and kits, with their prices. Members see prices only if the settings allow it.
     """
     return ITEMS.page(ctx, given)
 
@@ -115,9 +116,9 @@ def list_price_items(ctx: Context, given: ListPriceItems) -> PageResult[PriceIte
     doors=API_AND_OFFICE,
 )
 def get_price_item(_ctx: Context, _given: GetPriceItem, item: PriceItem) -> PriceItem:
-    """Get an item of the price list.
+    """Get price list item.
 
-    What it is, what it costs, and what a kit is made of.
+    With its price and cost, and the parts of a kit.
     """
     return item
 
@@ -128,12 +129,12 @@ def get_price_item(_ctx: Context, _given: GetPriceItem, item: PriceItem) -> Pric
     api_path="POST /price-items",
     on=ITEMS,
     creates_without_id=True,
-    done_message="The item is saved.",
+    done_message="Item saved.",
 )
 def save_price_item(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> PriceItem:
-    """Save an item of the price list.
+    """Save price list item.
 
-    Without itemId it adds one, with it it changes what is sent. Documents that have it stay as they are.
+    Adds an item, or with itemId edits one: only fields you send change. Documents already sent don't change.
     """
     if item is None:
         given.require("name")
@@ -165,7 +166,13 @@ OPERATIONS = (list_price_items, get_price_item, save_price_item)
 def _check_code(ctx: Context, code: str | None, item: PriceItem | None) -> None:
     other = ITEMS.find(ctx, "price_item.code = :code", code=code) if code else None
     if other and (item is None or other.id != item.id):
-        raise Conflict(f"{other.name} has the code {code} already. Change that item, or use another code.")
+        raise Conflict(
+            Message(
+                "{item} already has the code {code}. Edit that item, or use another code.",
+                item=other.name,
+                code=other.code or "",
+            )
+        )
 
 
 def _check_not_archived(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> None:
@@ -173,10 +180,10 @@ def _check_not_archived(ctx: Context, given: SavePriceItem, item: PriceItem | No
     faults = []
     rate, supplier = given.tax_rate_id, given.supplier_id
     if rate and (item is None or item.tax_rate_id != rate) and TAX_RATES.fetch(ctx, rate).status == "archived":
-        faults.append(Fault("taxRateId", "is archived"))
+        faults.append(Fault("taxRateId", Message("is archived")))
     old_supplier = item.supplier_id if item else None
     if supplier and old_supplier != supplier and SUPPLIERS.fetch(ctx, supplier).status == "archived":
-        faults.append(Fault("supplierId", "is archived"))
+        faults.append(Fault("supplierId", Message("is archived")))
     if faults:
         raise Invalid(faults)
 
@@ -190,8 +197,8 @@ def _fetch_parts(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> 
         try:
             parts.append(KitItem(ITEMS.fetch(ctx, name), quantity))
         except NotFound:
-            problem = "is no item of the price list; list_price_items tells them"
-            faults.append(Fault(f"components.{index}.itemId", problem))
+            message = Message("is not on the price list", for_programs=Message("list_price_items lists the items"))
+            faults.append(Fault(f"components.{index}.itemId", message))
     status = given.status or (item.status if item else "active")
     if faults := faults or find_part_faults(parts, item, in_use=status == "active"):
         raise Invalid(faults)
@@ -202,10 +209,10 @@ def _check_price(given: SavePriceItem, item: PriceItem | None, parts: Sequence[K
     """Refuse an item without a price, and a kit whose parts add up to more than the largest price."""
     keeps_price = item is not None and "sell_price" not in given.model_fields_set and "sellPrice" not in item.from_parts
     if not parts and not keeps_price and given.sell_price is None:
-        raise Invalid([Fault("sellPrice", "is required where there are no parts")])
+        raise Invalid([Fault("sellPrice", Message("is required for an item without parts"))])
     is_price_valid = has_valid_total((part.item.sell_price, part.quantity) for part in parts)
     if not is_price_valid or not has_valid_total((part.item.cost_price, part.quantity) for part in parts):
-        raise Invalid([Fault("components", "come to more than a price can be")])
+        raise Invalid([Fault("components", Message("add up to more than the largest possible price"))])
 
 
 def _check_not_in_kits(ctx: Context, given: SavePriceItem, item: PriceItem) -> None:
@@ -216,8 +223,8 @@ def _check_not_in_kits(ctx: Context, given: SavePriceItem, item: PriceItem) -> N
     elif given.status == "archived":
         kit = find_kit_containing(ctx, item.id, in_use=True)
     if kit:
-        text = f"{item.name} is part of the kit {kit.name}. Take it out of there first."
-        raise_if_blocked([Reason(text, "save_price_item", unblock_on=kit.id)])
+        message = Message("{item} is part of the kit {kit}. Remove it there first.", item=item.name, kit=kit.name)
+        raise_if_blocked([Reason(message, "save_price_item", unblock_on=kit.id)])
 
 
 def _update_kits(ctx: Context, before: PriceItem, after: PriceItem) -> None:
@@ -228,5 +235,8 @@ def _update_kits(ctx: Context, before: PriceItem, after: PriceItem) -> None:
         kit = find_overpriced_kit(ctx, after.id)
         if kit:
             record_id, name = kit
-            text = f"The kit {name} would come to more than a price can be. Take fewer of it there first."
-            raise_if_blocked([Reason(text, "save_price_item", unblock_on=record_id)])
+            message = Message(
+                "The kit {kit} would add up to more than the largest possible price. Reduce the quantity there first.",
+                kit=name,
+            )
+            raise_if_blocked([Reason(message, "save_price_item", unblock_on=record_id)])

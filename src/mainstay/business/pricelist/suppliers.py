@@ -31,42 +31,44 @@ from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
 
 class ListSuppliers(ListInput):
-    """Which suppliers to list."""
+    """The suppliers to list."""
 
     starting_after: Annotated[str | None, make_id_validator("supplier")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those in use.")
-    text: SearchText | None = Field(None, title="Search", description="Words of the name, e-mail, phone or number.")
+    status: ArchivableStatus | None = Field(None, description="Only suppliers with this status. Default: active.")
+    text: SearchText | None = Field(
+        None, title="Search", description="Words in the name, email, phone or account number."
+    )
     order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
 
 
 class GetSupplier(Input):
-    """Which supplier."""
+    """The supplier."""
 
     supplier_id: str = Field(description="The supplier's id.")
 
 
 class SaveSupplier(Input):
-    """A new supplier or, with their id, what to change of one; null clears."""
+    """A new supplier or, with their id, the changes; null clears a field."""
 
-    supplier_id: Annotated[str | None, make_id_validator("supplier")] = Field(None, description="To change one.")
-    name: TextLine = omittable_field(description="Their name. A new one needs it.")
-    email: Email | None = Field(None, title="E-mail address", description="Where orders go.")
-    phone: Phone | None = Field(None, description="Such as +44 1422 555 0142.")
+    supplier_id: Annotated[str | None, make_id_validator("supplier")] = Field(None, description="To edit a supplier.")
+    name: TextLine = omittable_field(description="Company or person's name. Required for a new supplier.")
+    email: Email | None = Field(None, title="Email", description="Orders are sent here.")
+    phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")
     address: Address | None = Field(None, description="Printed on orders.")
-    tax_number: TextLine | None = Field(None, description="Their VAT or other tax number.")
+    tax_number: TextLine | None = Field(None, description="VAT or other tax number.")
     account_number: TextLine | None = Field(
-        None, title="Our number there", description="What they call the organisation."
+        None, title="Account number", description="The number under which they know you."
     )
     payment_terms_days: WholeNumber | None = Field(
-        None, ge=0, le=365, title="Days to pay", description="Days to pay their bills."
+        None, ge=0, le=365, title="Payment terms (days)", description="Days to pay their bills, e.g. 30."
     )
-    language: Language | None = Field(None, description="Of what they are sent, where not as usual.")
-    notes: Paragraph | None = Field(None, description="What one should know of them.")
+    language: Language | None = Field(None, description="Language of their orders. Default: your own.")
+    notes: Paragraph | None = Field(None, description="Office only.")
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
-        description="`archived` takes them out of the lists."
+        description="`archived` hides them from lists."
     )
     external_ref: TextLine | None = Field(
-        None, title="Reference elsewhere", description="What another system calls them."
+        None, title="External ID", description="ID in your old or accounting software. Must be unique."
     )
 
 
@@ -74,7 +76,7 @@ class SaveSupplier(Input):
 def list_suppliers(ctx: Context, given: ListSuppliers) -> PageResult[SupplierOut]:
     """List suppliers.
 
-    Everyone the organisation buys from.
+    Merchants and others you buy from.
     """
     return SUPPLIERS.page(ctx, given)
 
@@ -88,9 +90,9 @@ def list_suppliers(ctx: Context, given: ListSuppliers) -> PageResult[SupplierOut
     doors=API_AND_OFFICE,
 )
 def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supplier:
-    """Get a supplier.
+    """Get supplier.
 
-    How to reach them, and what they call the organisation.
+    With contact details and your account number.
     """
     return supplier
 
@@ -101,12 +103,12 @@ def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supp
     api_path="POST /suppliers",
     on=SUPPLIERS,
     creates_without_id=True,
-    done_message="The supplier is saved.",
+    done_message="Supplier saved.",
 )
 def save_supplier(ctx: Context, given: SaveSupplier, supplier: Supplier | None) -> Supplier:
-    """Save a supplier.
+    """Save supplier.
 
-    Without supplierId it adds one, with it it changes what is sent.
+    Adds a supplier, or with supplierId edits one: only fields you send change.
     """
     values = given.sent_fields("supplier_id")
     check_external_ref(ctx, SUPPLIERS, given.external_ref, supplier)

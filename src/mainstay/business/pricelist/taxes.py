@@ -16,6 +16,7 @@ from mainstay.documents.snapshot import TaxCategory
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, DefaultValue, TextLine, make_id_validator, omittable_field
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
@@ -25,25 +26,25 @@ _MAX_TAXES = 4
 
 
 class ListTaxRates(ListInput):
-    """Which rates to list."""
+    """The rates to list."""
 
     starting_after: Annotated[str | None, make_id_validator("tax", "a tax rate")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only these. Without it, those in use.")
+    status: ArchivableStatus | None = Field(None, description="Only rates with this status. Default: active.")
 
 
 class GetTaxRate(Input):
-    """Which rate."""
+    """The rate."""
 
     tax_rate_id: str = Field(description="The rate's id.")
 
 
 class SaveTaxRate(Input):
-    """A new rate or, with its id, what to change of one; null clears."""
+    """A new rate or, with its id, the changes; null clears a field."""
 
     tax_rate_id: Annotated[str | None, make_id_validator("tax", "a tax rate")] = Field(
-        None, description="To change one.", examples=["tax_01KA3R2D4F6H8J0K2N4P6R8T0V"]
+        None, description="To edit a rate.", examples=["tax_01KA3R2D4F6H8J0K2N4P6R8T0V"]
     )
-    name: TextLine = omittable_field(description="Such as VAT 20 %. A new one needs it.")
+    name: TextLine = omittable_field(description="E.g. VAT 20 %. Required for a new rate.")
     category: Annotated[TaxCategory, DefaultValue("standard")] = omittable_field(
         description="Only `standard` charges tax."
     )
@@ -51,12 +52,12 @@ class SaveTaxRate(Input):
         title="Taxes",
         min_length=1,
         max_length=_MAX_TAXES,
-        description="The taxes it is made of; most have one. A new one needs them.",
+        description="The taxes that make up the rate; usually one. Required for a new rate.",
     )
-    note: TextLine | None = Field(None, description="Printed beside it, such as why something is exempt.")
-    is_default: bool = omittable_field(title="Usual", description="Take it where nothing else is said.")
+    note: TextLine | None = Field(None, description="Printed next to the rate, e.g. why something is exempt.")
+    is_default: bool = omittable_field(title="Default", description="New lines get this rate.")
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
-        description="`archived` takes it out of the lists."
+        description="`archived` hides it from lists."
     )
 
 
@@ -64,7 +65,7 @@ class SaveTaxRate(Input):
 def list_tax_rates(ctx: Context, given: ListTaxRates) -> PageResult[TaxRateOut]:
     """List tax rates.
 
-    What can be charged on quotes and invoices, and which is the usual one.
+    The VAT or sales tax rates for quotes and invoices, and which is the default.
     """
     return TAX_RATES.page(ctx, given)
 
@@ -78,9 +79,9 @@ def list_tax_rates(ctx: Context, given: ListTaxRates) -> PageResult[TaxRateOut]:
     doors=API_AND_OFFICE,
 )
 def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
-    """Get a tax rate.
+    """Get tax rate.
 
-    The taxes it is made of, and what it is for the tax office.
+    With its taxes and its category.
     """
     return rate
 
@@ -91,12 +92,13 @@ def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
     api_path="POST /tax-rates",
     on=TAX_RATES,
     creates_without_id=True,
-    done_message="The tax rate is saved.",
+    done_message="Tax rate saved.",
 )
 def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> TaxRate:
-    """Save a tax rate.
+    """Save tax rate.
 
-    Without taxRateId it makes one, with it it changes what is sent. Once documents name it, its percentages stay.
+    Adds a rate, or with taxRateId edits one: only fields you send change. Once documents use it, its percentages can't
+    change.
     """
     if rate is None:
         given.require("name", "components")
@@ -124,7 +126,8 @@ OPERATIONS = (list_tax_rates, get_tax_rate, save_tax_rate)
 def _find_default_faults(given: SaveTaxRate, rate: TaxRate | None) -> list[Fault]:
     is_default = given.is_default if given.is_default is not None else bool(rate and rate.is_default)
     if is_default and (given.status or (rate.status if rate else "active")) == "archived":
-        return [Fault("status", "is archived, and so cannot be the usual one: make another the usual one first")]
+        message = Message("can't be archived for the default rate: make another rate the default first")
+        return [Fault("status", message)]
     return []
 
 
@@ -134,5 +137,9 @@ def _check_can_change(given: SaveTaxRate, rate: TaxRate) -> None:
     changed = (percents and percents != rate.rate.percents) or (given.category or rate.category) != rate.category
     if rate.used and changed:
         raise Conflict(
-            f"{rate.name} stands on documents, so its percentages stay. Make a new rate and archive this one."
+            Message(
+                "{tax_rate} is used on documents, so its percentages can't change. Add a new rate and archive this"
+                " one.",
+                tax_rate=rate.name,
+            )
         )

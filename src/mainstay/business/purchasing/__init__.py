@@ -1,1 +1,1 @@
-"""Purchasing: what is ordered from suppliers, what has come, what they bill, and what that is for the jobs."""
+"""Purchasing: orders to suppliers, received goods, supplier bills, and the material they mean for jobs."""

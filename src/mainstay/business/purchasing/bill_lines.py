@@ -11,16 +11,23 @@ from mainstay.business.lines.edits import EditFields, LineFields
 from mainstay.business.lines.model import Line
 from mainstay.business.purchasing import materials, store
 from mainstay.business.purchasing.inputs import CostBook, price_purchase
-from mainstay.business.purchasing.lines import BillLine, OrderLine, bill_columns, quantity_text
+from mainstay.business.purchasing.lines import (
+    BillLine,
+    OrderLine,
+    bill_columns,
+    describe_unknown_line,
+    quantity_message,
+)
 from mainstay.business.purchasing.model import Bill, Order
 from mainstay.business.purchasing.store import BILLS, ORDERS
 from mainstay.kernel.context import Context
+from mainstay.values.message import Amount, CalendarDate, Message, message_of
 from mainstay.values.money import amount_text, price_to_minor
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, Reason, raise_if_blocked
 
 _ORDER_LINE_FIELD = Field(
     None,
-    description="The line of the order that it bills: fills in the rest. A negative quantity credits what went back.",
+    description="The order line that it bills: fills in the rest. A negative quantity credits returned goods.",
 )
 
 
@@ -62,10 +69,10 @@ class BillBook(CostBook):
     def check_fields(self, fields: dict[str, Any], path: str) -> None:
         """Refuse fields that a line of a bill cannot have; a negative quantity is a credit."""
         if fields.get("kind", "item") != "item":
-            raise Invalid([Fault(f"{path}.kind", "is not on bills: each line costs something")])
+            raise Invalid([Fault(f"{path}.kind", Message("can't be on a bill, where every line has a price"))])
         super().check_fields({name: value for name, value in fields.items() if name != "quantity"}, path)
         if fields.get("quantity") == 0:
-            raise Invalid([Fault(f"{path}.quantity", "is 0")])
+            raise Invalid([Fault(f"{path}.quantity", Message("is 0"))])
 
     def build_unbilled_lines(self) -> list[NewBillLine]:
         """Return inputs for lines that bill the rest of the order."""
@@ -74,8 +81,7 @@ class BillBook(CostBook):
 
     def _fields_from_order(self, record_id: str, path: str) -> dict[str, Any]:
         if record_id not in self.goods:
-            known = ", ".join(self.goods) or "none"
-            raise Invalid([Fault(f"{path}.orderLineId", f"is no line of the order; there are: {known}")])
+            raise Invalid([Fault(f"{path}.orderLineId", describe_unknown_line(self.goods))])
         ordered = self.goods[record_id]
         line = ordered.line
         return {
@@ -91,18 +97,28 @@ class BillBook(CostBook):
 def compute_bill_columns(ctx: Context, lines: Sequence[BillLine], currency: str, total: int) -> dict[str, Any]:
     """Compute the columns of a bill from its lines; refuse if the total differs from the one on the bill."""
     if not lines:
-        raise Invalid([Fault("lines", "is required: what it bills")])
+        raise Invalid([Fault("lines", Message("are required: add what the bill is for"))])
     columns = bill_columns(price_purchase(ctx, [one.line for one in lines], currency), lines)
     computed_total = int(columns["total"])
     try:
         stated_total = price_to_minor(total, currency)
     except ValueError as error:
-        raise Invalid([Fault("total", str(error))]) from None
+        raise Invalid([Fault("total", message_of(error))]) from None
     if stated_total != computed_total:
-        net, tax, gross = (amount_text(int(columns[name]), currency) for name in ("net", "tax", "total"))
-        text = f"the lines come to {net} and tax of {tax}, together {gross}"
-        raise Invalid([Fault("total", f"is not that: {text}; correct them, or add a line for the difference")])
+        raise Invalid([Fault("total", _describe_difference(columns, currency))])
     return columns
+
+
+def _describe_difference(columns: Mapping[str, Any], currency: str) -> Message:
+    """Say that the lines add up to another total than the one on the bill."""
+    net, tax, total = (Amount(amount_text(int(columns[name]), currency), currency) for name in ("net", "tax", "total"))
+    return Message(
+        "doesn't match the lines: they add up to {net} plus {tax} tax, {total} in total; correct them, or add a line"
+        " for the difference",
+        net=net,
+        tax=tax,
+        total=total,
+    )
 
 
 def check_billed_quantities(
@@ -116,7 +132,8 @@ def check_billed_quantities(
         billed[bill_line.order_line_id] += bill_line.line.quantity
         ordered = book.goods[bill_line.order_line_id]
         if bill_line.line.quantity < 0 and ordered.billed + billed[bill_line.order_line_id] < 0:
-            problem = f"credits more than was billed of it: {quantity_text(ordered.billed, ordered.line.unit)}"
+            already_billed = quantity_message(ordered.billed, ordered.line.unit)
+            problem = Message("credits more than was billed, which is {quantity}", quantity=already_billed)
             raise Invalid([Fault(f"lines.{index}.quantity", problem)])
     overbilled = [
         _describe_overbilling(ordered, billed[record_id])
@@ -124,17 +141,37 @@ def check_billed_quantities(
         if billed[record_id] > 0 and ordered.billed + billed[record_id] > ordered.line.quantity
     ]
     if overbilled and not allow_overbilling:
-        raise_if_blocked([Reason(f"{text} Correct it, or allow it (allowOverbilling).") for text in overbilled])
+        raise_if_blocked([_reason_against_overbilling(problem) for problem in overbilled])
     ctx.warnings += overbilled
 
 
-def _describe_overbilling(ordered: OrderLine, billed: int) -> str:
+def _reason_against_overbilling(problem: Message) -> Reason:
+    return Reason(
+        Message(
+            "{problem} Correct the quantity, or allow more than was ordered.",
+            problem=problem,
+            for_programs=Message("Send allowOverbilling to allow it."),
+        )
+    )
+
+
+def _describe_overbilling(ordered: OrderLine, billed: int) -> Message:
     line = ordered.line
-    billed_before = f", {quantity_text(ordered.billed, line.unit)} were billed before" if ordered.billed else ""
-    return (
-        f"{quantity_text(line.quantity, line.unit)} of {line.description.splitlines()[0]} were"
-        f" ordered{billed_before}, and"
-        f" this bills {quantity_text(billed, line.unit)}."
+    item, quantity = line.description.splitlines()[0], quantity_message(line.quantity, line.unit)
+    billed_quantity = quantity_message(billed, line.unit)
+    if ordered.billed:
+        return Message(
+            "You ordered {ordered} of {item}, {before} was already billed, and this bill is for {billed}.",
+            ordered=quantity,
+            item=item,
+            before=quantity_message(ordered.billed, line.unit),
+            billed=billed_quantity,
+        )
+    return Message(
+        "You ordered {ordered} of {item}, but this bill is for {billed}.",
+        ordered=quantity,
+        item=item,
+        billed=billed_quantity,
     )
 
 
@@ -148,8 +185,15 @@ def check_bill_number(ctx: Context, supplier_id: str, number: str, except_id: st
         but=except_id,
     )
     if known:
-        text = f"{known.display_name} of {known.on} over {known.total_text} is recorded already (billId {known.id})."
-        raise Conflict(f"{text} Change that one, or look at the number again.")
+        raise Conflict(
+            Message(
+                "Bill {bill} dated {on} for {total} is already recorded. Edit that one, or check the number.",
+                bill=known.display_name,
+                on=CalendarDate(known.on),
+                total=known.total_amount,
+                for_programs=Message("Its billId is {bill_id}.", bill_id=known.id),
+            )
+        )
 
 
 def check_not_credited(ctx: Context, bill: Bill) -> None:
@@ -158,9 +202,8 @@ def check_not_credited(ctx: Context, bill: Bill) -> None:
         return
     billed = store.sum_billed_quantities(ctx, bill.purchase_order_id, except_id=bill.id)
     if any(billed[one.order_line_id] < 0 for one in bill.bill_lines if one.order_line_id):
-        raise_if_blocked(
-            [Reason(f"What {bill.display_name} bills is credited by another bill. Void that one first.", "list_bills")]
-        )
+        text = Message("Another bill credits goods of {bill}. Void that one first.", bill=bill.display_name)
+        raise_if_blocked([Reason(text, "list_bills")])
 
 
 def update_after_bill(ctx: Context, bill: Bill) -> None:

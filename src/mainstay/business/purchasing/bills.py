@@ -41,42 +41,45 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
+from mainstay.values.message import CalendarDate, FieldName, Message
 from mainstay.values.money import minor_to_price
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 
-_BillId = Annotated[str, make_id_validator("bill"), Field(title="Bill", description="The bill's id.")]
-_Number = Annotated[TextLine, Field(title="Their number", description="The number on it; each supplier's only once.")]
-_On = Annotated[StoredDay, Field(title="Dated", description="The date on it.")]
+_BillId = Annotated[str, make_id_validator("bill"), Field(title="Bill", description="The bill's ID.")]
+_Number = Annotated[
+    TextLine, Field(title="Bill number", description="The supplier's number. It can be recorded only once.")
+]
+_On = Annotated[StoredDay, Field(title="Bill date", description="The date on the bill.")]
 _DueOn = Annotated[
     StoredDay | None,
-    Field(title="Due", description="Where nothing is said on a new one, by the supplier's days to pay."),
+    Field(title="Due date", description="Default for a new bill: from the supplier's payment terms."),
 ]
-_Total = Annotated[SignedPrice, Field(description="What it says is to be paid, with tax: what its lines come to.")]
+_Total = Annotated[SignedPrice, Field(description="The amount on the bill, including tax. It must match the lines.")]
 _AllowOver = Annotated[
-    bool, Field(title="More than was ordered", description="Whether the bill may be for more than was ordered.")
+    bool, Field(title="Allow more than ordered", description="The bill may be for more than was ordered.")
 ]
-_Notes = Annotated[Paragraph | None, Field(description="For the office alone.")]
+_Notes = Annotated[Paragraph | None, Field(description="Office only. Not visible to field staff.")]
 
 
 class ListBills(ListInput):
     """Which bills to list."""
 
     starting_after: Annotated[str | None, make_id_validator("bill")] = STARTING_AFTER
-    status: BillStatus | None = Field(None, description="Only these.")
+    status: BillStatus | None = Field(None, description="Only bills with this status.")
     supplier_id: SupplierFilter = None
     job_id: JobFilter = None
     purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
-        None, title="Order", description="Only of this order, by id or number."
+        None, title="Order", description="Only bills for this order (ID or number)."
     )
-    from_: Day | None = Field(None, alias="from", title="From", description="Only those dated then or later.")
-    until: LastDay | None = Field(None, description="Only those dated then or earlier.")
-    text: SearchText | None = Field(None, title="Search", description="Their number, the supplier, or an amount.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Dated on or after this date.")
+    until: LastDay | None = Field(None, description="Dated on or before this date.")
+    text: SearchText | None = Field(None, title="Search", description="The bill number, the supplier or an amount.")
     order: Literal["newest", "dated", "due"] = Field(
         "newest",
-        description="`newest` first, last `dated` first, or `due` soonest first, without those that have no date.",
+        description="`newest` first, latest `dated` first, or soonest `due` first, without those that have no date.",
     )
 
     def fixed_order(self) -> str | None:
@@ -91,19 +94,19 @@ class GetBill(Input):
 
 
 class RecordBill(Input):
-    """Whose bill, and what it says."""
+    """The supplier, and what the bill says."""
 
     supplier_id: SupplierId = omittable_field()
     supplier_number: _Number
     on: _On
     total: _Total
     purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
-        None, title="Order", description="The order it bills, by id or number; needed without supplierId."
+        None, title="Order", description="The order it is for (ID or number). Required without supplierId."
     )
     job_id: PurchaseJobId = None
     due_on: _DueOn = None
     lines: list[NewBillLine] = omittable_field(
-        max_length=MAX_LINES, description="What it bills; of an order, where left out, all that is not billed."
+        max_length=MAX_LINES, description="What it is for. Default with an order: everything not billed yet."
     )
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
@@ -118,29 +121,27 @@ class UpdateBill(Input):
     due_on: _DueOn = None
     job_id: PurchaseJobId = None
     edits: list[BillLineEdit] = omittable_field(
-        max_length=MAX_LINES, description="Changes of its lines; the others stay."
+        max_length=MAX_LINES, description="Changes to lines; the others stay as they are."
     )
     total: _Total = omittable_field()
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
-    status: BillTargetStatus = omittable_field(description="`approved` to be paid, `paid`, or a `draft` again.")
-    paid_on: StoredDay | None = Field(
-        None, title="Paid on", description="With status paid; today where nothing is said."
-    )
+    status: BillTargetStatus = omittable_field(description="`approved` for payment, `paid`, or back to `draft`.")
+    paid_on: StoredDay | None = Field(None, title="Paid on", description="Only with status paid. Default: today.")
 
 
 class VoidBill(IrreversibleInput):
     """Which bill, and why."""
 
     bill_id: _BillId
-    reason: Paragraph | None = Field(None, title="Why", description="It stays on the record.")
+    reason: Paragraph | None = Field(None, title="Reason", description="Shown on the bill.")
 
 
 @operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, api_path="GET /bills")
 def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
-    """List suppliers' bills.
+    """List supplier bills.
 
-    Without their lines.
+    What the business owes suppliers, and what it has paid. Without lines.
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     order = ORDERS.fetch(ctx, given.purchase_order_id).id if given.purchase_order_id is not None else None
@@ -157,9 +158,9 @@ def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
     on=BILLS,
 )
 def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
-    """Get a supplier's bill with its lines.
+    """Get supplier bill.
 
-    What was bought, at what price and tax, for which job, and whether it is paid.
+    A supplier's bill with its lines, prices and tax, the job, and whether it is paid.
     """
     return bill
 
@@ -169,12 +170,12 @@ def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
     effect=Effect.CHANGE,
     api_path="POST /bills",
     only_adds=False,
-    done_message="The bill is recorded.",
+    done_message="Bill recorded.",
 )
 def record_bill(ctx: Context, given: RecordBill) -> Bill:
-    """Record a supplier's bill.
+    """Record supplier bill.
 
-    Of an order or not; it is a cost of the job at once. Its total must be what its lines come to with tax.
+    With or without a purchase order; it counts as a cost of the job at once. The total must match the lines plus tax.
     """
     order: Order | None = ORDERS.fetch(ctx, given.purchase_order_id) if given.purchase_order_id else None
     supplier = _fetch_supplier(ctx, given, order)
@@ -212,12 +213,12 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     api_path="PATCH /bills/{bill_id}",
     on=BILLS,
     blocked_by=ListedBill.not_changeable,
-    done_message="Your changes are saved.",
+    done_message="Bill saved.",
 )
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
-    """Change a supplier's bill.
+    """Edit supplier bill.
 
-    Also to approve it, or to say that it is paid. What it says changes only in a draft; lines by edits that name them.
+    Also approves it or marks it as paid. Its content can be changed only while it is a draft; lines by `edits`.
     """
     changes = _find_changes(ctx, given, bill)
     if (changes or given.edits or given.total is not None) and given.status != "draft":
@@ -246,19 +247,20 @@ def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     api_path="POST /bills/{bill_id}/void",
     on=BILLS,
     blocked_by=ListedBill.not_voidable,
-    done_message="The bill is void.",
+    done_message="Bill voided.",
 )
 def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:
-    """Void a supplier's bill.
+    """Void supplier bill.
 
-    It counts no longer, neither as a cost nor for its order; its number can be recorded anew.
+    It no longer counts as a cost or for its order. Its number can be used again.
     """
     raise_if_blocked(_reasons_if_closed(ctx, bill.on))
     materials.check_not_invoiced(ctx, bill.id, bill.display_name)
     check_not_credited(ctx, bill)
-    ctx.summary = f"{bill.display_name} over {bill.total_text} counts no longer."
+    ctx.summary = Message("{bill} for {total} will no longer count.", bill=bill.display_name, total=bill.total_amount)
     order = find_order(ctx, bill.purchase_order_id)
-    ctx.effects += [f"What it bills of {order.number} is not billed any more."] if order else []
+    if order:
+        ctx.effects.append(Message("The goods of {order} on it can be billed again.", order=order.number))
     after = BILLS.save(ctx, bill, {"status": "void", "void_reason": given.reason})
     update_after_bill(ctx, after)
     return after
@@ -270,10 +272,13 @@ OPERATIONS = (list_bills, get_bill, record_bill, update_bill, void_bill)
 def _fetch_supplier(ctx: Context, given: RecordBill, order: Order | None) -> Supplier:
     """Fetch the supplier of a bill, even one that is archived."""
     if order and given.supplier_id and given.supplier_id != order.supplier_id:
-        raise Invalid([Fault("supplierId", f"is not whom {order.number} was sent to: that is {order.supplier_name}")])
+        problem = Message(
+            "is not the supplier of {order}: {supplier}", order=order.number, supplier=order.supplier_name
+        )
+        raise Invalid([Fault("supplierId", problem)])
     supplier_id = given.supplier_id or (order.supplier_id if order else None)
     if supplier_id is None:
-        raise Invalid([Fault("supplierId", "is required without purchaseOrderId")])
+        raise Invalid([Fault("supplierId", Message("is required without {field}", field=FieldName("purchaseOrderId")))])
     found: Supplier = SUPPLIERS.fetch(ctx, supplier_id)
     return found
 
@@ -282,7 +287,8 @@ def _find_job_id(ctx: Context, job_ref: str | None, order: Order | None) -> str 
     """Return the id of the job that bears the cost; if the order has a job, it is that one."""
     job = fetch_optional_job(ctx, job_ref)
     if order and order.job_id and job and job.id != order.job_id:
-        raise Invalid([Fault("jobId", f"is not the job of {order.number}, which is {order.job_number}")])
+        problem = Message("is not the job of {order}: {job}", order=order.number, job=order.job_number or "")
+        raise Invalid([Fault("jobId", problem)])
     return job.id if job else order.job_id if order else None
 
 
@@ -293,7 +299,7 @@ def _compute_due_date(on: str, supplier: Supplier) -> str | None:
 
 def _check_due_date(on: str, due_on: str | None) -> None:
     if due_on and due_on < on:
-        raise Invalid([Fault("dueOn", f"is before the date on it, {on}")])
+        raise Invalid([Fault("dueOn", Message("is before the bill date, {on}", on=CalendarDate(on)))])
 
 
 def _reasons_if_closed(ctx: Context, on: str) -> list[Reason]:
@@ -317,10 +323,10 @@ def _status_changes(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, An
     new_status = given.status or bill.status
     # A form sends the present date again, so an unchanged date is not a mistake.
     if given.paid_on and new_status != "paid" and given.paid_on != bill.paid_on:
-        raise Invalid([Fault("paidOn", "is sent with status paid")])
+        raise Invalid([Fault("paidOn", Message("can only be set when the status is paid"))])
     today = settings_of(ctx).today(ctx).isoformat()
     if given.paid_on and given.paid_on > today:
-        raise Invalid([Fault("paidOn", "lies ahead; say so when it is paid")])
+        raise Invalid([Fault("paidOn", Message("is in the future"))])
     if new_status == bill.status and not given.paid_on:
         return {}
     return {"status": new_status, "paid_on": (given.paid_on or today) if new_status == "paid" else None}
@@ -344,7 +350,7 @@ def _recompute_lines(ctx: Context, given: UpdateBill, bill: Bill) -> dict[str, A
 def _check_edits(edits: Sequence[BillLineEdit]) -> None:
     """Refuse edits that would make an existing line bill another order line."""
     faults = [
-        Fault(f"edits.{index}.orderLineId", "is sent with a new line; remove this one and add another")
+        Fault(f"edits.{index}.orderLineId", Message("can only be set on a new line; remove this line and add another"))
         for index, line_edit in enumerate(edits)
         if line_edit.edit == "set" and "order_line_id" in line_edit.sent_fields
     ]

@@ -4,12 +4,13 @@ from pydantic import Field
 
 from mainstay.business.purchasing import store
 from mainstay.business.purchasing.inputs import OrderId
-from mainstay.business.purchasing.lines import quantity_text
+from mainstay.business.purchasing.lines import quantity_message
 from mainstay.business.purchasing.model import ListedOrder, Order
 from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Paragraph
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import IrreversibleInput
@@ -20,7 +21,7 @@ class ClosePurchaseOrder(IrreversibleInput):
 
     purchase_order_id: OrderId
     reason: Paragraph | None = Field(
-        None, title="Why", description="Needed while something is still to come. The supplier does not read it."
+        None, title="Reason", description="Required if goods are still to come. Not shown to the supplier."
     )
 
 
@@ -28,7 +29,7 @@ class CancelPurchaseOrder(IrreversibleInput):
     """Which order, and why."""
 
     purchase_order_id: OrderId
-    reason: Paragraph | None = Field(None, title="Why", description="The supplier does not read it.")
+    reason: Paragraph | None = Field(None, title="Reason", description="Not shown to the supplier.")
 
 
 @operation(
@@ -37,22 +38,26 @@ class CancelPurchaseOrder(IrreversibleInput):
     api_path="POST /purchase-orders/{purchase_order_id}/close",
     on=ORDERS,
     blocked_by=ListedOrder.not_closable,
-    done_message="The order is closed.",
+    done_message="Order closed.",
 )
 def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) -> Order:
-    """Close a purchase order.
+    """Close purchase order.
 
-    Nothing more comes of it; bills for what came can still be recorded. Nobody is mailed.
+    No more goods are expected; bills for what was received can still be recorded. No email is sent.
     """
     still_open = [one for one in order.order_lines if one.is_counted and one.open]
     if still_open and not given.reason:
-        raise Invalid([Fault("reason", "is required: something of it is still to come")])
-    ctx.summary = f"{order.display_name} is closed: nothing more comes of it."
+        raise Invalid([Fault("reason", Message("is required because goods are still to come"))])
+    ctx.summary = Message("{order} will be closed: no more goods are expected.", order=order.display_name)
     ctx.effects += [
-        f"{quantity_text(one.open, one.line.unit)} of {_first_line_of(one.line.description)} never come."
+        Message(
+            "{quantity} of {item} won't be delivered.",
+            item=one.line.description.splitlines()[0],
+            quantity=quantity_message(one.open, one.line.unit),
+        )
         for one in still_open
     ]
-    ctx.warnings += [f"Nobody is mailed: tell {order.supplier_name} yourself."] if still_open else []
+    ctx.warnings += [_describe_missing_email(order)] if still_open else []
     return store.save_order(ctx, order, {"status": "closed", "close_reason": given.reason})
 
 
@@ -62,21 +67,21 @@ def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) 
     api_path="POST /purchase-orders/{purchase_order_id}/cancel",
     on=ORDERS,
     blocked_by=ListedOrder.not_cancellable,
-    done_message="The order is cancelled.",
+    done_message="Order cancelled.",
 )
 def cancel_purchase_order(ctx: Context, given: CancelPurchaseOrder, order: Order) -> Order:
-    """Cancel a purchase order, or drop a draft of one.
+    """Cancel purchase order.
 
-    Only while nothing of it was received or billed. Nobody is mailed.
+    Also a draft, as long as nothing was received or billed. No email is sent.
     """
-    ctx.summary = f"{order.display_name} is cancelled: nothing of it comes."
+    ctx.summary = Message("{order} will be cancelled.", order=order.display_name)
     if order.status != "draft":
-        ctx.warnings.append(f"Nobody is mailed: tell {order.supplier_name} yourself.")
+        ctx.warnings.append(_describe_missing_email(order))
     return store.save_order(ctx, order, {"status": "cancelled", "close_reason": given.reason})
 
 
 OPERATIONS = (close_purchase_order, cancel_purchase_order)
 
 
-def _first_line_of(description: str) -> str:
-    return description.splitlines()[0]
+def _describe_missing_email(order: Order) -> Message:
+    return Message("No email will be sent. Let {supplier} know yourself.", supplier=order.supplier_name)

@@ -13,6 +13,7 @@ from mainstay.business.pricelist.model import PriceItem, Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.kernel.context import Context
 from mainstay.values.fields import RecordReference, make_id_validator
+from mainstay.values.message import Amount, Message
 from mainstay.values.money import CURRENCIES
 from mainstay.values.totals import Discount
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
@@ -20,20 +21,19 @@ from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 # In units of the currency: far more than anybody buys at once, but small enough that a database can add up many.
 _MAX_AMOUNT = 10**11
 
-OrderId = Annotated[str, Field(title="Order", description="The order's id or number.")]
-SupplierId = Annotated[
-    str, make_id_validator("supplier"), Field(title="Supplier", description="From whom: the supplier's id.")
-]
+OrderId = Annotated[str, Field(title="Order", description="The order's ID or number.")]
+SupplierId = Annotated[str, make_id_validator("supplier"), Field(title="Supplier", description="The supplier's ID.")]
 PurchaseJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="The job it is for, by id or number."),
+    Field(title="Job", description="The job it is for (ID or number)."),
 ]
 SupplierFilter = Annotated[
-    Annotated[str, make_id_validator("supplier")] | None, Field(title="Supplier", description="Only of this supplier.")
+    Annotated[str, make_id_validator("supplier")] | None,
+    Field(title="Supplier", description="Only from this supplier."),
 ]
 JobFilter = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="Only for this job, by id or number."),
+    Field(title="Job", description="Only for this job (ID or number)."),
 ]
 
 
@@ -55,7 +55,7 @@ class CostBook(PriceBook):
         """Refuse fields that a line of a purchase cannot have."""
         super().check_fields(fields, path)
         if fields.get("quantity", 1) <= 0:
-            raise Invalid([Fault(f"{path}.quantity", "is not above 0")])
+            raise Invalid([Fault(f"{path}.quantity", Message("is not above 0"))])
 
     def fields_of_item(self, item: PriceItem, rate: str | None) -> dict[str, Any]:
         """Return the fields that a line takes from an item if they were not sent."""
@@ -73,7 +73,8 @@ def price_purchase(ctx: Context, lines: list[Line], currency: str) -> PricedDocu
         line.to_charge(rates, currency).calculate_amount(CURRENCIES[currency]) for line in lines if line.kind == "item"
     ]
     if max(map(abs, [*amounts, priced.totals.total]), default=0) > most:
-        raise Invalid([Fault("lines", f"come to more than can be bought: at most {_MAX_AMOUNT:,} {currency}")])
+        limit = Amount(str(_MAX_AMOUNT), currency)
+        raise Invalid([Fault("lines", Message("add up to more than the limit of {limit}", limit=limit))])
     return priced
 
 

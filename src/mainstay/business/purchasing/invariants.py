@@ -12,8 +12,8 @@ AND material.billable <> CASE WHEN material.value > 0 AND job.billing = 'timeAnd
 INVARIANTS = (
     no_rows_invariant(
         "billable_materials",
-        "What was bought is billed on where its job is billed by work",
+        "Material is billable if its job is billed by time and materials",
         _WRONG_BILLABLE,
-        "has {0}, which is kept as billable {1}, and is not",
+        "has {0}, which is wrongly stored as billable {1}",
     ),
 )

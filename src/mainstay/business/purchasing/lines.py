@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.lines.model import Line, PricedDocument, PricedLine
+from mainstay.values.message import DecimalNumber, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import parse_price, price_text
 from mainstay.vocabulary.record_json import MoneyText, PriceText
@@ -25,18 +26,18 @@ class PurchaseLine(PricedLine):
 class ShownOrderLine(PurchaseLine):
     """A line of an order, as it is shown."""
 
-    received: PriceText = Field(description="How many have come.")
-    billed: PriceText = Field(description="How many were billed.")
+    received: PriceText = Field(description="The quantity received.")
+    billed: PriceText = Field(description="The quantity billed.")
 
 
 class ShownBillLine(PurchaseLine):
     """A line of a bill, as it is shown."""
 
-    order_line_id: str | None = Field(description="The line of the order that it bills.")
+    order_line_id: str | None = Field(description="The order line that it bills.")
 
 
 class Goods(BaseModel):
-    """A line of an order for whoever receives it: without any price."""
+    """A line of an order for the person who receives it: without prices."""
 
     model_config = OUTPUT_CONFIG
 
@@ -44,8 +45,8 @@ class Goods(BaseModel):
     description: str
     unit: str | None
     quantity: PriceText
-    received: PriceText = Field(description="How many have come.")
-    open: PriceText = Field(description="How many are still to come.")
+    received: PriceText = Field(description="The quantity received.")
+    open: PriceText = Field(description="The quantity still to come.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +128,19 @@ def goods_columns(
     return {"lines": lines, "goods": [one.goods for one in read_order_lines(lines) if one.is_counted]}
 
 
-def quantity_text(quantity: int, unit: str | None) -> str:
+def quantity_message(quantity: int, unit: str | None) -> Message:
     """Return a quantity with its unit, as people write it."""
-    number_text = price_text(quantity).removesuffix(".00")
-    return f"{number_text} {unit}" if unit else number_text
+    number = DecimalNumber(price_text(quantity).removesuffix(".00"))
+    return Message("{quantity} {unit}", quantity=number, unit=unit) if unit else Message("{quantity}", quantity=number)
+
+
+def describe_unknown_line(known_ids: Iterable[str]) -> Message:
+    """Say that an order has no such line; programs also get the ids of its lines."""
+    lines = ", ".join(known_ids)
+    return Message(
+        "is not a line of the order",
+        for_programs=Message("its lines: {lines}", lines=lines) if lines else Message("it has no lines"),
+    )
 
 
 # The JSON names of the fields of a line.

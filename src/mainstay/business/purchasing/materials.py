@@ -29,6 +29,7 @@ from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import Row as DatabaseRow
 from mainstay.kernel.context import Context
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.values.money import CURRENCIES, minor_to_price
 from mainstay.values.totals import HUNDRED_PERCENT, Charge, round_fraction
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
@@ -103,8 +104,11 @@ def check_not_invoiced(ctx: Context, document_id: str, document_name: str) -> No
         document=document_id,
     )
     if row:
-        what = str(row[0]).splitlines()[0]
-        text = f"{what} of {document_name} is on an invoice. Void or credit that, or take it out of the draft, first."
+        text = Message(
+            "{item} from {document} is on an invoice. Void or credit that invoice, or remove it from the draft, first.",
+            item=str(row[0]).splitlines()[0],
+            document=document_name,
+        )
         raise_if_blocked([Reason(text)])
 
 
@@ -228,7 +232,7 @@ class _MaterialWriter:
         decimals = CURRENCIES[settings.currency]
         amount = Charge(wanted.quantity, price, UNTAXED).calculate_amount(decimals)
         if amount > max_amount(settings.currency):
-            raise Invalid([Fault("lines", "come to more than can be billed")])
+            raise Invalid([Fault("lines", Message("add up to more than can be billed"))])
         return price, minor_to_price(amount, settings.currency)
 
     def _look_up_prices(self, items: Collection[str]) -> None:

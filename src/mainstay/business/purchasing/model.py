@@ -16,6 +16,7 @@ from mainstay.business.purchasing.lines import (
     read_bill_lines,
     read_order_lines,
 )
+from mainstay.values.message import Amount, Choice, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
 from mainstay.values.totals import Discount
@@ -63,7 +64,7 @@ _UNDER_WAY = frozenset({"sent", "partReceived", "received", "partBilled", "bille
 
 
 class ShownReceiptLine(BaseModel):
-    """How many of a line have come at once."""
+    """The quantity of a line in one delivery."""
 
     model_config = OUTPUT_CONFIG
 
@@ -72,13 +73,13 @@ class ShownReceiptLine(BaseModel):
 
 
 class ShownReceipt(BaseModel):
-    """What has come at once."""
+    """One delivery of goods."""
 
     model_config = OUTPUT_CONFIG
 
     id: str
     on: str = Field(json_schema_extra=_DATE)
-    slip: str | None = Field(description="The number on what came with it.")
+    slip: str | None = Field(description="The number on the delivery note.")
     lines: list[ShownReceiptLine]
     recorded_at: str = Field(json_schema_extra=_MOMENT)
     recorded_by: Stamp
@@ -101,18 +102,20 @@ class ListedOrderOut(Record):
     )
 
     number: str = Field(examples=["PO-0031"])
-    status: OrderStatus = Field(description="How far it is; derived line by line once it is sent.", examples=["sent"])
+    status: OrderStatus = Field(
+        description="Once sent, it follows from what was received and billed.", examples=["sent"]
+    )
     supplier_id: str = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])
     job_id: str | None = Field(examples=[None])
     job_number: str | None = Field(title="Job", examples=[None])
     job_title: str | None = Field(title="Job's title", examples=[None])
     deliver_to: DeliverTo = Field(title="Delivery", examples=["office"])
-    needed_on: str | None = Field(title="Needed", examples=["2026-11-20"], json_schema_extra=_DATE)
-    issued_on: str | None = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
+    needed_on: str | None = Field(title="Needed by", examples=["2026-11-20"], json_schema_extra=_DATE)
+    issued_on: str | None = Field(title="Order date", examples=["2026-11-16"], json_schema_extra=_DATE)
     sent_at: str | None = Field(title="Sent", examples=["2026-11-16T09:30:00.000Z"], json_schema_extra=_MOMENT)
     currency: str = Field(examples=["GBP"])
-    net: Annotated[MoneyText | None, REQUIRES_COSTS] = Field(description="Without tax.", examples=["128.00"])
+    net: Annotated[MoneyText | None, REQUIRES_COSTS] = Field(description="Excluding tax.", examples=["128.00"])
     tax: Annotated[MoneyText | None, REQUIRES_COSTS] = Field(examples=["0.00"])
     total: Annotated[MoneyText | None, REQUIRES_COSTS] = Field(examples=["128.00"])
 
@@ -121,21 +124,21 @@ class OrderOut(ListedOrderOut):
     """A purchase order."""
 
     site_id: str | None = Field(examples=[None])
-    site_name: str | None = Field(title="Site", examples=[None])
-    goods: list[Goods] = Field(description="What comes, and how much of it has.", examples=[[_EXAMPLE_GOODS]])
-    receipts: list[ShownReceipt] = Field(description="What has come, and when.", examples=[[]])
+    site_name: str | None = Field(title="Work address", examples=[None])
+    goods: list[Goods] = Field(
+        description="What was ordered, and how much of it was received.", examples=[[_EXAMPLE_GOODS]]
+    )
+    receipts: list[ShownReceipt] = Field(description="What was received, and when.", examples=[[]])
     lines: Annotated[list[ShownOrderLine] | None, REQUIRES_COSTS] = Field(
         description="The goods with their prices.",
         examples=[[EXAMPLE_ORDER_LINE | {"received": "0.00", "billed": "0.00"}]],
     )
-    taxes: Annotated[list[ShownTax] | None, REQUIRES_COSTS] = Field(
-        description="What is taxed at each rate.", examples=[[]]
-    )
-    language: str | None = Field(description="In which it was sent.", examples=["en"])
+    taxes: Annotated[list[ShownTax] | None, REQUIRES_COSTS] = Field(description="The tax at each rate.", examples=[[]])
+    language: str | None = Field(description="The language it was sent in.", examples=["en"])
     notes: Annotated[str | None, _REQUIRES_PURCHASING] = Field(
-        description="What the supplier reads below.", examples=[None]
+        description="Printed below the lines, for the supplier.", examples=[None]
     )
-    close_reason: Annotated[str | None, _REQUIRES_PURCHASING] = Field(title="Why ended", examples=[None])
+    close_reason: Annotated[str | None, _REQUIRES_PURCHASING] = Field(title="Reason for closing", examples=[None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,55 +175,72 @@ class ListedOrder(StoredRecord):
             return []
         return [
             Reason(
-                f"{self._status_text}, so it stays as it is. Draft another one for what is to be different.",
-                _DRAFT_OPERATION,
+                Message("{order} was sent, so it can't be changed. Create another order instead.", order=self.number)
+                if self.status in _UNDER_WAY
+                else Message(
+                    "{order} is {status}, so it can't be changed. Create another order instead.",
+                    order=self.number,
+                    status=Choice(self.status),
+                ),
+                instead="draft_purchase_order",
             )
         ]
 
     def not_sendable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be sent in its status, whatever it contains."""
-        return [] if self.status == "draft" else [Reason(f"{self._status_text} already.")]
+        if self.status == "draft":
+            return []
+        if self.status in _UNDER_WAY:
+            return [Reason(Message("{order} was already sent.", order=self.number))]
+        return [self._reason_if_ended]
 
     def not_receivable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why no goods of it can be received."""
         if self.status in _UNDER_WAY:
             return []
-        advice = " Send it first." if self.status == "draft" else ""
+        if self.status == "draft":
+            text = Message("{order} is a draft. Send it before you receive goods.", order=self.number)
+            return [Reason(text, "send_purchase_order")]
         return [
-            Reason(f"{self._status_text}, so nothing of it comes.{advice}", "send_purchase_order" if advice else None)
+            Reason(
+                Message(
+                    "{order} is {status}, so no more goods can be received.",
+                    order=self.number,
+                    status=Choice(self.status),
+                )
+            )
         ]
 
     def not_billable(self) -> list[Reason]:
         """Return the reasons why the supplier cannot bill it."""
         if self.status in _UNDER_WAY or self.status == "closed":
             return []
-        advice = " Send it first." if self.status == "draft" else ""
-        text = f"{self._status_text}, so nothing of it is billed.{advice}"
-        return [Reason(text, "send_purchase_order", unblock_on=self.id) if advice else Reason(text)]
+        if self.status == "draft":
+            text = Message("{order} is a draft. Send it before you record a bill for it.", order=self.number)
+            return [Reason(text, "send_purchase_order", unblock_on=self.id)]
+        return [Reason(Message("{order} is cancelled, so it can't be billed.", order=self.number))]
 
     def not_closable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be closed."""
         if self.status in _UNDER_WAY:
             return []
-        advice = " Cancel it instead." if self.status == "draft" else ""
-        return [Reason(f"{self._status_text}.{advice}", "cancel_purchase_order" if advice else None)]
+        if self.status == "draft":
+            text = Message("{order} is a draft. Cancel it instead.", order=self.number)
+            return [Reason(text, instead="cancel_purchase_order")]
+        return [self._reason_if_ended]
 
     def not_cancellable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be cancelled."""
         if self.status in {"draft", "sent"}:
             return []
         if self.status in _UNDER_WAY:
-            text = f"Something of {self.number} was received or billed. Close it, so that nothing more comes."
-            return [Reason(text, "close_purchase_order")]
-        return [Reason(f"{self._status_text} already.")]
+            text = Message("Goods of {order} were already received or billed. Close it instead.", order=self.number)
+            return [Reason(text, instead="close_purchase_order")]
+        return [self._reason_if_ended]
 
     @property
-    def _status_text(self) -> str:
-        ended = self.status if self.status in {"closed", "cancelled"} else "a draft"
-        return f"{self.number} was sent" if self.status in _UNDER_WAY else f"{self.number} is {ended}"
-
-
-_DRAFT_OPERATION = "draft_purchase_order"
+    def _reason_if_ended(self) -> Reason:
+        return Reason(Message("{order} is already {status}.", order=self.number, status=Choice(self.status)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,18 +276,18 @@ class Order(ListedOrder):
         return read_order_lines(self.lines)
 
     @property
-    def total_text(self) -> str:
+    def total_amount(self) -> Amount:
         """The total with the currency."""
-        return f"{amount_text(self.total, self.currency)} {self.currency}"
+        return Amount(amount_text(self.total, self.currency), self.currency)
 
     def not_issuable(self) -> list[Reason]:
         """Return the reasons in its content why it cannot be sent."""
         reasons = []
         if not any(one.is_counted for one in self.order_lines):
-            text = f"{self.number} has no line of something to buy. Add one first."
+            text = Message("{order} has nothing to buy on it. Add a line first.", order=self.number)
             reasons.append(Reason(text, "update_purchase_order"))
         if self.total < 0:
-            text = f"{self.number} comes to less than nothing. Change its lines first."
+            text = Message("The total of {order} is below zero. Change its lines first.", order=self.number)
             reasons.append(Reason(text, "update_purchase_order"))
         return reasons
 
@@ -316,19 +336,17 @@ class ListedBillOut(Record):
 
     supplier_id: str = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])
-    supplier_number: str = Field(
-        title="Their number", description="The number that the supplier gave it.", examples=["2026-4711"]
-    )
+    supplier_number: str = Field(title="Bill number", description="The supplier's number.", examples=["2026-4711"])
     status: BillStatus = Field(examples=["draft"])
     purchase_order_id: str | None = Field(examples=[None])
     purchase_order_number: str | None = Field(title="Order", examples=[None])
     job_id: str | None = Field(examples=[None])
     job_number: str | None = Field(title="Job", examples=[None])
-    on: str = Field(title="Dated", examples=["2026-11-16"], json_schema_extra=_DATE)
-    due_on: str | None = Field(title="Due", examples=["2026-12-16"], json_schema_extra=_DATE)
-    paid_on: str | None = Field(title="Paid", examples=[None], json_schema_extra=_DATE)
+    on: str = Field(title="Bill date", examples=["2026-11-16"], json_schema_extra=_DATE)
+    due_on: str | None = Field(title="Due date", examples=["2026-12-16"], json_schema_extra=_DATE)
+    paid_on: str | None = Field(title="Paid on", examples=[None], json_schema_extra=_DATE)
     currency: str = Field(examples=["GBP"])
-    net: MoneyText = Field(description="Without tax.", examples=["128.00"])
+    net: MoneyText = Field(description="Excluding tax.", examples=["128.00"])
     tax: MoneyText = Field(examples=["0.00"])
     total: MoneyText = Field(examples=["128.00"])
 
@@ -337,9 +355,9 @@ class BillOut(ListedBillOut):
     """A supplier's bill."""
 
     lines: list[ShownBillLine] = Field(examples=[[EXAMPLE_ORDER_LINE | {"orderLineId": None}]])
-    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[]])
+    taxes: list[ShownTax] = Field(description="The tax at each rate.", examples=[[]])
     notes: str | None = Field(examples=[None])
-    void_reason: str | None = Field(title="Why void", examples=[None])
+    void_reason: str | None = Field(title="Reason for voiding", examples=[None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,21 +379,28 @@ class ListedBill(StoredRecord):
 
     def not_changeable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why nothing of it can be changed."""
-        return [Reason(f"{self.display_name} is void. Record it anew.", "record_bill")] if self.status == "void" else []
+        if self.status != "void":
+            return []
+        text = Message("{bill} is void. Record it again instead.", bill=self.display_name)
+        return [Reason(text, instead="record_bill")]
 
     def not_voidable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be voided."""
         if self.status == "paid":
-            return [Reason(f"{self.display_name} is paid. Say first that it is approved only.", "update_bill")]
-        return [Reason(f"{self.display_name} is void already.")] if self.status == "void" else []
+            text = Message("{bill} is paid. Set it back to approved first.", bill=self.display_name)
+            return [Reason(text, "update_bill")]
+        return [Reason(Message("{bill} is already void.", bill=self.display_name))] if self.status == "void" else []
 
     def not_editable(self) -> list[Reason]:
         """Return the reasons why its content cannot be edited."""
         if is_bill_editable(self.status):
             return []
-        return [
-            Reason(f"{self.display_name} is {self.status}, so it stays. Make it a draft again first.", "update_bill")
-        ]
+        text = Message(
+            "{bill} is {status}, so it can't be changed. Set it back to draft first.",
+            bill=self.display_name,
+            status=Choice(self.status),
+        )
+        return [Reason(text, "update_bill")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,6 +424,6 @@ class Bill(ListedBill):
         return read_bill_lines(self.lines)
 
     @property
-    def total_text(self) -> str:
+    def total_amount(self) -> Amount:
         """The total with the currency."""
-        return f"{amount_text(self.total, self.currency)} {self.currency}"
+        return Amount(amount_text(self.total, self.currency), self.currency)

@@ -38,19 +38,21 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
+from mainstay.values.message import Choice, Message
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
 _Site = Annotated[
-    Annotated[str, RecordReference(prefix="site")] | None, Field(title="Site", description="Where it is delivered to.")
+    Annotated[str, RecordReference(prefix="site")] | None,
+    Field(title="Work address", description="Where it is delivered."),
 ]
-_NeededOn = Annotated[StoredDay | None, Field(title="Needed", description="The date by which it is needed.")]
+_NeededOn = Annotated[StoredDay | None, Field(title="Needed by", description="The date by which it is needed.")]
 _DeliverTo = Annotated[
     DeliverTo, Field(title="Delivery", description="To the `site`, to the `office`, or for `pickup`.")
 ]
-_Notes = Annotated[Paragraph | None, Field(description="What the supplier reads below.")]
+_Notes = Annotated[Paragraph | None, Field(description="Printed below the lines, for the supplier.")]
 
 
 _HAS_JOB = "purchase_order.job_id = :job"
@@ -60,12 +62,12 @@ class ListPurchaseOrders(ListInput):
     """Which orders to list."""
 
     starting_after: Annotated[str | None, make_id_validator("po", "a purchase order")] = STARTING_AFTER
-    status: OrderStatus | None = Field(None, description="Only these.")
+    status: OrderStatus | None = Field(None, description="Only orders with this status.")
     supplier_id: SupplierFilter = None
     job_id: JobFilter = None
-    text: SearchText | None = Field(None, title="Search", description="Number, or words of supplier or job.")
+    text: SearchText | None = Field(None, title="Search", description="The number, the supplier or the job.")
     order: Literal["newest", "needed"] = Field(
-        "newest", description="`newest` first, or `needed` soonest first, without those that have no date."
+        "newest", description="`newest` first, or soonest `needed` first, without those that have no date."
     )
 
 
@@ -76,14 +78,14 @@ class GetPurchaseOrder(Input):
 
 
 class DraftPurchaseOrder(Input):
-    """From whom, and what."""
+    """The supplier, and what to order."""
 
     supplier_id: SupplierId
     job_id: PurchaseJobId = None
-    deliver_to: _DeliverTo | None = Field(None, description="Where nothing is said, to the site if there is one.")
+    deliver_to: _DeliverTo | None = Field(None, description="Default: to the site if there is one.")
     site_id: _Site = None
     needed_on: _NeededOn = None
-    lines: list[NewOrderLine] = Field(default_factory=list, max_length=MAX_LINES, description="What is ordered.")
+    lines: list[NewOrderLine] = Field(default_factory=list, max_length=MAX_LINES, description="What to order.")
     notes: _Notes = None
 
 
@@ -97,7 +99,7 @@ class UpdatePurchaseOrder(Input):
     site_id: _Site = None
     needed_on: _NeededOn = None
     edits: list[OrderLineEdit] = omittable_field(
-        max_length=MAX_LINES, description="Changes of its lines, by their ids; the others stay."
+        max_length=MAX_LINES, description="Changes to lines, by their IDs; the others stay as they are."
     )
     notes: _Notes = None
 
@@ -106,7 +108,7 @@ class UpdatePurchaseOrder(Input):
 def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> PageResult[ListedOrderOut]:
     """List purchase orders.
 
-    Without their lines. Members see those for their own jobs, without prices.
+    Without lines. Members see orders for their own jobs, without prices.
     """
     if given.job_id is not None:
         return LISTED_ORDERS.page(ctx, given, _HAS_JOB, job=JOBS.fetch(ctx, given.job_id).id)
@@ -124,9 +126,9 @@ def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> PageResult[
     on=ORDERS,
 )
 def get_purchase_order(_ctx: Context, _given: GetPurchaseOrder, order: Order) -> Order:
-    """Get a purchase order.
+    """Get purchase order.
 
-    What is ordered, what has come and what was billed of it, line by line.
+    What was ordered, received and billed, line by line.
     """
     return order
 
@@ -135,12 +137,12 @@ def get_purchase_order(_ctx: Context, _given: GetPurchaseOrder, order: Order) ->
     permission=Permission.PURCHASING_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /purchase-orders",
-    done_message="The draft is there.",
+    done_message="Purchase order created.",
 )
 def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
-    """Draft a purchase order.
+    """Create purchase order.
 
-    For a job or for stock. Nothing is sent until send_purchase_order.
+    A draft, for a job or for stock. Nothing is sent until send_purchase_order.
     """
     supplier = fetch_usable_supplier(ctx, given.supplier_id)
     job = fetch_optional_job(ctx, given.job_id)
@@ -171,12 +173,12 @@ def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     api_path="PATCH /purchase-orders/{purchase_order_id}",
     on=ORDERS,
     blocked_by=ListedOrder.not_editable,
-    done_message="Your changes are saved.",
+    done_message="Purchase order saved.",
 )
 def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order) -> Order:
-    """Change a draft of a purchase order.
+    """Edit purchase order.
 
-    Only what is sent changes; lines by edits, each of which names its line.
+    Only a draft. Only the fields sent change; lines by `edits`.
     """
     changes = given.sent_fields("purchase_order_id", "edits", "job_id", "deliver_to", "site_id")
     if given.supplier_id:
@@ -207,14 +209,20 @@ def _delivery_columns(ctx: Context, job: Job | None, deliver_to: DeliverTo | Non
     """Return the delivery columns of an order: by default the given site or else the job's site."""
     if deliver_to not in {None, "site"}:
         if site:
-            raise Invalid([Fault("siteId", f"is not sent with deliverTo {deliver_to}")])
+            problem = Message(
+                "can only be set for delivery to a site, not with {delivery}", delivery=Choice(deliver_to)
+            )
+            raise Invalid([Fault("siteId", problem)])
         return {"deliver_to": deliver_to, "site_id": None}
     site_id = site or (job.site_id if job else None)
     if site_id is None:
         if deliver_to == "site":
-            raise Invalid([Fault("siteId", "is required to deliver to a site; list_sites tells them")])
+            raise Invalid([Fault("siteId", Message("is required to deliver to a site", for_programs=_SITES_HINT))])
         return {"deliver_to": TO_OFFICE, "site_id": None}
     found: Site = SITES.fetch(ctx, site_id)
     if job and found.customer_id != job.customer_id:
-        raise Invalid([Fault("siteId", "is a site of another customer than the job's; list_sites tells them")])
+        raise Invalid([Fault("siteId", Message("is a site of another customer", for_programs=_SITES_HINT))])
     return {"deliver_to": "site", "site_id": found.id}
+
+
+_SITES_HINT = Message("list_sites shows the sites")

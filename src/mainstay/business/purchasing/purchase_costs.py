@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mainstay.business.lines.model import Line
-from mainstay.business.purchasing.lines import OrderLine, quantity_text, read_bill_lines
+from mainstay.business.purchasing.lines import OrderLine, quantity_message, read_bill_lines
 from mainstay.business.purchasing.model import Order
+from mainstay.values.message import Message
 from mainstay.values.money import CURRENCIES, minor_to_price, parse_price
 from mainstay.values.totals import Charge, Rate, round_fraction
 from mainstay.vocabulary.refusal import Reason
@@ -133,8 +134,11 @@ def reasons_against_return(
     movements = _count_movements(order, [bill for bill in bills if bill.is_counted])
     return [
         Reason(
-            f"{quantity_text(invoiced[record_id], order_line.line.unit)} of"
-            f" {order_line.line.description.splitlines()[0]} are on an invoice. Void or credit that invoice first."
+            Message(
+                "{quantity} of {item} is on an invoice. Void or credit that invoice first.",
+                item=order_line.line.description.splitlines()[0],
+                quantity=quantity_message(invoiced[record_id], order_line.line.unit),
+            )
         )
         for record_id, order_line in goods.items()
         if order_line.received < as_received[record_id] or movements[record_id].remaining < invoiced[record_id]

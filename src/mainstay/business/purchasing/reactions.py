@@ -40,7 +40,9 @@ def reprice_materials(ctx: Context, payload: Mapping[str, str]) -> None:
     for (document,) in documents:
         update_materials(ctx, str(document))
     if len(documents) == _BATCH_SIZE:
-        ctx.add_task(OutboxTask(REPRICE_MATERIALS, {"after": str(documents[-1][0])}, "What materials are billed at"))
+        ctx.add_task(
+            OutboxTask(REPRICE_MATERIALS, {"after": str(documents[-1][0])}, "Update selling prices of materials")
+        )
 
 
 TASK_KINDS = (

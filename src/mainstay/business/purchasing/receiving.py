@@ -10,13 +10,14 @@ from mainstay.business.lines.model import MAX_LINES
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.purchasing import materials, store
 from mainstay.business.purchasing.inputs import OrderId
-from mainstay.business.purchasing.lines import OrderLine, quantity_text
+from mainstay.business.purchasing.lines import OrderLine, describe_unknown_line, quantity_message
 from mainstay.business.purchasing.model import EXAMPLE_ORDER_LINE, ListedOrder, Order
 from mainstay.business.purchasing.store import ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import SignedQuantity, StoredDay, TextLine
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.values.model_config import INPUT_CONFIG
 from mainstay.values.money import price_text
 from mainstay.vocabulary.permissions import Permission
@@ -27,27 +28,27 @@ _MAX_RECEIPTS = 200
 
 
 class ReceivedLine(BaseModel):
-    """How many of a line have come."""
+    """The quantity received of a line."""
 
     model_config = INPUT_CONFIG
 
-    line_id: str = Field(description="Which line.")
-    quantity: SignedQuantity = Field(description="How many; a negative one corrects.")
+    line_id: str = Field(description="The order line's ID.")
+    quantity: SignedQuantity = Field(description="How many; negative to correct or return.")
 
 
 class ReceiveGoods(Input):
-    """Of which order, and what has come."""
+    """Which order, and what was received."""
 
     purchase_order_id: OrderId
     lines: list[ReceivedLine] = Field(
         min_length=1,
         max_length=MAX_LINES,
-        title="What came",
-        description="What has come.",
+        title="Received",
+        description="The lines received, with their quantities.",
         examples=[[{"lineId": EXAMPLE_ORDER_LINE["id"], "quantity": "20"}]],
     )
-    on: StoredDay | None = Field(None, title="Came on", description="The date; today where nothing is said.")
-    slip: TextLine | None = Field(None, title="Delivery note", description="The number on what came with it.")
+    on: StoredDay | None = Field(None, title="Received on", description="Default: today.")
+    slip: TextLine | None = Field(None, title="Delivery note", description="The number on the delivery note.")
 
 
 @operation(
@@ -56,22 +57,29 @@ class ReceiveGoods(Input):
     api_path="POST /purchase-orders/{purchase_order_id}/receive",
     on=ORDERS,
     blocked_by=ListedOrder.not_receivable,
-    done_message="The goods are received.",
+    done_message="Goods received.",
 )
 def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:
-    """Record that goods of a purchase order have come.
+    """Receive goods.
 
-    Line by line, never more than was ordered; a negative quantity corrects. It is a cost of the job at once.
+    Records a delivery for a purchase order, line by line and never more than was ordered; it counts as a cost of the
+    job at once. A negative quantity corrects or returns.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()
     on = given.on or today
     if on > today:
-        raise Invalid([Fault("on", "lies ahead; goods are received when they have come")])
+        raise Invalid([Fault("on", Message("is in the future"))])
     raise_if_blocked(settings.reasons_if_closed(on))
     _check_received(given.lines, order.order_lines)
     if len(order.receipts) >= _MAX_RECEIPTS:
-        raise Conflict(f"{order.number} has come in {_MAX_RECEIPTS} parts already. Close it and draft another one.")
+        raise Conflict(
+            Message(
+                "{order} already has {limit} deliveries. Close it and create another order.",
+                order=order.number,
+                limit=_MAX_RECEIPTS,
+            )
+        )
     receipt: dict[str, Any] = {
         "id": new_id("receipt"),
         "on": on,
@@ -87,8 +95,12 @@ def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:
     materials.update_materials_of_order(ctx, after)
     if returned_ids:
         ctx.warnings += [
-            f"Of {order_line.line.description}, {price_text(order_line.billed)} are billed,"
-            f" and {price_text(order_line.received)} have come."
+            Message(
+                "{billed} of {item} billed, but only {received} received.",
+                item=order_line.line.description.splitlines()[0],
+                billed=quantity_message(order_line.billed, order_line.line.unit),
+                received=quantity_message(order_line.received, order_line.line.unit),
+            )
             for order_line in after.order_lines
             if order_line.is_counted and order_line.received < order_line.billed
         ]
@@ -106,18 +118,23 @@ def _check_received(received: Sequence[ReceivedLine], lines: Sequence[OrderLine]
     for index, received_line in enumerate(received):
         at = f"lines.{index}"
         if received_line.line_id not in goods:
-            known = ", ".join(goods) or "none"
-            faults.append(Fault(f"{at}.lineId", f"is no line of it that goods come of; there are: {known}"))
+            faults.append(Fault(f"{at}.lineId", describe_unknown_line(goods)))
             continue
         line = goods[received_line.line_id].line
-        received_before = received_quantities[received_line.line_id]
+        before = quantity_message(received_quantities[received_line.line_id], line.unit)
+        ordered = quantity_message(line.quantity, line.unit)
         received_quantities[received_line.line_id] += received_line.quantity
-        text = f"{quantity_text(received_before, line.unit)} of {quantity_text(line.quantity, line.unit)} have come"
         if received_line.quantity == 0:
-            faults.append(Fault(f"{at}.quantity", "is 0; leave the line out"))
+            faults.append(Fault(f"{at}.quantity", Message("is 0; leave the line out")))
         elif received_quantities[received_line.line_id] > line.quantity:
-            faults.append(Fault(f"{at}.quantity", f"is more than is open: {text} before this"))
+            problem = Message(
+                "is more than is still to come: {before} of {ordered} already received", before=before, ordered=ordered
+            )
+            faults.append(Fault(f"{at}.quantity", problem))
         elif received_quantities[received_line.line_id] < 0:
-            faults.append(Fault(f"{at}.quantity", f"takes back more than came: {text} before this"))
+            problem = Message(
+                "returns more than was received: {before} of {ordered} so far", before=before, ordered=ordered
+            )
+            faults.append(Fault(f"{at}.quantity", problem))
     if faults:
         raise Invalid(faults)

@@ -31,6 +31,7 @@ from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Email
+from mainstay.values.message import Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE, Door
 from mainstay.vocabulary.permissions import Permission
@@ -65,17 +66,17 @@ class GetPurchaseOrderProof(Input):
     on=ORDERS,
     blocked_by=ListedOrder.not_sendable,
     emails_outside=True,
-    done_message="The order is sent.",
+    done_message="Order sent.",
 )
 def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) -> Order:
-    """Send a purchase order to the supplier.
+    """Send purchase order.
 
-    Where it is mailed, the mail has its PDF. From then on it stays as it is, and its goods can be received.
+    The email to the supplier includes the PDF. Once sent, the order is locked, and goods can be received.
     """
     settings = settings_of(ctx)
     supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)
     recipients = find_supplier_recipients(supplier, given.to, given.deliver)
-    instead = f"Cancel it, and draft another in {settings.currency}."
+    instead = Message("Cancel it, and create another in {currency}.", currency=settings.currency)
     foreign = settings.reasons_if_foreign(order.currency, instead, "cancel_purchase_order")
     raise_if_blocked([*supplier.not_usable(), *order.not_issuable(), *foreign, *recipients.reasons])
     snapshot, priced = _take_purchase_snapshot(ctx, order, supplier, settings)
@@ -93,9 +94,14 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
         },
     )
     ctx.add_task(create_print_task(after.id, after.number))
-    ctx.summary = f"{after.number} goes to {after.supplier_name}: {after.total_text}."
+    ctx.summary = Message(
+        "{order} will be sent to {supplier}: {total}.",
+        order=after.number,
+        supplier=after.supplier_name,
+        total=after.total_amount,
+    )
     if given.deliver == "none":
-        ctx.effects.append("Nobody is mailed: order it yourself.")
+        ctx.effects.append(Message("No email will be sent. Place the order yourself."))
     email_document(ctx, EmailedDocument("order", after), recipients.to, partial(_email_values_of, after))
     return after
 
@@ -109,18 +115,18 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     returns_file=PDF,
 )
 def get_purchase_order_pdf(_ctx: Context, _given: GetPurchaseOrderPdf, order: Order) -> PaperOut:
-    """Get the PDF of a purchase order.
+    """Get purchase order PDF.
 
-    As it was sent: always the same bytes. A draft has none.
+    As it was sent. A draft has none.
     """
     return document_file_of(order)
 
 
 @operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=ORDERS)
 def get_purchase_order_proof(ctx: Context, _given: GetPurchaseOrderProof, order: Order) -> ProofOut:
-    """Get a draft of an order as it would be printed.
+    """Preview purchase order PDF.
 
-    Stamped as a draft, and kept nowhere.
+    Marked as a draft, and not stored.
     """
     check_not_issued(order)
     supplier: Supplier = SUPPLIERS.fetch(ctx, order.supplier_id)

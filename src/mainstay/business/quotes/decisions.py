@@ -21,30 +21,33 @@ from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Paragraph, TextLine
+from mainstay.values.message import Amount, Message
 from mainstay.values.money import minor_to_price, pad_decimals, price_text
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import IrreversibleInput
 
 MAX_CHOSEN = 200
-_DecisionMethod = Annotated[Literal["phone", "email", "paper"], Field(title="How", description="How they answered.")]
+_DecisionMethod = Annotated[
+    Literal["phone", "email", "paper"], Field(title="Answered by", description="How the customer answered.")
+]
 
 
 class RecordQuoteDecision(IrreversibleInput):
-    """Which quote, and what the customer answered."""
+    """The quote, and the customer's answer."""
 
     quote_id: QuoteId
-    decision: Literal["accepted", "declined"] = Field(description="What they answered.")
+    decision: Literal["accepted", "declined"] = Field(description="The customer's answer.")
     method: _DecisionMethod = "phone"
-    name: TextLine | None = Field(None, title="Who", description="Who accepted, at the customer's. Needed to accept.")
+    name: TextLine | None = Field(None, title="Accepted by", description="The person who accepted. Required to accept.")
     chosen: list[str] | None = Field(
         None,
         max_length=MAX_CHOSEN,
         title="Options",
-        description="The ids of the optional lines they want; none where nothing is said.",
+        description="The ids of the optional lines the customer wants. Default: none.",
     )
-    reason: Paragraph | None = Field(None, title="Why not", description="Why they declined.")
-    note: Paragraph | None = Field(None, description="What else was said. Needed to accept after it has expired.")
+    reason: Paragraph | None = Field(None, title="Reason", description="Why the customer declined.")
+    note: Paragraph | None = Field(None, description="Required to accept a quote that has expired.")
 
     def is_repeated_acceptance(self, quote: ListedQuote) -> bool:
         """Return whether this accepts a quote that is accepted already."""
@@ -59,19 +62,20 @@ class RecordQuoteDecision(IrreversibleInput):
     blocked_by=ListedQuote.not_decidable,
     is_already_done=RecordQuoteDecision.is_repeated_acceptance,
     emails_outside=True,
-    done_message="The answer is recorded.",
+    done_message="Answer recorded.",
 )
 def record_quote_decision(ctx: Context, given: RecordQuoteDecision, quote: Quote) -> Quote:
-    """Record what a customer answered to a quote.
+    """Record answer to quote.
 
-    By phone, email or paper; online they answer themselves. Acceptance fixes the options, makes the job or goes on with
-    the quote's own, drafts the deposit invoice and is confirmed to the customer by email; repeated, it changes nothing.
+    The customer accepted or declined by phone, email or on paper. Acceptance fixes the options, creates the job (or
+    continues the quote's own), drafts the deposit invoice and is confirmed to the customer by email; repeating it
+    changes nothing.
     """
     if given.decision == "declined":
         return decline_quote(ctx, quote, given.reason or given.note)
-    faults = [] if given.name else [Fault("name", "is required: who accepted it")]
+    faults = [] if given.name else [Fault("name", Message("is required to accept a quote"))]
     if quote.status == "expired" and not given.note:
-        faults.append(Fault("note", "is required: it has expired, so say why it is still accepted"))
+        faults.append(Fault("note", Message("is required, because the quote has expired: say why it's still accepted")))
     if faults:
         raise Invalid(faults)
     return accept_quote(ctx, quote, AcceptanceDetails(given.method, given.name or "", given.chosen or (), given.note))
@@ -120,7 +124,12 @@ def accept_quote(ctx: Context, quote: Quote, accepted: AcceptanceDetails) -> Quo
         status_change = {"status": "open"} if open_job.status == "enquiry" else {}
         store.update_quoted_job(ctx, open_job.id, billing | status_change)
         ctx.effects.append(_describe_billing(open_job, budget, quote.currency))
-    ctx.summary = f"{after.display_name} is accepted by {accepted.name}: {after.total_text}."
+    ctx.summary = Message(
+        "Record that {name} accepted {quote}: {total}.",
+        name=accepted.name,
+        quote=after.display_name,
+        total=after.total_amount,
+    )
     ctx.react_immediately(QuoteAccepted, after)
     # Read the quote again, with what the reaction changed; the actor may not be allowed to fetch it.
     after = QUOTES.find(ctx, "quote.id = :id", id=quote.id) or after
@@ -128,23 +137,29 @@ def accept_quote(ctx: Context, quote: Quote, accepted: AcceptanceDetails) -> Quo
     return after
 
 
-def _describe_billing(job: Job, budget: int, currency: str) -> str:
+def _describe_billing(job: Job, budget: int, currency: str) -> Message:
     """Describe how a job is billed after its quote is accepted, and how it was billed before."""
-    price = f"{pad_decimals(price_text(budget), currency)} {currency} before tax"
-    if job.billing == "fixed":
-        return f"{job.display_name} goes on with it, at the fixed price of {price}."
-    billed_before = {"timeAndMaterials": "by its hours and materials", "nonBillable": "not at all"}[job.billing]
-    return (
-        f"{job.display_name} goes on with it, and is billed at the fixed price of {price}; it was"
-        f" billed {billed_before} before."
-    )
+    name, price = job.display_name, Amount(pad_decimals(price_text(budget), currency), currency)
+    if job.billing == "timeAndMaterials":
+        return Message(
+            "{job} is billed at the fixed price of {price} before tax, instead of by hours and materials.",
+            job=name,
+            price=price,
+        )
+    if job.billing == "nonBillable":
+        return Message(
+            "{job} is billed at the fixed price of {price} before tax. It was not billable before.",
+            job=name,
+            price=price,
+        )
+    return Message("{job} is billed at the fixed price of {price} before tax.", job=name, price=price)
 
 
 def decline_quote(ctx: Context, quote: Quote, reason: str | None) -> Quote:
     """Record that the customer declined a quote."""
     after = QUOTES.save(ctx, quote, {"status": "declined", "decline_reason": reason, "decided_at": ctx.now_text})
     store.update_quoted_job(ctx, after.job_id)
-    ctx.summary = f"{after.display_name} is declined."
+    ctx.summary = Message("Record that {quote} was declined.", quote=after.display_name)
     ctx.emit(QuoteDeclined(after, quote))
     return after
 
@@ -176,5 +191,5 @@ def _create_job(ctx: Context, quote: Quote, billing: dict[str, Any]) -> Job:
         },
     )
     ctx.emit(JobCreated(job))
-    ctx.effects.append(f"The job {job.display_name} is made for it.")
+    ctx.effects.append(Message("Creates the job {job}.", job=job.display_name))
     return job

@@ -12,7 +12,7 @@ class QuoteCreated(Event):
 
 
 class QuoteUpdated(Event):
-    """A draft of a quote changed, or a quote went over to another customer."""
+    """A draft quote changed, or the customer of a quote changed."""
 
     name = "quote.updated"
     output = QuoteOut
@@ -26,7 +26,7 @@ class QuoteSent(Event):
 
 
 class QuoteViewed(Event):
-    """A customer saw their quote."""
+    """A customer viewed their quote."""
 
     name = "quote.viewed"
     output = QuoteOut
@@ -47,21 +47,21 @@ class QuoteDeclined(Event):
 
 
 class QuoteExpired(Event):
-    """A quote is no longer valid."""
+    """A quote expired."""
 
     name = "quote.expired"
     output = QuoteOut
 
 
 class QuoteSuperseded(Event):
-    """A later revision was sent in place of a quote."""
+    """A quote was replaced by a later revision."""
 
     name = "quote.superseded"
     output = QuoteOut
 
 
 class QuoteWithdrawn(Event):
-    """A quote was taken back."""
+    """A quote was withdrawn."""
 
     name = "quote.withdrawn"
     output = QuoteOut

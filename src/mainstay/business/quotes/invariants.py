@@ -15,6 +15,9 @@ INVARIANTS = (
     make_numbers_invariant("quote", "SELECT number FROM quote WHERE organisation_id = :organisation AND revision = 1"),
     make_totals_invariant("quotes", "quote", "'quote ' || number || ', revision ' || revision"),
     no_rows_invariant(
-        "quoting", "Jobs know whether a quote waits for an answer", _WRONG_QUOTING, "is kept as quoting {0}, and is not"
+        "quoting",
+        "Jobs know whether a quote waits for an answer",
+        _WRONG_QUOTING,
+        "is stored as quoting {0}, which is wrong",
     ),
 )

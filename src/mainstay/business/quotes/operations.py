@@ -29,6 +29,7 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.fields import TextLine as Text
+from mainstay.values.message import FieldName, Message
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
@@ -37,35 +38,39 @@ from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
 QuoteId = Annotated[str, Field(title="Quote", description="The quote's id or number.")]
 _Job = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="The job it is for, by id or number; without one, acceptance makes it."),
+    Field(title="Job", description="By id or number. Without one, acceptance creates the job."),
 ]
 _Site = Annotated[
-    Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where: a site of the customer.")
+    Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work is done.")
 ]
-_Title = Annotated[Text, Field(description="What it is for, in a few words. Needed without jobId.")]
-_ValidUntil = Annotated[StoredDay | None, Field(description="The last date to accept it; null for the usual time.")]
-_Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
-_Deposit = Annotated[Share | None, Field(description="What is asked for before the work begins; of the total.")]
-_Terms = Annotated[Paragraph | None, Field(description="Printed below.")]
+_Title = Annotated[Text, Field(description="What it is for, e.g. Replace boiler. Required without jobId.")]
+_ValidUntil = Annotated[
+    StoredDay | None, Field(description="Last date to accept it. Leave empty to use your usual validity.")
+]
+_Discount = Annotated[Share | None, Field(description="Off the whole quote.")]
+_Deposit = Annotated[Share | None, Field(description="A part of the total, requested when the customer accepts.")]
+_Terms = Annotated[Paragraph | None, Field(description="Printed below the lines.")]
 
 
 class ListQuotes(ListInput):
-    """Which quotes to list."""
+    """The quotes to list."""
 
     starting_after: Annotated[str | None, make_id_validator("quote")] = STARTING_AFTER
-    status: QuoteStatus | None = Field(None, description="Only these; `sent` are those that can be accepted now.")
+    status: QuoteStatus | None = Field(None, description="Only quotes with this status. `sent`: can be accepted now.")
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only quotes for this customer."
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None, title="Job", description="Only quotes for this job, by id or number."
     )
-    from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
-    until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
+    until: LastDay | None = Field(None, description="Issued on or before this date.")
     decided_from: Day | None = Field(
-        None, title="Answered from", description="Only those accepted or declined on this date or later."
+        None, title="Answered from", description="Accepted or declined on or after this date."
     )
-    text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of title or customer.")
+    text: SearchText | None = Field(
+        None, title="Search", description="Number, amount, or words in the title or the customer's name."
+    )
     order: Literal["newest", "issued", "expiring"] = Field(
         "newest",
         description="`newest` first, last `issued` first, or first `expiring` first, without those that have no date.",
@@ -77,38 +82,38 @@ class ListQuotes(ListInput):
 
 
 class GetQuote(Input):
-    """Which quote."""
+    """The quote."""
 
     quote_id: QuoteId
 
 
 class DraftQuote(Input):
-    """For whom, and what."""
+    """The customer, and what to quote."""
 
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Known by the job where one is named."
+        None, title="Customer", description="Filled in from the job."
     )
     job_id: _Job = None
     site_id: _Site = None
     title: _Title = omittable_field()
-    lines: list[NewLine] = Field(default_factory=list, max_length=MAX_LINES, description="What it is made of.")
+    lines: list[NewLine] = Field(default_factory=list, max_length=MAX_LINES, description="The lines of the quote.")
     discount: _Discount = None
     deposit: _Deposit = None
     valid_until: _ValidUntil = None
     terms: Paragraph | None = omittable_field(
-        description="Printed below; the organisation's own where nothing is said."
+        description="Printed below the lines. Leave empty to use your standard terms."
     )
 
 
 class UpdateQuote(Input):
-    """Which draft, and what to change; null clears."""
+    """The draft and the changes; null clears a field."""
 
     quote_id: QuoteId
     title: _Title = omittable_field()
     job_id: _Job = None
     site_id: _Site = None
     edits: list[LineEdit] = omittable_field(
-        max_length=MAX_LINES, description="Changes of its lines, by their ids; the others stay."
+        max_length=MAX_LINES, description="Changes to its lines, by their ids; other lines stay."
     )
     discount: _Discount = None
     deposit: _Deposit = None
@@ -117,7 +122,7 @@ class UpdateQuote(Input):
 
 
 class ReviseQuote(Input):
-    """Which quote."""
+    """The quote."""
 
     quote_id: QuoteId
 
@@ -126,7 +131,7 @@ class ReviseQuote(Input):
 def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     """List quotes.
 
-    Without their lines, which get_quote tells.
+    Estimates and offers to customers, by status or customer. For the lines of a quote, use get_quote.
     """
     if given.job_id is None:
         return LISTED_QUOTES.page(ctx, given)
@@ -141,9 +146,9 @@ def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     on=QUOTES,
 )
 def get_quote(_ctx: Context, _given: GetQuote, quote: Quote) -> Quote:
-    """Get a quote with its lines.
+    """Get quote.
 
-    By its id or number; that names the newest revision, `Q-0318-1` the first.
+    With its lines, by its id or number. The number stands for the newest revision, `Q-0318-1` for the first.
     """
     return quote
 
@@ -152,18 +157,18 @@ def get_quote(_ctx: Context, _given: GetQuote, quote: Quote) -> Quote:
     permission=Permission.QUOTES_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /quotes",
-    done_message="The draft is there.",
+    done_message="Quote created.",
 )
 def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
-    """Draft a quote.
+    """New quote.
 
-    For a customer, or for a job. Nothing is sent until send_quote.
+    An estimate or offer for a customer or a job. The draft is not sent until send_quote.
     """
     job: Job | None = JOBS.fetch(ctx, given.job_id) if given.job_id else None
     title = given.title or (job.title if job else None)
     customer_id = given.customer_id or (job.customer_id if job else None)
     missing = [
-        Fault(name, "is required without jobId")
+        Fault(name, Message("is required without {field}", field=FieldName("jobId")))
         for name, is_there in _required_fields_of(customer_id, title)
         if not is_there
     ]
@@ -211,12 +216,12 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     api_path="PATCH /quotes/{quote_id}",
     on=QUOTES,
     blocked_by=ListedQuote.not_editable,
-    done_message="Your changes are saved.",
+    done_message="Quote updated.",
 )
 def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
-    """Change a draft of a quote.
+    """Edit draft quote.
 
-    Only what is sent changes; lines by edits, each of which names its line. What was sent is changed with revise_quote.
+    Only fields you send change; lines change with `edits`. Change a quote that was sent with revise_quote.
     """
     changes = given.sent_fields("quote_id", "edits", "discount", "deposit", "job_id")
     job: Job | None = None
@@ -245,12 +250,12 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     api_path="POST /quotes/{quote_id}/revise",
     on=QUOTES,
     blocked_by=ListedQuote.not_revisable,
-    done_message="The next revision is there, as a draft.",
+    done_message="New revision created.",
 )
 def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:
-    """Draft the next revision of a quote.
+    """Revise quote.
 
-    A copy with the same number to be changed and sent; the one before counts until then.
+    Creates a draft copy with the same number to edit and send. Until then, the earlier revision stays valid.
     """
     copied = {name: getattr(quote, name) for name in _COPIED_FIELDS}
     lines = [replace(line, chosen=not line.optional) for line in read_lines(quote.lines)]
@@ -297,7 +302,8 @@ def _stored_discount_of(given: DraftQuote | UpdateQuote, currency: str) -> dict[
 def _check_job_and_site(ctx: Context, customer_id: str, job: Job | None, site_id: str | None) -> None:
     """Refuse a job or site of another customer, and a job that is over."""
     if job and job.customer_id != customer_id:
-        raise Invalid([Fault("jobId", "is a job for another customer; list_jobs tells this one's")])
+        hint = Message("list_jobs lists the jobs of a customer")
+        raise Invalid([Fault("jobId", Message("is for another customer", for_programs=hint))])
     if job:
         raise_if_blocked(job.not_workable())
     check_site(ctx, site_id, customer_id)

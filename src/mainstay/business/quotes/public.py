@@ -20,6 +20,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import Paragraph, TextLine
+from mainstay.values.message import Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.values.money import amount_text
@@ -59,9 +60,9 @@ class OfferedQuoteOut(Output):
     number: str
     revision: int
     language: str
-    snapshot: dict[str, Any] = Field(description="What was sent, as it was.")
+    snapshot: dict[str, Any] = Field(description="The quote as it was sent.")
     lines: list[OfferedLine]
-    subtotal: str | None = Field(description="What the lines come to, where something is taken off the whole.")
+    subtotal: str | None = Field(description="The total of the lines before the discount; null without one.")
     taken_off: str | None
     net: str
     taxes: list[dict[str, Any]]
@@ -79,7 +80,7 @@ def closed_message_of(status: QuoteStatus) -> str:
 
 
 def is_retracted(status: QuoteStatus) -> bool:
-    """Return whether a quote was withdrawn or replaced, so that nothing of it is shown."""
+    """Return whether a quote was withdrawn or replaced, so that it is no longer shown."""
     return status in {"withdrawn", "superseded"}
 
 
@@ -93,44 +94,46 @@ _CLOSED_MESSAGES: dict[QuoteStatus, str] = {
 
 
 class QuoteRetracted(Conflict):
-    """A refusal because the quote was withdrawn or replaced, so that nothing of it is shown any more."""
+    """A refusal because the quote was withdrawn or replaced, so that it is no longer shown."""
 
     def __init__(self, quote: Quote) -> None:
-        super().__init__(f"{quote.number} is no longer offered. Ask for the present quote.")
+        super().__init__(Message("{quote} is no longer valid. Ask for the current quote.", quote=quote.number))
 
 
 class GetOfferedQuote(Input):
-    """Which quote, and with which options it is reckoned."""
+    """The quote, and the options to include."""
 
     quote_id: str = Field(description="The quote's id.")
-    chosen: list[str] | None = Field(None, max_length=MAX_CHOSEN, description="The optional lines to reckon with.")
+    chosen: list[str] | None = Field(None, max_length=MAX_CHOSEN, description="Ids of the optional lines to include.")
 
 
 class GetOfferedQuotePdf(Input):
-    """Which quote."""
+    """The quote."""
 
     quote_id: str = Field(description="The quote's id.")
 
 
 class SeeOfferedQuote(Input):
-    """Which quote."""
+    """The quote."""
 
     quote_id: str = Field(description="The quote's id.")
 
 
 class AcceptOfferedQuote(Input):
-    """Which quote, by whom, and with which options."""
+    """The quote, who accepts it, and the chosen options."""
 
     quote_id: str = Field(description="The quote's id.")
-    name: TextLine = Field(description="The name of the one who accepts.")
-    chosen: list[str] = Field(default_factory=list, max_length=MAX_CHOSEN, description="The optional lines they want.")
+    name: TextLine = Field(description="Your name.")
+    chosen: list[str] = Field(
+        default_factory=list, max_length=MAX_CHOSEN, description="Ids of the optional lines you want."
+    )
 
 
 class DeclineOfferedQuote(Input):
-    """Which quote, and why not."""
+    """The quote, and the reason."""
 
     quote_id: str = Field(description="The quote's id.")
-    reason: Paragraph | None = Field(None, description="Why not.")
+    reason: Paragraph | None = Field(None, description="Why you decline it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +147,15 @@ class OfferedQuote(StoredRecord):
 
     def not_acceptable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why the customer cannot accept it; accepting it again is allowed."""
-        return [] if self.status in {"sent", "accepted"} else [Reason(f"{self.number} can no longer be accepted.")]
+        if self.status in {"sent", "accepted"}:
+            return []
+        return [Reason(Message("{quote} can no longer be accepted.", quote=self.number))]
 
     def not_declinable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why the customer cannot decline it."""
-        return [] if self.status in {"sent", "declined"} else [Reason(f"{self.number} can no longer be declined.")]
+        if self.status in {"sent", "declined"}:
+            return []
+        return [Reason(Message("{quote} can no longer be declined.", quote=self.number))]
 
 
 # Output fields that are not columns: they are computed from the lines, the chosen options and the time.
@@ -177,16 +184,16 @@ OFFERED_QUOTES = RecordStore(
 
 @operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_BY_LINK)
 def get_offered_quote(ctx: Context, given: GetOfferedQuote) -> OfferedQuoteOut:
-    """Read a quote that was sent to you.
+    """View quote.
 
-    With the options that are chosen, or with others to see what it comes to.
+    With the chosen options, or with others to see their total.
     """
     return _build_output(ctx, _fetch_offered_quote(ctx, given.quote_id), given.chosen)
 
 
 @operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_BY_LINK, returns_file="application/pdf")
 def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
-    """Get the PDF of a quote that was sent to you.
+    """Get PDF of quote you received.
 
     As it was sent, unless it was withdrawn or replaced since.
     """
@@ -198,9 +205,9 @@ def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
 
 @operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.CHANGE, doors=_BY_LINK, on=OFFERED_QUOTES)
 def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
-    """Say that a quote was seen.
+    """Record that the customer viewed the quote.
 
-    The first time counts.
+    Only the first time counts.
     """
     quote = _fetch_offered_quote(ctx, offered.id)
     return _build_output(ctx, _record_view(ctx, quote))
@@ -214,9 +221,9 @@ def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuo
     blocked_by=OfferedQuote.not_acceptable,
 )
 def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
-    """Accept a quote that was sent to you.
+    """Accept quote.
 
-    Once: whoever accepts it again finds it accepted.
+    Accepting it again changes nothing.
     """
     quote = _record_view(ctx, _fetch_offered_quote(ctx, offered.id))
     if quote.status != "accepted":
@@ -232,9 +239,9 @@ def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: Offer
     blocked_by=OfferedQuote.not_declinable,
 )
 def decline_offered_quote(ctx: Context, given: DeclineOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
-    """Decline a quote that was sent to you.
+    """Decline quote.
 
-    With a reason, if you like.
+    A reason is optional.
     """
     quote = _record_view(ctx, _fetch_offered_quote(ctx, offered.id))
     return _build_output(ctx, decline_quote(ctx, quote, given.reason) if quote.status != "declined" else quote)

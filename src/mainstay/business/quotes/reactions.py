@@ -19,6 +19,7 @@ from mainstay.documents.messages import translate
 from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import Reaction, ReactionEvent
+from mainstay.values.message import PROGRAM_FORMAT
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
@@ -27,12 +28,12 @@ _ACCEPTANCE_EMAIL = """\
 {customer} accepted {quote}: {total}.
 
 Accepted by {name}, {how}.
-Job {job} is billed at the fixed price that was quoted.{deposit}
+Job {job} will be billed at the quoted fixed price.{deposit}
 
-The quote: {base_url}/quotes/{quote_id}
-The job: {base_url}/jobs/{job_id}
+View quote: {base_url}/quotes/{quote_id}
+View job: {base_url}/jobs/{job_id}
 """
-_DEPOSIT_SENTENCE = "\nThe deposit invoice of {amount} is drafted. Nobody gets it until you send it."
+_DEPOSIT_SENTENCE = "\nA draft deposit invoice for {amount} was created. The customer won't get it until you send it."
 _METHOD_WORDS = {"online": "online", "phone": "by phone", "email": "by email", "paper": "on paper"}
 
 
@@ -48,7 +49,7 @@ def tell_office_of_acceptance(ctx: Context, event: ReactionEvent) -> None:
     text = _ACCEPTANCE_EMAIL.format(
         customer=quote.customer_name,
         quote=quote.display_name,
-        total=quote.total_text,
+        total=PROGRAM_FORMAT.format_amount(quote.total_amount),
         name=acceptance["name"],
         how=_METHOD_WORDS[acceptance["method"]],
         job=job.display_name,

@@ -37,6 +37,7 @@ from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Email, Paragraph
+from mainstay.values.message import CalendarDate, Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE, Door
 from mainstay.vocabulary.permissions import Permission
@@ -45,28 +46,28 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 
 class SendQuote(IrreversibleInput):
-    """Which quote, and how."""
+    """The quote, and how to send it."""
 
     quote_id: QuoteId
     deliver: DeliveryMethod = DELIVER_FIELD
-    to: list[Email] | None = recipients_field("those the customer has for quotes")
+    to: list[Email] | None = recipients_field("the customer's usual ones for quotes")
 
 
 class WithdrawQuote(IrreversibleInput):
-    """Which quote, and why."""
+    """The quote, and the reason."""
 
     quote_id: QuoteId
-    reason: Paragraph | None = Field(None, title="Why", description="The customer does not read it.")
+    reason: Paragraph | None = Field(None, title="Reason", description="Office only. Not shown to the customer.")
 
 
 class GetQuotePdf(Input):
-    """Which quote."""
+    """The quote."""
 
     quote_id: QuoteId
 
 
 class GetQuoteProof(Input):
-    """Which quote."""
+    """The quote."""
 
     quote_id: QuoteId
 
@@ -78,20 +79,20 @@ class GetQuoteProof(Input):
     on=QUOTES,
     blocked_by=ListedQuote.not_sendable,
     emails_outside=True,
-    done_message="The quote is sent.",
+    done_message="Quote sent.",
 )
 def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
-    """Send a quote to the customer.
+    """Send quote.
 
-    Where it is mailed, the mail has its PDF and a link to a page where they accept or decline it. From then on it stays
-    as it is, and replaces the revision before.
+    The email to the customer includes the PDF and a link to accept or decline. Once sent, the quote is locked and
+    replaces the earlier revision; revise it to change it.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx)
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
     recipients = find_customer_recipients(ctx, customer, "quotes", given.to, given.deliver)
-    instead = f"Withdraw it, and draft another in {settings.currency}."
-    foreign = settings.reasons_if_foreign(quote.currency, instead, "withdraw_quote")
+    advice = Message("Withdraw it and create a quote in {currency}.", currency=settings.currency)
+    foreign = settings.reasons_if_foreign(quote.currency, advice, "withdraw_quote")
     raise_if_blocked([*customer.not_usable(), *quote.not_issuable(today.isoformat()), *foreign, *recipients.reasons])
     snapshot, priced = _take_quote_snapshot(ctx, quote, customer, settings)
     until = snapshot.valid_until or today.isoformat()
@@ -113,9 +114,15 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     _supersede(ctx, after)
     store.update_quoted_job(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, after.short_name))
-    ctx.summary = f"{after.display_name} goes to {after.customer_name}: {after.total_text}, valid until {until}."
+    ctx.summary = Message(
+        "Send {quote} to {customer}: {total}, valid until {valid_until}.",
+        quote=after.display_name,
+        customer=after.customer_name,
+        total=after.total_amount,
+        valid_until=CalendarDate(until),
+    )
     if given.deliver == "none":
-        ctx.effects.append("Nobody is mailed: hand it over yourself.")
+        ctx.effects.append(Message("No email is sent. Deliver the quote yourself."))
     email_document(
         ctx, EmailedDocument("quote", after, LinkKind.QUOTE, after.id), recipients.to, partial(_email_values_of, after)
     )
@@ -129,17 +136,22 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     api_path="POST /quotes/{quote_id}/withdraw",
     on=QUOTES,
     blocked_by=ListedQuote.not_withdrawable,
-    done_message="The quote is withdrawn.",
+    done_message="Quote withdrawn.",
 )
 def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
-    """Withdraw a quote, or drop a draft of one.
+    """Withdraw quote.
 
-    The customer can no longer accept it; their link says whom to ask. Nobody is mailed.
+    Cancels a quote or discards a draft: the customer can no longer accept it, and their link says so. No email is sent.
     """
     after = QUOTES.save(ctx, quote, {"status": "withdrawn", "withdraw_reason": given.reason})
     store.update_quoted_job(ctx, after.job_id)
     if quote.status != "draft":
-        ctx.effects.append(f"{after.customer_name} can no longer accept it: the link says that it was withdrawn.")
+        ctx.effects.append(
+            Message(
+                "{customer} can no longer accept it. Their link says that it was withdrawn.",
+                customer=after.customer_name,
+            )
+        )
     ctx.emit(QuoteWithdrawn(after, quote))
     return after
 
@@ -153,18 +165,18 @@ def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     returns_file=PDF,
 )
 def get_quote_pdf(_ctx: Context, _given: GetQuotePdf, quote: Quote) -> PaperOut:
-    """Get the PDF of a quote.
+    """Get PDF of quote.
 
-    As it was sent: always the same bytes. A draft has none.
+    As it was sent: always the same bytes. A draft has no PDF.
     """
     return document_file_of(quote)
 
 
 @operation(permission=Permission.QUOTES_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=QUOTES)
 def get_quote_proof(ctx: Context, _given: GetQuoteProof, quote: Quote) -> ProofOut:
-    """Get a draft of a quote as it would be printed.
+    """Get draft PDF of quote.
 
-    Stamped as a draft, and kept nowhere.
+    Stamped as a draft, and not stored.
     """
     check_not_issued(quote)
     customer: Customer = CUSTOMERS.fetch(ctx, quote.customer_id)
@@ -213,7 +225,9 @@ def _supersede(ctx: Context, sent: Quote) -> None:
         ctx.emit(QuoteSuperseded(QUOTES.save(ctx, before, {"status": "superseded"}), before))
         # A revision may be for another job than the one before.
         store.update_quoted_job(ctx, before.job_id)
-        ctx.effects.append(f"{before.short_name} can no longer be accepted: this one replaces it.")
+        ctx.effects.append(
+            Message("{quote} can no longer be accepted, because this one replaces it.", quote=before.short_name)
+        )
 
 
 def _email_values_of(quote: Quote, locale: Locale) -> dict[str, str]:

@@ -20,6 +20,7 @@ from mainstay.kernel.record_store import record_stores_of
 from mainstay.values.choices import TextEnum
 from mainstay.values.fields import NOT_AN_ID, Day, make_id_validator
 from mainstay.values.ids import is_id
+from mainstay.values.message import Message
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
@@ -27,7 +28,7 @@ from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 
 def _check_client_id(text: str) -> str:
     if not any(is_id(text, prefix) for prefix in ("key", "connection")):
-        raise ValueError(f"{NOT_AN_ID} a key or a connected app")
+        raise ValueError(Message(NOT_AN_ID, record="a key or a connected app"))
     return text
 
 
@@ -49,13 +50,13 @@ class DoneBy(TextEnum):
 
 
 class ListActivity(ListInput):
-    """Which acts to list."""
+    """Which changes to list."""
 
     starting_after: Annotated[str | None, Field(pattern="^[0-9]{1,15}$")] = Field(
-        None, description="Goes on behind this id, the last of the page before."
+        None, description="Continue after this ID, the last one of the previous page."
     )
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
-        None, title="Person", description="Only by this person, themselves or through apps and keys."
+        None, title="Person", description="Only by this person, directly or through apps and keys."
     )
     client_id: Annotated[str, AfterValidator(_check_client_id)] | None = Field(
         None, title="App or key", description="Only through this connection or API key."
@@ -63,20 +64,19 @@ class ListActivity(ListInput):
     acted_by: DoneBy | None = Field(
         None,
         title="Done by",
-        description="Only what `agent`s did: AI agents and programs, through an `app` or a `key`; or only what came"
-        " through one of the two; what a `person` did themselves; or what a `customer`, the `operator` or Mainstay"
-        " (`house`) did.",
+        description="Only changes by `agent`s (AI agents and programs, through an `app` or a `key`), through one of"
+        " these, by a `person` directly, a `customer`, the `operator` or Mainstay (`house`).",
     )
-    from_: Day | None = Field(None, alias="from", title="From", description="Only on this date or later.")
-    until: LastDay | None = Field(None, description="Only on this date or earlier.")
+    from_: Day | None = Field(None, alias="from", title="From", description="On or after this date.")
+    until: LastDay | None = Field(None, description="On or before this date.")
 
 
 @operation(permission=Permission.ALL_HISTORY_READ, effect=Effect.READ, api_path="GET /activity")
 def list_activity(ctx: Context, given: ListActivity) -> PageResult[ActivityOut]:
-    """List who did what in the organisation, the newest first.
+    """List activity.
 
-    Everything that was ever changed, by whom and through which app or key; actedBy `agent` shows what AI agents and
-    programs did.
+    Who changed what in the organisation, newest first, and through which app or key. actedBy `agent` shows what AI
+    agents and programs did.
     """
     settings = settings_of(ctx) if given.from_ or given.until else None
     values = {

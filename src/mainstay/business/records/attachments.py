@@ -14,6 +14,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import fetch_any, record_stores_of
 from mainstay.values.fields import STARTING_AFTER, StoredFileName, TextLine, WholeNumber, make_id_validator
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission, office_has_permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, raise_if_blocked
@@ -23,18 +24,18 @@ MAX_FILE_BYTES = 15_000_000
 # A picture that is encoded again can become larger than it was: 2,400 by 2,400 pixels of four bytes.
 _MAX_STORED_BYTES = 25_000_000
 
-_DocumentId = Annotated[str, Field(title="File", description="The file's id.")]
+_DocumentId = Annotated[str, Field(title="File", description="The file's ID.")]
 
 
 class ListDocuments(ListInput):
-    """Beside which record."""
+    """The files of which record."""
 
     starting_after: Annotated[str | None, make_id_validator("document")] = STARTING_AFTER
     record_id: str | None = Field(
-        None, title="Record", description="The record's id, such as a job's. Only the office may leave it out."
+        None, title="Record", description="The record's ID, such as a job's. Optional for the office."
     )
     visibility: AttachmentVisibility | None = Field(
-        None, description="Only these. Others than the office see only `field`."
+        None, description="Only files with this visibility. Field staff see only `field`."
     )
 
 
@@ -45,19 +46,19 @@ class GetDocument(Input):
 
 
 class AddDocument(Input):
-    """A file whose content is kept already, and the record that it stands beside."""
+    """A file that was uploaded already, and the record it belongs to."""
 
-    record_id: str = Field(title="Record", description="The record's id.")
-    name: TextLine = Field(description="Such as boiler.jpg.")
+    record_id: str = Field(title="Record", description="The record's ID.")
+    name: TextLine = Field(description="e.g. boiler.jpg.")
     media_type: Annotated[str, Field(pattern=f"^({'|'.join(ACCEPTED_TYPES).replace('.', '[.]')})$")] = Field(
-        description="What it is, by its content."
+        description="The type of its content."
     )
     bytes: WholeNumber = Field(ge=1, le=_MAX_STORED_BYTES, description="Its size.")
-    content: StoredFileName = Field(description="The name under which its content is kept.")
-    thumbnail: StoredFileName | None = Field(None, description="The same of a photo's small picture.")
-    thumbnail_bytes: WholeNumber = Field(0, ge=0, le=_MAX_STORED_BYTES, description="The size of the small picture.")
+    content: StoredFileName = Field(description="The name under which its content is stored.")
+    thumbnail: StoredFileName | None = Field(None, description="The same for a photo's thumbnail.")
+    thumbnail_bytes: WholeNumber = Field(0, ge=0, le=_MAX_STORED_BYTES, description="The size of the thumbnail.")
     visibility: AttachmentVisibility = Field(
-        "field", description="`field` lets everyone see it who sees the record; `office` only the office."
+        "field", description="`field`: everyone who sees the record; `office`: office only."
     )
 
 
@@ -69,15 +70,15 @@ class RemoveDocument(IrreversibleInput):
 
 @operation(permission=Permission.DOCUMENTS_READ, effect=Effect.READ, api_path="GET /documents")
 def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut]:
-    """List the photos and files beside a record, the newest first.
+    """List files of a record.
 
-    Each is opened in the office, at the url that get_document tells.
+    Photos and files, newest first. Each can be opened at the url that get_document returns.
     """
     sees_all = ctx.actor.can(Permission.OFFICE_NOTES_READ)
     if given.record_id is not None:
         given = given.model_copy(update={"record_id": fetch_any(ctx, given.record_id).id})
     elif not sees_all:
-        raise Invalid([Fault("recordId", "is required: name the record whose files you want")])
+        raise Invalid([Fault("recordId", Message("is required: choose a record"))])
     return DOCUMENTS.page(ctx, given if sees_all else given.model_copy(update={"visibility": "field"}))
 
 
@@ -85,9 +86,9 @@ def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut
     permission=Permission.DOCUMENTS_READ, effect=Effect.READ, api_path="GET /documents/{document_id}", on=DOCUMENTS
 )
 def get_document(_ctx: Context, _given: GetDocument, document: Document) -> Document:
-    """Get what is known of a photo or file.
+    """Get file.
 
-    Its content is at its url, in the office.
+    A photo or file: its name, size and type. Its content is at its url, in the office.
     """
     return document
 
@@ -96,19 +97,19 @@ def get_document(_ctx: Context, _given: GetDocument, document: Document) -> Docu
     permission=Permission.DOCUMENTS_CHANGE,
     effect=Effect.CHANGE,
     doors=frozenset({Door.OFFICE}),
-    done_message="The file is added.",
+    done_message="File added.",
 )
 def add_document(ctx: Context, given: AddDocument) -> Document:
-    """Add a photo or file to a record.
+    """Add file.
 
-    It stands on the record's page with who added it.
+    A photo or file, shown on the record's page with the person who added it.
     """
     record = fetch_any(ctx, given.record_id)
     _store, permission = record_stores_of(ctx)[record.id.partition("_")[0]]
     if isinstance(record, Document) or not office_has_permission(permission):
         # The office sees every file, so files cannot be attached to records that the office may not see. They cannot be
         # attached to files either.
-        raise Conflict("Files cannot be added to this kind of record. Add them to a job, a customer or a site.")
+        raise Conflict(Message("You can't add files to this kind of record. Add them to a job, a customer or a site."))
     raise_if_blocked(record.additions_blocked_by())
     ctx.writer.touch(record.id)
     # People who cannot see office-only files cannot add them either.
@@ -124,15 +125,15 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     doors=frozenset({Door.OFFICE}),
     on=DOCUMENTS,
     blocked_by=Document.not_removable,
-    done_message="The file is removed.",
+    done_message="File removed.",
     deletes=True,
 )
 def remove_document(ctx: Context, _given: RemoveDocument, document: Document) -> Document:
-    """Remove a photo or file.
+    """Remove file.
 
-    Nobody can open it any more. The record's history keeps that it was there.
+    Nobody can open the photo or file any more. The record's history still mentions it.
     """
-    ctx.effects.append(f"{document.name} is no longer on the record's page, for anyone.")
+    ctx.effects.append(Message("{file} will be removed for everyone.", file=document.name))
     ctx.writer.touch(document.record_id)
     for name in filter(None, (document.sha256, document.thumbnail)):
         ctx.add_task(file_removal.make_removal_task(name))

@@ -6,6 +6,7 @@ import orjson
 
 from mainstay.infrastructure.database import Row, Value
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import ListInput
 
@@ -39,7 +40,7 @@ def read_newest_entries(
 def check_start(ctx: Context, last_sql: str, **bound: Value) -> None:
     """Refuse to start after an entry that is not in the list. `last_sql` finds that entry."""
     if ctx.db.one(last_sql, **bound) is None:
-        raise Invalid([Fault("startingAfter", "is of no act here; begin again without it")])
+        raise Invalid([Fault("startingAfter", Message("was not found; start again without it"))])
 
 
 def limit_records(row: Row) -> Row:

@@ -22,23 +22,22 @@ class GetHistory(ListInput):
     """Whose history."""
 
     starting_after: Annotated[str | None, Field(pattern="^[0-9]{1,15}$")] = Field(
-        None, description="Goes on behind this id, the last of the page before."
+        None, description="Continue after this ID, the last one of the previous page."
     )
     record_id: str | None = Field(
         None,
         title="Record",
-        description="The record's id, or a job's number. Without it, what you did yourself. Those who may not read"
-        " histories see their own acts only.",
+        description="The record's ID, or a job's number. Without it: your own changes. Some roles see only their own.",
     )
-    limit: WholeNumber = Field(default=25, ge=1, le=100, description="How many entries at most.")
+    limit: WholeNumber = Field(default=25, ge=1, le=100, description="Maximum number of entries.")
 
 
 @operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /history")
 def get_history(ctx: Context, given: GetHistory) -> PageResult[HistoryEntryOut]:
-    """Get what happened to a record, the newest first.
+    """Get history.
 
-    Who did what, when, and through which app or key; what an agent did is told as such. Without a record: what you did
-    yourself.
+    Who changed a record and when, newest first, through which app or key, and whether an agent did. Without a record:
+    your own changes.
     """
     if given.record_id is None:
         # The entry to start after must be one's own, or one could find out when others did something.

@@ -44,7 +44,7 @@ def _find_file_problem(context: CheckContext, name: str) -> str | None:
                 digest.update(chunk)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    return None if digest.hexdigest() == name else "is not what was kept: its content has another hash"
+    return None if digest.hexdigest() == name else "was changed: its content has another hash"
 
 
 _WRONG_STORAGE_SQL = """
@@ -56,9 +56,9 @@ SELECT id, storage_bytes, counted FROM (
 """
 STORAGE = no_rows_invariant(
     "stored_bytes",
-    "Each organisation stores as many bytes as its files have",
+    "The used storage of each organisation is the size of its files",
     _WRONG_STORAGE_SQL,
-    "is said to store {0} bytes, and its files have {1}",
+    "is recorded as storing {0} bytes, but its files have {1}",
 )
 
 
@@ -78,8 +78,8 @@ def find_shared_files(context: CheckContext) -> Iterator[Violation]:
                 yield Violation(f"{table.replace('_', ' ')} {last}", f"has the same file as {first}")
 
 
-SHARED_FILES = Invariant("papers", "Each document that was sent has files of its own", find_shared_files)
-FILES = Invariant("files", "Every file is there, with its hash", find_lost_files, is_installation_wide=True)
+SHARED_FILES = Invariant("papers", "Each sent document has its own files", find_shared_files)
+FILES = Invariant("files", "Every file exists and has the right hash", find_lost_files, is_installation_wide=True)
 
 
 def make_existence_invariant(stores: RecordStores, removable: Collection[str], removed_by: str) -> Invariant:
@@ -106,9 +106,9 @@ def make_existence_invariant(stores: RecordStores, removable: Collection[str], r
                 length=len(prefix) + 1,
             )
             for (record_id,) in lost:
-                yield Violation(str(record_id), f"is in the audit trail, and there is no such {store.label}")
+                yield Violation(str(record_id), f"is in the audit trail, but there is no such {store.label}")
 
-    return Invariant("records", "Whatever the audit trail tells of is there", find_violations)
+    return Invariant("records", "Every record in the audit trail exists", find_violations)
 
 
 def make_search_words_invariant(stores: RecordStores, refresh_kinds: Collection[str]) -> Invariant:
@@ -125,7 +125,7 @@ def make_search_words_invariant(stores: RecordStores, refresh_kinds: Collection[
             if store.search_fields:
                 yield from _find_search_mismatches(context, store)
 
-    return Invariant("search_words", "Each record is found by its words", find_violations)
+    return Invariant("search_words", "Every record can be found by its words", find_violations)
 
 
 def _find_search_mismatches(context: CheckContext, store: RecordStore[Any]) -> Iterator[Violation]:
@@ -145,10 +145,10 @@ def _find_search_mismatches(context: CheckContext, store: RecordStore[Any]) -> I
             for index_kind, index_words in words_by_index_kind.items()
         )
         if is_missing or search_words.read_words(context.db, prefix, record.id) != words:
-            yield Violation(f"{store.label} {record.id}", "is not found by the words that it says")
+            yield Violation(f"{store.label} {record.id}", "is not found by its words")
     for index_kind in (prefix, search_words.hidden_kind(prefix)):
         if search_words.count_indexed_words(context.db, index_kind) > expected_counts[index_kind]:
-            yield Violation(store.label, "is found by words that none says")
+            yield Violation(store.label, "is found by words that no record has")
 
 
 def make_copies_invariant(stores: RecordStores) -> Invariant:
@@ -168,8 +168,6 @@ def make_copies_invariant(stores: RecordStores) -> Invariant:
                     f" WHERE {grant_table}.organisation_id = :organisation AND ({differs_sql})"
                 )
                 for record_id, person in outdated_rows:
-                    yield Violation(
-                        f"{store.label} {record_id}", f"is listed for {person} as something it is not any more"
-                    )
+                    yield Violation(f"{store.label} {record_id}", f"is listed for {person}, but has changed since")
 
-    return Invariant("own_records", "Those who see only their own are shown it as it is", find_violations)
+    return Invariant("own_records", "Lists of a person's own records are up to date", find_violations)

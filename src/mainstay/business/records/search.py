@@ -12,33 +12,33 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore, record_stores_of
 from mainstay.values.fields import TextLine, WholeNumber
+from mainstay.values.message import Message, PossibleChoices
 from mainstay.values.search_words import SearchText, is_phone_number, make_title_rater
 from mainstay.vocabulary.permissions import Permission, is_hidden
 from mainstay.vocabulary.record_json import column_names
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 from mainstay.vocabulary.schemas import Input, StoredRecord
+from mainstay.vocabulary.validation import NOT_ONE_OF
 
 
 class Search(Input):
-    """What to look for."""
+    """What to search for."""
 
     text: SearchText = Field(
         title="Search",
-        description="A number such as J-1042, words or their beginnings, an address, an e-mail address, or a phone"
-        " number in any spelling. Case and accents do not count.",
+        description="A number such as J-1042, words or their beginnings, an address, an email, or a phone number in any"
+        " format. Case and accents are ignored.",
     )
-    kind: TextLine | None = Field(
-        None, description="Only records of this kind, as hits name it: `customer`, for example."
-    )
-    limit: WholeNumber = Field(default=10, ge=1, le=100, description="How many records at most, of all kinds together.")
+    kind: TextLine | None = Field(None, description="Only records of this kind, such as `customer`.")
+    limit: WholeNumber = Field(default=10, ge=1, le=100, description="Maximum number of records of all kinds.")
 
 
 @operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /search")
 def search(ctx: Context, given: Search) -> FoundOut:
-    """Find records of any kind.
+    """Search.
 
-    Use it to turn a name, number, address or phone number into ids; a phone number, also a contact's, leads to the
-    customer and their live jobs as well. Only what you may see is found.
+    Finds customers, jobs, invoices and other records by name, number, address or phone number, and returns their IDs. A
+    phone number, also of a contact, finds the customer and their open jobs, as far as you may see them.
     """
     _check_kind(ctx, given)
     distance, matches_by_kind = make_title_rater(given.text), dict[str, list[_Match]]()
@@ -55,13 +55,18 @@ def search(ctx: Context, given: Search) -> FoundOut:
     chosen = _choose_matches(kinds_found, given.limit)
     hits = [_make_hit(ctx, one.record) for one in chosen]
     has_more = len(hits) < sum(map(len, kinds_found))
-    return FoundOut(object=FoundOut.noun, hits=hits, has_more=has_more, advice=None if hits else _NO_HITS_ADVICE)
+    return FoundOut(
+        object=FoundOut.noun,
+        hits=hits,
+        has_more=has_more,
+        advice=None if hits else ctx.request.message_format.render(_NO_HITS_ADVICE),
+    )
 
 
 OPERATIONS = (search,)
 
-_NO_HITS_ADVICE = (
-    "Nothing was found. Try fewer words or the beginning of one, a number, or the list of the kind you look for."
+_NO_HITS_ADVICE = Message(
+    "Nothing found. Try fewer words, the beginning of a word or a number, or the list of that kind of record."
 )
 
 
@@ -81,7 +86,7 @@ def _check_kind(ctx: Context, given: Search) -> None:
         {store.output.noun for store, _ in record_stores_of(ctx).values() if store.search_fields or store.number_column}
     )
     if given.kind and given.kind not in known_kinds:
-        raise Invalid([Fault("kind", f"is not one of {', '.join(known_kinds)}")])
+        raise Invalid([Fault("kind", Message(NOT_ONE_OF, choices=PossibleChoices(tuple(known_kinds))))])
 
 
 def _find_stores(ctx: Context, kind: str | None) -> Iterator[tuple[str, RecordStore[StoredRecord]]]:

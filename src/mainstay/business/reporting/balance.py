@@ -19,28 +19,28 @@ class CustomerBalanceOut(Output):
 
     noun = "customerBalance"
 
-    id: str = Field(description="The customer's id.", examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    id: str = Field(description="The customer's ID.", examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     currency: str = Field(examples=["GBP"])
-    open: MoneyText = Field(description="What is to be paid of invoices.", examples=["1440.00"])
-    overdue: MoneyText = Field(description="What of that is late.", examples=["240.00"])
-    on_account: MoneyText = Field(description="What was paid and is for no invoice yet.", examples=["100.00"])
-    balance: MoneyText = Field(description="What is open less what is on account.", examples=["1340.00"])
+    open: MoneyText = Field(description="The unpaid amount of invoices.", examples=["1440.00"])
+    overdue: MoneyText = Field(description="The part that is past its due date.", examples=["240.00"])
+    on_account: MoneyText = Field(description="Payments not allocated to an invoice yet.", examples=["100.00"])
+    balance: MoneyText = Field(description="The open amount less the credit on account.", examples=["1340.00"])
     has_entries: bool = Field(description="Whether anything was ever invoiced or paid.", examples=[True])
 
 
 class GetCustomerBalance(Input):
     """Which customer."""
 
-    customer_id: str = Field(title="Customer", description="The customer's id.")
+    customer_id: str = Field(title="Customer", description="The customer's ID.")
 
 
 @operation(permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /customers/{customer_id}/balance")
 def get_customer_balance(ctx: Context, given: GetCustomerBalance) -> CustomerBalanceOut:
-    """Get what a customer owes.
+    """Get customer balance.
 
-    The customer's balance today: what is open, overdue and on account. The report `statement` tells the entries behind
-    it, `receivables` the same of everyone.
+    What a customer owes today: open, overdue and credit on account. The report `statement` lists the entries behind
+    it, `receivables` shows all customers.
     """
     # The operation is not declared `on` customers, because not everybody who may see a customer may see the balance.
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)

@@ -23,10 +23,11 @@ from mainstay.business.reporting.inputs import ReportQuery
 from mainstay.business.reporting.model import MAX_REPORT_ROWS, CellValue, ReportTable, make_column, make_table
 from mainstay.documents.snapshot import EntryKind
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 
 _COLUMNS = (
     make_column("on", "Date", "date"),
-    make_column("recordId", "Record's id", "id"),
+    make_column("recordId", "Record ID", "id"),
     make_column("entry", "Entry", "text"),
     make_column("reference", "Reference", "text"),
     make_column("charged", "Charged", "money"),
@@ -50,7 +51,7 @@ class _StatementSource(NamedTuple):
 # In their order within a day.
 _SOURCES = (
     _StatementSource("invoice", "Invoice", INVOICES, "number", "total", charge_sign=1),
-    _StatementSource("void", "Invoice made void", VOIDS, "number", "total", charge_sign=-1),
+    _StatementSource("void", "Invoice voided", VOIDS, "number", "total", charge_sign=-1),
     _StatementSource("creditNote", "Credit note", CREDIT_NOTES, "number", "total", payment_sign=1),
     _StatementSource("payment", "Payment", PAYMENTS, "reference", "amount", payment_sign=1),
     _StatementSource("reversal", "Payment reversed", REVERSALS, "reference", "amount", payment_sign=-1),
@@ -118,8 +119,8 @@ def report_statement(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    "With tax, by the date of each document, without drafts. A balance below zero is what was paid too much, or ahead.",
-    "An invoice that was made void is taken back on the date on which it was; so is a payment that was reversed.",
+    Message("Including tax, by document date, without drafts. A negative balance is an overpayment or a prepayment."),
+    Message("Voided invoices and reversed payments are taken back on the date they were voided or reversed."),
 )
 
 

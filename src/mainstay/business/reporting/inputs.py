@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 from mainstay.business.organisation.organisation_settings import OrganisationSettings
 from mainstay.values.fields import ALLOWED_YEARS, WRONG_YEAR
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import BACKWARDS
 
@@ -70,7 +71,7 @@ def resolve_dates(first: str | None, last: str | None, today: date) -> tuple[dat
     if end < begin:
         raise Invalid([Fault("until", BACKWARDS)])
     if (end - begin).days >= _MAX_DAYS:
-        raise Invalid([Fault("until", "is more than ten years after the first date; ask for several reports")])
+        raise Invalid([Fault("until", Message("is more than ten years after the first date; run several reports"))])
     return begin, end
 
 

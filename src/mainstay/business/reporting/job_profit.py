@@ -9,9 +9,10 @@ from mainstay.business.reporting.model import CellValue, ReportTable, make_colum
 from mainstay.business.reporting.profit_in_range import find_job_names, report_profit_in_range
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 
 _COLUMNS = (
-    make_column("jobId", "Job's id", "id"),
+    make_column("jobId", "Job ID", "id"),
     make_column("job", "Job", "text"),
     make_column("customer", "Customer", "text"),
     make_column("invoiced", "Invoiced, net", "money"),
@@ -23,15 +24,22 @@ _COLUMNS = (
     make_column("otherCost", "Cost of other lines", "money"),
     make_column("margin", "Margin", "money"),
     make_column("marginPercent", "Margin, %", "percent"),
-    make_column("uncosted", "Without a cost", "count"),
-    make_column("uncostedRevenue", "Revenue without a cost", "money"),
+    make_column("uncosted", "Without cost", "count"),
+    make_column("uncostedRevenue", "Revenue without cost", "money"),
 )
 _NOTES = (
-    "Each job over its whole life, also what was worked, bought and invoiced before and after these dates.",
-    "Still to invoice is what is unbilled: hours, approved or not, materials, drafts; or the rest of a fixed price.",
-    "The margin is what is invoiced and still to invoice, less the costs. What has no known cost is left out of it.",
+    Message("Each job over its whole life, including work, purchases and invoices before and after these dates."),
+    Message("Still to invoice: unbilled hours (approved or not), materials and drafts, or the rest of a fixed price."),
+    Message("Margin: invoiced plus still to invoice, less costs. Work without a known cost is left out."),
 )
-_UNKNOWN_MARGINS = "The margin of {} of these jobs is not known: too little is recorded of what they cost."
+
+
+def _describe_unknown_margins(count: int) -> Message:
+    return Message(
+        "The margin of {count} job is unknown, because its costs are incomplete.",
+        plural="The margins of {count} jobs are unknown, because their costs are incomplete.",
+        count=count,
+    )
 
 
 def report_job_profit(ctx: Context, query: ReportQuery) -> ReportTable:
@@ -51,7 +59,7 @@ def report_job_profit(ctx: Context, query: ReportQuery) -> ReportTable:
         sum(costing.margin or 0 for costing in known_margins), sum(costing.costed_revenue for costing in known_margins)
     )
     unknown = len(rows) - len(known_margins)
-    notes = [*_NOTES, *([_UNKNOWN_MARGINS.format(unknown)] if unknown else [])]
+    notes = [*_NOTES, *([_describe_unknown_margins(unknown)] if unknown else [])]
     return make_table(_COLUMNS, rows, notes, {"marginPercent": percent})
 
 

@@ -33,6 +33,7 @@ from mainstay.infrastructure.database import Row
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import NOT_AN_ID, Day
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 
@@ -44,7 +45,7 @@ def _check_posting_id(text: str) -> str:
     try:
         date.fromisoformat(match[1] if match else "")
     except ValueError:
-        raise ValueError(f"{NOT_AN_ID} a posting") from None
+        raise ValueError(Message(NOT_AN_ID, record="a posting")) from None
     return text
 
 
@@ -52,10 +53,10 @@ class ListPostings(ListInput):
     """Which postings to list."""
 
     starting_after: Annotated[str, AfterValidator(_check_posting_id)] | None = Field(
-        None, description="Goes on behind this id, the last of the page before."
+        None, description="Continue after this ID, the last one of the previous page."
     )
-    from_: Day | None = Field(None, alias="from", title="From", description="Only those of this date or later.")
-    until: LastDay | None = Field(None, description="Only those of this date or earlier.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Dated on or after this date.")
+    until: LastDay | None = Field(None, description="Dated on or before this date.")
 
 
 @operation(
@@ -65,10 +66,10 @@ class ListPostings(ListInput):
     is_slow=True,
 )
 def list_postings(ctx: Context, given: ListPostings) -> PageResult[PostingOut]:
-    """List the postings of the journal, for an accountant.
+    """List journal postings.
 
-    Of each invoice, credit note and payment what it moves between receivables, revenue, tax and bank, the earliest
-    first; what was made void or reversed is taken back on the date of that. Debits equal credits in each document.
+    The journal for the accountant, earliest first: what each invoice, credit note and payment posts to receivables,
+    revenue, tax and bank; voids and reversals are posted on their own date. Debits equal credits in each document.
     """
     first, last = given.from_ or _FIRST_DATE, given.until or _LAST_DATE
     last_posting = _parse_posting_id(given.starting_after)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from mainstay.values.message import Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
 from mainstay.values.totals import round_fraction
@@ -28,10 +29,10 @@ class Column(BaseModel):
     model_config = OUTPUT_CONFIG
 
     name: str = Field(examples=["margin"])
-    label: str = Field(description="What people call it.", examples=["Margin"])
+    label: str = Field(description="The label for people.", examples=["Margin"])
     kind: ColumnKind = Field(
-        description="`id` is that of the record the row is about; `money` and `percent` are decimals as text, `date`"
-        " is such as 2026-11-16 and `month` such as 2026-11, `minutes` and `count` are whole numbers.",
+        description="`id` is the ID of the row's record; `money` and `percent` are decimals as text, `date` is like"
+        " 2026-11-16 and `month` like 2026-11, `minutes` and `count` are whole numbers.",
         examples=["money"],
     )
 
@@ -43,19 +44,19 @@ class ReportOut(Output):
 
     name: ReportName = Field(examples=["receivables"])
     title: str = Field(examples=["Receivables"])
-    currency: str = Field(description="Of every amount in it.", examples=["GBP"])
+    currency: str = Field(description="The currency of all amounts.", examples=["GBP"])
     from_: str | None = Field(
-        alias="from", description="Null where it is about a day.", examples=[None], json_schema_extra=_DATE
+        alias="from", description="Null if the report is about one day.", examples=[None], json_schema_extra=_DATE
     )
     until: str = Field(examples=["2026-11-16"], json_schema_extra=_DATE)
     columns: list[Column] = Field(examples=[[{"name": "open", "label": "Open", "kind": "money"}]])
     rows: list[list[str | int | None]] = Field(
-        description="One cell for each column, in their order.", examples=[[["1440.00"]]]
+        description="One cell for each column, in the same order.", examples=[[["1440.00"]]]
     )
     totals: list[str | int | None] = Field(
-        description="Likewise, of all rows, also those that are not here.", examples=[["1440.00"]]
+        description="The same for all rows, also those not returned.", examples=[["1440.00"]]
     )
-    notes: list[str] = Field(description="What should be known to read it.", examples=[[]])
+    notes: list[str] = Field(description="What the figures include.", examples=[[]])
     has_more: bool = Field(
         description=f"Whether there are more rows than the first {MAX_REPORT_ROWS}.", examples=[False]
     )
@@ -68,7 +69,7 @@ class ReportTable:
     columns: Sequence[Column]
     rows: Sequence[Sequence[CellValue]]
     totals: Sequence[CellValue]
-    notes: Sequence[str]
+    notes: Sequence[Message]
 
 
 def make_column(name: str, label: str, kind: ColumnKind) -> Column:
@@ -79,7 +80,7 @@ def make_column(name: str, label: str, kind: ColumnKind) -> Column:
 def make_table(
     columns: Sequence[Column],
     rows: Sequence[Sequence[CellValue]],
-    notes: Sequence[str] = (),
+    notes: Sequence[Message] = (),
     totals: Mapping[str, CellValue] = MappingProxyType({}),
 ) -> ReportTable:
     """Return a table with its totals. Columns are summed up if they can be, unless `totals` contains their total."""

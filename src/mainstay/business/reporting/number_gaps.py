@@ -8,6 +8,7 @@ from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, BookEntr
 from mainstay.business.reporting.inputs import ReportQuery
 from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 
 _COLUMNS = (
     make_column("series", "Series", "text"),
@@ -17,7 +18,7 @@ _COLUMNS = (
     make_column("missing", "Missing", "count"),
     make_column("gaps", "Gaps", "text"),
     make_column("void", "Void", "count"),
-    make_column("voids", "Which are void", "text"),
+    make_column("voids", "Void numbers", "text"),
 )
 # At most this many are named, followed by the number of the others.
 _MAX_NAMED = 50
@@ -31,8 +32,8 @@ def report_number_series(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    "A number is given when a document is issued, and never again; a void invoice keeps its own.",
-    "Numbers are missing only where someone raised the next one in the settings.",
+    Message("Each number is given once, when a document is issued. A void invoice keeps its number."),
+    Message("Numbers are missing only if someone raised the next number in the settings."),
 )
 
 

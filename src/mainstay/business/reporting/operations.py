@@ -20,38 +20,39 @@ from mainstay.business.reporting.utilisation import report_hours
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Day, make_id_validator
+from mainstay.values.message import FieldName, Message, MessageValue
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import Input, LastDay
 
 
 class GetReport(Input):
-    """Which report, of which time, and narrowed to what."""
+    """Which report, for which dates, with which filters."""
 
     name: ReportName = Field(
         title="Report",
-        description="`receivables` by age today, a customer's `statement`, `revenue` by month, `jobProfit` (which jobs"
-        " made or lost money, the losses first, with their unbilled value), `hours` by"
-        " person, `taxSummary` by rate, `numberSeries` of invoices and credit notes.",
+        description="`receivables` (who owes how much, by age), a customer's `statement`, `revenue` by month,"
+        " `jobProfit` (which jobs made or lost money, losses first, with their unbilled value), `hours` by person,"
+        " `taxSummary` by rate (VAT return), `numberSeries` of invoices and credit notes.",
     )
-    from_: Day | None = Field(None, alias="from", title="From", description="The first date; else that of the year.")
-    until: LastDay | None = Field(None, description="The last date; today where nothing is said.")
+    from_: Day | None = Field(None, alias="from", title="From", description="The first date. Default: 1 January.")
+    until: LastDay | None = Field(None, description="The last date. Default: today.")
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Only this customer; a statement needs one."
+        None, title="Customer", description="Only this customer. Required for a statement."
     )
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Only this person's hours."
     )
     by: Literal["range", "month"] | None = Field(
-        None, description="taxSummary of the whole `range`, or of each `month` in it."
+        None, description="taxSummary for the whole `range`, or for each `month`."
     )
     jobs: JobChoice | None = Field(
         None,
-        description="jobProfit of jobs `workedOn` between the dates, the default, or of those `finished` then.",
+        description="jobProfit of jobs `workedOn` between the dates (default), or of jobs `finished` between them.",
     )
     basis: ProfitBasis | None = Field(
         None,
-        description="jobProfit of each job over its `wholeLife`, the default, or only what falls into the `range`.",
+        description="jobProfit of each job over its `wholeLife` (default), or only within the `range` of dates.",
     )
 
 
@@ -69,42 +70,39 @@ class ReportKind(NamedTuple):
 
 _RANGE = ("from", "until")
 REPORTS: dict[ReportName, ReportKind] = {
-    "receivables": ReportKind(
-        "Receivables", "What customers owe, by how late it is.", report_receivables, ("customerId",)
-    ),
+    "receivables": ReportKind("Receivables", "What customers owe, by age.", report_receivables, ("customerId",)),
     "statement": ReportKind(
         "Statement of account",
-        "What was charged to a customer and paid by them, with the balance after each entry.",
+        "A customer's invoices and payments, with the balance after each entry.",
         report_statement,
         ("customerId", *_RANGE),
         ("customerId",),
     ),
     "revenue": ReportKind(
-        "Revenue", "What was invoiced, credited and paid in each month.", report_revenue, (*_RANGE, "customerId")
+        "Revenue", "Invoiced, credited and paid in each month.", report_revenue, (*_RANGE, "customerId")
     ),
     "jobProfit": ReportKind(
         "Job profit",
-        "The margin of each job that was worked on: which made money, and which lost it.",
+        "The margin of each job: which jobs made money, and which lost it.",
         report_job_profit,
         (*_RANGE, "customerId", "jobs", "basis"),
     ),
     "hours": ReportKind(
-        "Hours and utilisation", "How much of people's time was worked and billed.", report_hours, (*_RANGE, "personId")
+        "Hours and utilisation", "Hours worked and billable, by person.", report_hours, (*_RANGE, "personId")
     ),
-    "taxSummary": ReportKind(
-        "Tax summary", "What was taxed at each rate, for the tax return.", report_taxes, (*_RANGE, "by")
-    ),
+    "taxSummary": ReportKind("Tax summary", "Tax at each rate, for the tax return.", report_taxes, (*_RANGE, "by")),
     "numberSeries": ReportKind(
-        "Number series", "Whether the numbers of invoices and credit notes have a gap.", report_number_series, _RANGE
+        "Number series", "Gaps in the numbers of invoices and credit notes.", report_number_series, _RANGE
     ),
 }
 
 
 @operation(permission=Permission.REPORTS_READ, effect=Effect.READ, api_path="GET /reports/{name}", is_slow=True)
 def get_report(ctx: Context, given: GetReport) -> ReportOut:
-    """Get a report: a table of columns, rows and totals.
+    """Get report.
 
-    Amounts are exact, and drafts count only as still to invoice. The list operations tell the records behind it.
+    A table with totals: who owes money, revenue, which jobs lost money, hours, VAT; drafts count only as still to
+    invoice. The list operations show the records behind it.
     """
     report = REPORTS[given.name]
     _check_query(given, report)
@@ -137,7 +135,7 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
         columns=list(report_table.columns),
         rows=[format_row(row, report_table.columns, settings.currency) for row in report_table.rows[:MAX_REPORT_ROWS]],
         totals=format_row(report_table.totals, report_table.columns, settings.currency),
-        notes=list(report_table.notes),
+        notes=[ctx.request.message_format.render(note) for note in report_table.notes],
         has_more=len(report_table.rows) > MAX_REPORT_ROWS,
     )
 
@@ -149,11 +147,11 @@ def _check_query(given: GetReport, report: ReportKind) -> None:
     """Refuse fields that the report does not accept, because they would be ignored, and require those it needs."""
     field_names = {field.alias or name for name, field in GetReport.model_fields.items()} - {"name"}
     sent = given.model_dump(by_alias=True, exclude_none=True).keys()
-    accepted = ", ".join(report.accepts)
-    wrong = sorted(sent & (field_names - {*report.accepts}))
-    faults = [Fault(name, f"is nothing for this report, which takes {accepted}") for name in wrong]
-    faults += [Fault(name, "is required for this report") for name in report.requires if name not in sent]
+    accepted: list[MessageValue] = [FieldName(name) for name in report.accepts]
+    problem = Message("can't be used for this report, only {fields}", fields=accepted)
+    faults = [Fault(name, problem) for name in sorted(sent & (field_names - {*report.accepts}))]
+    faults += [Fault(name, Message("is required for this report")) for name in report.requires if name not in sent]
     if given.basis == "range" and given.jobs:
-        faults.append(Fault("jobs", "is for whole lives, not for a range; leave out one of the two"))
+        faults.append(Fault("jobs", Message("can't be combined with the basis range")))
     if faults:
         raise Invalid(faults)

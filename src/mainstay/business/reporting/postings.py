@@ -17,22 +17,22 @@ _DATE: dict[str, Any] = {"format": "date"}
 
 
 class PostingOut(Output):
-    """A line of the journal: what a document moves on one account."""
+    """A line of the journal: what a document posts to one account."""
 
     noun = "posting"
 
     id: str = Field(examples=["2026-11-16.1.invoice_01KA3R2D4F6H8J0K2N4P6R8T0V.1"])
     on: str = Field(title="Date", examples=["2026-11-16"], json_schema_extra=_DATE)
     document: PostingKind = Field(
-        description="`void` takes an invoice back, and `reversal` a payment.", examples=["invoice"]
+        description="`void` takes back an invoice, `reversal` a payment.", examples=["invoice"]
     )
     document_id: str = Field(examples=["invoice_01KA3R2D4F6H8J0K2N4P6R8T0V"])
-    number: str | None = Field(description="Of an invoice or credit note.", examples=["INV-0207"])
+    number: str | None = Field(description="The number of the invoice or credit note.", examples=["INV-0207"])
     customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     account: LedgerAccount = Field(examples=["receivable"])
     detail: str | None = Field(
-        description="Of revenue the rate of tax, of tax its part, of the bank how it was paid.", examples=[None]
+        description="For revenue the tax rate, for tax its part, for the bank the payment method.", examples=[None]
     )
     tax_rate_id: str | None = Field(examples=[None])
     tax_category: str | None = Field(examples=[None])
@@ -41,9 +41,9 @@ class PostingOut(Output):
     debit: MoneyText | None = Field(examples=["1440.00"])
     credit: MoneyText | None = Field(examples=[None])
     invoices: str | None = Field(
-        description="The numbers of the invoices that a payment is for now, or that is credited.", examples=[None]
+        description="The numbers of the invoices that a payment is allocated to, or that are credited.", examples=[None]
     )
-    text: str | None = Field(description="What the document says of itself.", examples=["New heating"])
+    text: str | None = Field(description="The document's title or reference.", examples=["New heating"])
 
 
 class Posting(NamedTuple):

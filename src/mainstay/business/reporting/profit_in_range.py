@@ -17,10 +17,11 @@ from mainstay.business.reporting.model import (
 )
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 from mainstay.values.totals import round_fraction
 
 _COLUMNS = (
-    make_column("jobId", "Job's id", "id"),
+    make_column("jobId", "Job ID", "id"),
     make_column("job", "Job", "text"),
     make_column("customer", "Customer", "text"),
     make_column("invoiced", "Invoiced, net", "money"),
@@ -67,15 +68,22 @@ def report_profit_in_range(ctx: Context, query: ReportQuery) -> ReportTable:
     rows = [_to_row(job, names.get(job or "", _NO_JOB), job_sums) for job, job_sums in ordered]
     revenue = sum(job_sums.invoiced - job_sums.credited for job_sums in jobs.values())
     percent = to_percent(sum(job_sums.margin for job_sums in jobs.values()), revenue)
-    rate_notes = [_WITHOUT_RATE.format(without_rate)] if without_rate else []
+    rate_notes = [_describe_uncosted_hours(without_rate)] if without_rate else []
     return make_table(_COLUMNS, rows, [*_NOTES, *rate_notes], {"marginPercent": percent})
 
 
 _NOTES = (
-    "Invoices and credit notes by their dates, hours and materials by theirs, but for hours that were rejected.",
-    "The difference is no job's margin: work and its invoice often lie in different months.",
+    Message("Invoices, credit notes, hours and materials by their dates, without rejected hours."),
+    Message("The difference is not the margin of a job: work is often invoiced in another month."),
 )
-_WITHOUT_RATE = "{} entries of hours are of people without a cost per hour: they cost nothing here."
+
+
+def _describe_uncosted_hours(count: int) -> Message:
+    return Message(
+        "{count} time entry counts as no cost, because the person has no cost per hour.",
+        plural="{count} time entries count as no cost, because the people have no cost per hour.",
+        count=count,
+    )
 
 
 def _add_hours(ctx: Context, query: ReportQuery, jobs: dict[str | None, _JobSums]) -> int:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 from mainstay.business.reporting.inputs import ReportQuery
 from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 
 _COLUMNS = (
-    make_column("customerId", "Customer's id", "id"),
+    make_column("customerId", "Customer ID", "id"),
     make_column("customer", "Customer", "text"),
     make_column("notDue", "Not due", "money"),
     make_column("late1To30", "1\N{EN DASH}30 days late", "money"),
@@ -75,9 +76,7 @@ def find_balances(ctx: Context, today: date, customer: str | None = None) -> dic
     return balances
 
 
-_NOTES = (
-    "As it is today. What is on account was paid and is for no invoice yet; the balance is what is open less that.",
-)
+_NOTES = (Message("As of today. On account: payments not allocated to an invoice yet. Balance: open less on account."),)
 _NAME = (
     "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation AND customer.id = customer_id)"
 )

@@ -12,6 +12,7 @@ from mainstay.business.reporting.entries import (
 from mainstay.business.reporting.inputs import ReportQuery
 from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 
 _COLUMNS = (
     make_column("month", "Month", "month"),
@@ -41,6 +42,6 @@ def report_revenue(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    "By the date of each document, without drafts.",
-    "An invoice that was made void is taken back in the month in which it was; so is a payment that was reversed.",
+    Message("By document date, without drafts."),
+    Message("Voided invoices and reversed payments are taken back in the month they were voided or reversed."),
 )

@@ -14,7 +14,7 @@ _DATE: dict[str, Any] = {"format": "date"}
 
 
 class AccountStatementOut(Record):
-    """A statement of account that a customer was sent."""
+    """A statement of account that was sent to a customer."""
 
     noun = "accountStatement"
     office_path = "/statements/{id}"
@@ -24,13 +24,15 @@ class AccountStatementOut(Record):
     from_: str = Field(alias="from", title="From", examples=["2026-01-01"], json_schema_extra=_DATE)
     until: str = Field(examples=["2026-11-16"], json_schema_extra=_DATE)
     issued_on: str = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
-    language: str = Field(description="In which it was written.", examples=["en"])
+    language: str = Field(description="The language of the statement.", examples=["en"])
     currency: str = Field(examples=["GBP"])
-    brought_forward: MoneyText = Field(description="What was owed before the first date.", examples=["240.00"])
-    charged: MoneyText = Field(description="What was invoiced between the dates.", examples=["1440.00"])
-    paid: MoneyText = Field(title="Paid or credited", description="What was paid or credited.", examples=["340.00"])
-    balance: MoneyText = Field(description="What was owed on the last date.", examples=["1340.00"])
-    overdue: MoneyText = Field(description="What was overdue on the day it was issued.", examples=["240.00"])
+    brought_forward: MoneyText = Field(description="Owed before the first date.", examples=["240.00"])
+    charged: MoneyText = Field(description="Invoiced between the dates.", examples=["1440.00"])
+    paid: MoneyText = Field(
+        title="Paid or credited", description="Paid or credited between the dates.", examples=["340.00"]
+    )
+    balance: MoneyText = Field(description="Owed on the last date.", examples=["1340.00"])
+    overdue: MoneyText = Field(description="Overdue when the statement was issued.", examples=["240.00"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, Day, Email, make_id_validator
+from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
@@ -35,20 +36,20 @@ from mainstay.vocabulary.refusal import Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 
 _StatementId = Annotated[
-    str, make_id_validator("statement"), Field(title="Statement", description="The statement's id.")
+    str, make_id_validator("statement"), Field(title="Statement", description="The statement's ID.")
 ]
 
 
 class SendStatement(IrreversibleInput):
-    """Whose statement, of which time, and how."""
+    """Which customer, which dates, and how."""
 
-    customer_id: str = Field(title="Customer", description="The customer's id.")
+    customer_id: str = Field(title="Customer", description="The customer's ID.")
     from_: Day | None = Field(
-        None, alias="from", title="From", description="The first date; without it, 1 January of the year of the last."
+        None, alias="from", title="From", description="The first date. Default: 1 January of the last date's year."
     )
-    until: LastDay | None = Field(None, description="The last date; without it, today.")
+    until: LastDay | None = Field(None, description="The last date. Default: today.")
     deliver: DeliveryMethod = DELIVER_FIELD
-    to: list[Email] | None = recipients_field("those the customer has for invoices")
+    to: list[Email] | None = recipients_field("the customer's addresses for invoices")
 
 
 class ListStatements(ListInput):
@@ -56,7 +57,7 @@ class ListStatements(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("statement")] = STARTING_AFTER
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Only those of this customer."
+        None, title="Customer", description="Only statements of this customer."
     )
 
 
@@ -79,13 +80,13 @@ class GetStatementPdf(Input):
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
     emails_outside=True,
-    done_message="The statement is issued.",
+    done_message="Statement sent.",
 )
 def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> AccountStatement:
-    """Send a customer their statement of account.
+    """Send statement.
 
-    An email with a PDF in their language: what was invoiced, credited and paid between two dates, what they owe, and
-    what of it is overdue. To remind them of single invoices, use send_reminder.
+    Emails a customer their statement of account as a PDF: what was invoiced, credited and paid between two dates, what
+    they owe and what is overdue. To chase single invoices, use send_reminder.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx)
@@ -115,10 +116,15 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
     # It appears in the history of the customer.
     ctx.writer.touch(customer.id)
     ctx.add_task(create_print_task(statement.id, statement.display_name))
-    balance = f"{amount_text(account.balance, settings.currency)} {settings.currency}"
-    ctx.summary = f"{customer.name} is sent a statement of account from {first} until {last}: the balance is {balance}."
+    ctx.summary = Message(
+        "{customer} will get a statement of account from {first} to {last}. Balance: {balance}.",
+        customer=customer.name,
+        first=CalendarDate(first.isoformat()),
+        last=CalendarDate(last.isoformat()),
+        balance=Amount(amount_text(account.balance, settings.currency), settings.currency),
+    )
     if given.deliver == "none":
-        ctx.effects.append("Nobody is mailed: hand it over yourself.")
+        ctx.effects.append(Message("No email will be sent. Hand it over yourself."))
     email_document(
         ctx, EmailedDocument("statement", statement), recipients.to, partial(_to_email_values, customer, snapshot)
     )
@@ -127,9 +133,9 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
 
 @operation(permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /statements", doors=API_AND_OFFICE)
 def list_statements(ctx: Context, given: ListStatements) -> PageResult[AccountStatementOut]:
-    """List the statements of account that customers were sent.
+    """List sent statements.
 
-    Each as it was on its day; get_customer_balance tells what is owed now.
+    Statements of account, each as it was sent; get_customer_balance shows what is owed now.
     """
     return STATEMENTS.page(ctx, given)
 
@@ -142,9 +148,9 @@ def list_statements(ctx: Context, given: ListStatements) -> PageResult[AccountSt
     doors=API_AND_OFFICE,
 )
 def get_statement(_ctx: Context, _given: GetStatement, statement: AccountStatement) -> AccountStatement:
-    """Get a statement of account that a customer was sent.
+    """Get sent statement.
 
-    As it was on its day.
+    A statement of account, as it was sent.
     """
     return statement
 
@@ -158,9 +164,9 @@ def get_statement(_ctx: Context, _given: GetStatement, statement: AccountStateme
     returns_file=PDF,
 )
 def get_statement_pdf(_ctx: Context, _given: GetStatementPdf, statement: AccountStatement) -> PaperOut:
-    """Get the PDF of a statement of account.
+    """Get statement PDF.
 
-    As it was sent: always the same bytes.
+    The statement of account as it was sent.
     """
     return document_file_of(statement)
 
@@ -171,11 +177,17 @@ OPERATIONS = (send_statement, list_statements, get_statement, get_statement_pdf)
 def _find_obstacles(account: CustomerAccount, customer: Customer) -> list[Reason]:
     """Return why no statement can be sent."""
     if len(account.entries) > MAX_REPORT_ROWS:
-        text = f"There are more than {MAX_REPORT_ROWS} entries between the dates. Send several statements of less time."
+        text = Message(
+            "There are more than {limit} entries between these dates. Send several statements for shorter periods.",
+            limit=MAX_REPORT_ROWS,
+        )
         return [Reason(text)]
     if not account.entries and not account.balance:
-        text = f"Nothing was charged to {customer.name} or paid by them between the dates, and nothing is owed."
-        return [Reason(f"{text} Choose other dates.")]
+        text = Message(
+            "{customer} has no invoices or payments between these dates and owes nothing. Choose other dates.",
+            customer=customer.name,
+        )
+        return [Reason(text)]
     return []
 
 

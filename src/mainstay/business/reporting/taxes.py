@@ -10,6 +10,7 @@ from mainstay.business.reporting.inputs import ReportQuery
 from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
 from mainstay.values.choices import to_label
+from mainstay.values.message import Message
 
 _MONTH = make_column("month", "Month", "month")
 _COLUMNS = (
@@ -67,10 +68,10 @@ def report_taxes(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    "By the date of each invoice and credit note, whenever it was paid.",
-    "An invoice that was made void is taken back on the date on which that was done.",
+    Message("By the date of each invoice and credit note, whether paid or not."),
+    Message("Voided invoices are taken back on the date they were voided."),
 )
-_SEVERAL_PARTS = "A rate with several parts has a row for each; its net counts once in the totals."
+_SEVERAL_PARTS = Message("A rate with several parts has a row for each part. Its net counts once in the totals.")
 
 
 def _to_row(tax_sums: _TaxSums) -> list[CellValue]:

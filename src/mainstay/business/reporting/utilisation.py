@@ -9,10 +9,11 @@ from mainstay.business.people.working_hours import find_own_hours
 from mainstay.business.reporting.inputs import ReportQuery
 from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table, to_percent
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 from mainstay.values.moments import Period, local_date, moment_text, parse_moment, start_of_day
 
 _COLUMNS = (
-    make_column("personId", "Person's id", "id"),
+    make_column("personId", "Person ID", "id"),
     make_column("person", "Person", "text"),
     make_column("worked", "Worked", "minutes"),
     make_column("billable", "Billable", "minutes"),
@@ -66,9 +67,9 @@ def report_hours(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    "Hours that were rejected and timers that run are left out.",
-    "Capacity is the time of working hours without approved leave, from the day on which someone joined.",
-    "Utilisation is what of that was billable.",
+    Message("Without rejected hours and running timers."),
+    Message("Capacity: working hours less approved leave, from the day a person joined."),
+    Message("Utilisation: the billable share of capacity."),
 )
 _SELECT_WORKED = (
     "SELECT person_id, min(on_date), CAST(sum(minutes) AS bigint),"

@@ -17,6 +17,7 @@ from mainstay.kernel.catalogue import is_permitted
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Day
+from mainstay.values.message import Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import ONE_DAY, local_date, moment_text, parse_moment
 from mainstay.vocabulary.actor import Door
@@ -45,21 +46,21 @@ class _BoardPart(BaseModel):
 
 
 class TimeSpan(_BoardPart):
-    """A stretch of time."""
+    """A period of time."""
 
     starts_at: str = Field(json_schema_extra=_MOMENT)
     ends_at: str = Field(json_schema_extra=_MOMENT)
 
 
 class BoardLeave(TimeSpan):
-    """A stretch of leave."""
+    """A period of leave."""
 
     kind: LeaveKind
     status: str
 
 
 class BoardVisit(_BoardPart):
-    """A visit as the board shows it; what one may not see of a colleague's is null."""
+    """A visit as the board shows it; details of a colleague's visit that you may not see are null."""
 
     id: str
     version: int
@@ -76,7 +77,7 @@ class BoardVisit(_BoardPart):
     customer_name: str | None
     site_name: str | None
     allow_overlap: bool
-    movable: bool = Field(description="Whether whoever asks can move it now.")
+    movable: bool = Field(description="Whether you can move it now.")
 
 
 class BoardPerson(_BoardPart):
@@ -105,15 +106,15 @@ class ScheduleOut(Output):
 class GetSchedule(Input):
     """Which days."""
 
-    from_: Day | None = Field(None, alias="from", description="The first date. Without it, today.")
-    until: LastDay | None = Field(None, description="The last one, at most 14 days on. Without it, the first.")
+    from_: Day | None = Field(None, alias="from", description="The first date. Default: today.")
+    until: LastDay | None = Field(None, description="The last date, at most 14 days later. Default: the first date.")
 
 
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}))
 def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
-    """Get some days of the schedule.
+    """Show schedule.
 
-    Everyone's visits, leave and working hours, as far as one may see them.
+    Everyone's visits, leave and working hours, as far as you may see them.
     """
     default_hours, zone = default_working_hours(ctx)
     first = given.from_ or local_date(ctx.now, zone).isoformat()
@@ -121,7 +122,7 @@ def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
     begin, end = bounds_of_days(first, last, zone)
     days = (date.fromisoformat(last) - date.fromisoformat(first)).days + 1
     if days > _MAX_DAYS:
-        raise Invalid([Fault("until", f"is more than {_MAX_DAYS} days after the first date")])
+        raise Invalid([Fault("until", Message("is more than {days} days after the first date", days=_MAX_DAYS))])
     dates = [date.fromisoformat(first) + timedelta(days=number) for number in range(days)]
     visits = VISITS.find_for_board(
         ctx,

@@ -16,6 +16,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.address import Address
 from mainstay.values.fields import NOT_IN_FORMS
+from mainstay.values.message import Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Door
@@ -38,12 +39,12 @@ class CalendarLinkOut(Output):
     noun = "calendarLink"
 
     made_at: str | None = Field(
-        description="Since when there is a link; null where there is none.", json_schema_extra={"format": "date-time"}
+        description="When the link was created; null if there is none.", json_schema_extra={"format": "date-time"}
     )
 
 
 class CalendarVisit(BaseModel):
-    """A visit as it stands in its person's calendar."""
+    """A visit in its person's calendar."""
 
     model_config = OUTPUT_CONFIG
 
@@ -66,7 +67,7 @@ class CalendarVisit(BaseModel):
 
 
 class CalendarOut(Output):
-    """What stands in someone's calendar."""
+    """A person's calendar."""
 
     noun = "calendar"
 
@@ -76,7 +77,7 @@ class CalendarOut(Output):
 
 def _check_link_secret(secret: SecretStr) -> SecretStr:
     if not is_secret(secret.get_secret_value(), CALENDAR_LINK):
-        raise ValueError("is not the secret of a link")
+        raise ValueError(Message("is not the secret of a calendar link"))
     return secret
 
 
@@ -89,7 +90,7 @@ class RotateCalendarLink(Input):
 
     # Stored answers to forms must not contain the secret, so the office derives it and sends it in.
     secret: Annotated[SecretStr, AfterValidator(_check_link_secret), NOT_IN_FORMS] = Field(
-        description="What opens the calendar from now on."
+        description="The secret in the new link."
     )
 
 
@@ -98,14 +99,14 @@ class RemoveCalendarLink(Input):
 
 
 class GetCalendar(Input):
-    """Nothing: the link says whose."""
+    """Nothing: the link decides whose calendar it is."""
 
 
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=_OFFICE_ONLY)
 def get_calendar_link(ctx: Context, _given: GetCalendarLink) -> CalendarLinkOut:
-    """Tell whether there is a link to one's own calendar.
+    """Show calendar link.
 
-    The link itself is shown once, when it is made.
+    The link itself is shown only once, when you create it.
     """
     return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=calendar_links.find_made_at(ctx, ctx.actor.id))
 
@@ -115,12 +116,12 @@ def get_calendar_link(ctx: Context, _given: GetCalendarLink) -> CalendarLinkOut:
     effect=Effect.CHANGE,
     doors=_OFFICE_ONLY,
     only_adds=False,
-    done_message="There is a new link to your calendar, and no other opens it.",
+    done_message="Calendar link created. Earlier links no longer work.",
 )
 def rotate_calendar_link(ctx: Context, given: RotateCalendarLink) -> CalendarLinkOut:
-    """Make a new link to one's own calendar.
+    """Create calendar link.
 
-    Whoever has it sees your visits. One that was made before opens nothing any more.
+    Anyone with the link can see your visits. An earlier link stops working.
     """
     calendar_links.replace_calendar_link(ctx, _require_person_id(ctx), given.secret.get_secret_value())
     return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=ctx.now_text)
@@ -132,23 +133,23 @@ def rotate_calendar_link(ctx: Context, given: RotateCalendarLink) -> CalendarLin
     doors=_OFFICE_ONLY,
     only_adds=False,
     open_when_lapsed=True,
-    done_message="The link opens nothing any more.",
+    done_message="Calendar link removed.",
 )
 def remove_calendar_link(ctx: Context, _given: RemoveCalendarLink) -> CalendarLinkOut:
-    """Remove the link to one's own calendar.
+    """Remove calendar link.
 
-    It opens nothing any more, at once.
+    The link stops working immediately.
     """
     if not calendar_links.end_calendar_link(ctx, _require_person_id(ctx)):
-        raise Conflict("There is no link to your calendar.")
+        raise Conflict(Message("Your calendar has no link."))
     return CalendarLinkOut(object=CalendarLinkOut.noun, made_at=None)
 
 
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=_OFFICE_ONLY, is_slow=True)
 def get_calendar(ctx: Context, _given: GetCalendar) -> CalendarOut:
-    """Get one's own calendar.
+    """Show own calendar.
 
-    The visits of the last month and of the year to come.
+    Your visits of the last month and the next year.
     """
     visits = VISITS.find_visible(
         ctx,
@@ -167,7 +168,7 @@ OPERATIONS = (get_calendar_link, rotate_calendar_link, remove_calendar_link, get
 
 def _require_person_id(ctx: Context) -> str:
     if ctx.actor.id is None:
-        raise Forbidden("Only a person has a calendar.")
+        raise Forbidden(Message("Only people have a calendar."))
     return ctx.actor.id
 
 

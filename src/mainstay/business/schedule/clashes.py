@@ -4,17 +4,18 @@ from typing import NamedTuple
 
 from mainstay.business.people.store import PEOPLE
 from mainstay.business.schedule.store import VISITS
-from mainstay.business.schedule.visit_times import format_visit_time
 from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
+from mainstay.values.message import Choice, FieldName, LocalPeriod, Message
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment
 from mainstay.vocabulary.refusal import Reason
 
 # At most this many clashes are named. One is enough to refuse the visit.
 _MAX_NAMED = 5
-_ADVICE = (
-    "Choose another time or person (find_free_time tells who is free), or allow the overlap and say why"
-    " (allowOverlap, overlapReason)."
+_FOR_PROGRAMS = Message(
+    "find_free_time shows who is free; a double booking needs {allow} and {reason}.",
+    allow=FieldName("allowOverlap"),
+    reason=FieldName("overlapReason"),
 )
 
 
@@ -47,19 +48,29 @@ def find_clashes(ctx: Context, requested: RequestedTime) -> list[Reason]:
     if not (other_visits or leave):
         return []
     person = PEOPLE.find(ctx, "person.id = :id", id=requested.person_id)
-    name = person.name if person else "The person"
-    texts = [
-        (
-            f"{name} is at {other.display_name} on"
-            f" {format_visit_time(other.starts_at, other.ends_at, other.on, other.time_zone)}."
+    name = person.name if person else requested.person_id
+    messages = [
+        Message(
+            "{person} is at {visit} on {time}. Choose another time or person, or allow the double booking and say why.",
+            for_programs=_FOR_PROGRAMS,
+            person=name,
+            visit=other.display_name,
+            time=LocalPeriod(other.starts_at or "", other.ends_at or "", other.time_zone),
         )
         for other in other_visits
     ]
-    texts += [
-        f"{name} is on leave ({kind}) on {format_visit_time(str(starts), str(ends), None, requested.time_zone)}."
+    messages += [
+        Message(
+            "{person} is on leave ({kind}) on {time}. Choose another time or person, or allow the double booking and"
+            " say why.",
+            for_programs=_FOR_PROGRAMS,
+            person=name,
+            kind=Choice(str(kind)),
+            time=LocalPeriod(str(starts), str(ends), requested.time_zone),
+        )
         for kind, starts, ends in leave
     ]
-    return [Reason(f"{text} {_ADVICE}", unblocked_by="find_free_time") for text in texts]
+    return [Reason(message, first="find_free_time") for message in messages]
 
 
 _OVERLAPPING_VISITS = (

@@ -21,6 +21,7 @@ from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import TaskKind
+from mainstay.values.message import Message
 from mainstay.values.moments import local_date, moment_text, start_of_day
 
 # Changes are collected for this long. Only changes to visits of today and of this many days ahead are emailed.
@@ -71,7 +72,7 @@ def record_visit_changes(ctx: Context, before: Iterable[Visit | None], after: Se
             pair for pair in changes if _to_known_visit(person.id, pair[0]) != _to_known_visit(person.id, pair[1])
         ]
         if own_changes:
-            ctx.effects.append(f"{person.name} is told by mail.")
+            ctx.effects.append(Message("{person} gets an email.", person=person.name))
             _store_changes(ctx, person, own_changes)
 
 
@@ -107,7 +108,7 @@ _EMAIL_TEXT = """\
 
 {lines}
 
-All of it is here: {base_url}/schedule
+See your schedule: {base_url}/schedule
 """
 
 
@@ -144,7 +145,7 @@ def _store_changes(ctx: Context, person: Recipient, changes: Sequence[tuple[Visi
             by=actor_name(ctx),
         )
     if not is_waiting:
-        about = f"Mail to {person.email}: Your schedule has changed"
+        about = f"Email to {person.email}: Your schedule has changed"
         ctx.add_task(OutboxTask(_TASK_NAME, {"person": person.id}, about, delay=COLLECTION_DELAY))
 
 

@@ -26,6 +26,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.choices import fold_text
 from mainstay.values.fields import Day, QueryBool, TextLine, WholeNumber, make_id_validator
+from mainstay.values.message import Duration, FieldName, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.moments import ONE_DAY, Period, local_date, moment_text, parse_moment
 from mainstay.values.wall_times import TimeOfDay
@@ -44,35 +45,33 @@ _FIELD_ROLES = ", ".join(f"'{role}'" for role in Role if not has_permission(role
 
 
 class FindFreeTime(Input):
-    """How long, and what else matters."""
+    """How long, when and who."""
 
-    duration_minutes: WholeNumber = Field(60, ge=5, le=1440, title="Minutes", description="How long it takes.")
-    starts_at: StartsAt = Field(None, title="At this time", description="Who is free then. Without it, whenever.")
-    from_: Day | None = Field(None, alias="from", description="The first date to look at. Without it, today.")
-    until: LastDay | None = Field(None, description="The last one, at most 31 days on. Without it, a week.")
+    duration_minutes: WholeNumber = Field(60, ge=5, le=1440, title="Duration", description="In minutes.")
+    starts_at: StartsAt = Field(None, title="Start time", description="Leave empty to find the next free slots.")
+    from_: Day | None = Field(None, alias="from", description="The first date to check. Default: today.")
+    until: LastDay | None = Field(None, description="The last date, at most 31 days later. Default: a week.")
     earliest: TimeOfDay | None = Field(
         None,
         title="Not before",
-        description="It begins at this time of day or later, where the work is: 13:00 for an afternoon.",
+        description="Earliest local start time of day, e.g. 13:00 for the afternoon.",
     )
     latest: TimeOfDay | None = Field(
         None,
         title="Done by",
-        description="It ends by this time of day. Not later than `earliest`, it is on the next day: 22:00 to 06:00.",
+        description="Latest local end time of day. If it is before `earliest`, it is on the next day: 22:00 to 06:00.",
     )
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
-        None, title="Person", description="Only this person."
+        None, title="Person", description="Check only this person."
     )
-    skill: TextLine | None = Field(None, description="Only people who can do this, such as gas.")
-    job_id: VisitJobId | None = Field(
-        None, title="Job", description="Where it is: its id or number, to reckon with travel."
-    )
+    skill: TextLine | None = Field(None, description="Only people with this skill, e.g. gas.")
+    job_id: VisitJobId | None = Field(None, title="Job", description="Its id or number, to allow for travel time.")
     include_office: QueryBool = Field(
         default=False,
-        title="Office people too",
-        description="Also owners, admins and office people who have neither skills nor visits.",
+        title="Include office staff",
+        description="Also check owners, admins and office staff who have no skills or visits.",
     )
-    limit: WholeNumber = Field(20, ge=1, le=50, description="How many at most.")
+    limit: WholeNumber = Field(20, ge=1, le=50, description="Maximum number of slots.")
 
 
 class Slot(BaseModel):
@@ -85,11 +84,11 @@ class Slot(BaseModel):
     role: Role
     starts_at: str = Field(json_schema_extra={"format": "date-time"})
     ends_at: str = Field(json_schema_extra={"format": "date-time"})
-    reasons: list[str] = Field(description="What speaks for it.")
+    reasons: list[str] = Field(description="Why this slot fits.")
 
 
 class LeaveThen(BaseModel):
-    """Approved leave in the time that was looked at."""
+    """Approved leave in the period that was checked."""
 
     model_config = OUTPUT_CONFIG
 
@@ -107,16 +106,16 @@ class FreeTimeOut(Output):
 
     time_zone: str
     slots: list[Slot]
-    on_leave: list[LeaveThen] = Field(description="Who of those looked at is on leave then.")
+    on_leave: list[LeaveThen] = Field(description="Who is on leave then.")
     advice: str | None = Field(description="What to try if nobody is free.")
 
 
 @operation(permission=Permission.SCHEDULE_CHANGE, effect=Effect.READ, api_path="GET /free-time", is_slow=True)
 def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
-    """Find who is free, and when.
+    """Find free time.
 
-    Several times a day for each person who does visits, within working hours, beside visits and leave, with time to
-    travel; people who know the job and have less to do come first. Plan what you choose with plan_visit.
+    Shows who is free or available and when: slots within working hours, around visits and leave, with travel time.
+    People who know the job and have less work that day come first; book a slot with plan_visit.
     """
     default_hours, organisation_zone = default_working_hours(ctx)
     job = JOBS.fetch(ctx, given.job_id) if given.job_id is not None else None
@@ -133,22 +132,30 @@ def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
     return FreeTimeOut(
         object=FreeTimeOut.noun,
         time_zone=zone,
-        slots=[_build_slot(slot, search, given.skill) for slot in free_slots[: given.limit]],
+        slots=[_build_slot(ctx, slot, search, given.skill) for slot in free_slots[: given.limit]],
         on_leave=_list_leave(people.values(), searched_period),
-        advice=None
-        if free_slots
-        else _NOBODY_IS_FREE
-        if given.include_office
-        else f"{_NOBODY_IS_FREE} {_INCLUDE_OFFICE}",
+        advice=None if free_slots else _give_advice(ctx, given),
     )
 
 
 OPERATIONS = (find_free_time,)
 
-_NOBODY_IS_FREE = (
-    "Nobody is free then. Try other dates or a shorter time, or allow an overlap (plan_visit with allowOverlap)."
-)
-_INCLUDE_OFFICE = "Office people who have neither skills nor visits are looked at with includeOffice."
+
+def _give_advice(ctx: Context, given: FindFreeTime) -> str:
+    """Return what to try if nobody is free."""
+    double_booking = Message("To double-book, call plan_visit with {field}.", field=FieldName("allowOverlap"))
+    if given.include_office:
+        advice = Message(
+            "Nobody is free then. Try other dates or a shorter time, or allow a double booking.",
+            for_programs=double_booking,
+        )
+    else:
+        advice = Message(
+            "Nobody is free then. Try other dates or a shorter time, allow a double booking, or set {field}.",
+            for_programs=double_booking,
+            field=FieldName("includeOffice"),
+        )
+    return ctx.request.message_format.render(advice)
 
 
 def _build_window(given: FindFreeTime) -> Span | None:
@@ -157,7 +164,7 @@ def _build_window(given: FindFreeTime) -> Span | None:
         return None
     if given.starts_at:
         name = "latest" if given.earliest is None else "earliest"
-        raise Invalid([Fault(name, "is for any time of the day; leave it out, or startsAt")])
+        raise Invalid([Fault(name, Message("cannot be combined with {field}", field=FieldName("startsAt")))])
     return Span.model_validate({"from": given.earliest or "00:00", "until": given.latest or END_OF_DAY})
 
 
@@ -170,7 +177,7 @@ def _list_days(given: FindFreeTime, at: datetime | None, today: date, zone: str)
         last = date.fromisoformat(given.until) if given.until else first + timedelta(days=_DEFAULT_DAYS - 1)
     bounds_of_days(first.isoformat(), last.isoformat(), zone)
     if (last - first).days >= _MAX_DAYS:
-        raise Invalid([Fault("until", f"is more than {_MAX_DAYS} days after the first date")])
+        raise Invalid([Fault("until", Message("is more than {days} days after the first date", days=_MAX_DAYS))])
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 
@@ -183,11 +190,12 @@ def _find_candidates(ctx: Context, given: FindFreeTime, default_hours: WorkingHo
     candidates = _read_people(ctx, given, default_hours, everyone=everyone)
     if not candidates and not everyone:
         candidates = _read_people(ctx, given, default_hours, everyone=True)
+    if not candidates and given.skill:
+        problem = Message("is a skill that nobody has", for_programs=Message("list_people shows everyone's skills"))
+        raise Invalid([Fault("skill", problem)])
     if not candidates:
-        field, problem = (
-            ("skill", "is a skill that nobody has") if given.skill else ("personId", "names nobody who is active")
-        )
-        raise Invalid([Fault(field, f"{problem}; list_people tells who is here and what they can do")])
+        problem = Message("is not an active person", for_programs=Message("list_people shows who is active"))
+        raise Invalid([Fault("personId", problem)])
     return candidates
 
 
@@ -236,7 +244,7 @@ def _add_bookings(
         end=end,
     )
     if len(rows) == _MAX_VISITS:
-        raise Invalid([Fault("until", "is too far away: more is planned until then than is looked through")])
+        raise Invalid([Fault("until", Message("is too late, because too many visits are planned until then"))])
     for person, starts, ends, site in rows:
         if candidate := people.get(str(person)):
             candidate.visits.append(BookedTime(_to_period(starts, ends), str(site) if site else None))
@@ -289,14 +297,16 @@ def _list_leave(people: Iterable[Candidate], searched_period: Period) -> list[Le
     ]
 
 
-def _build_slot(free_slot: FreeSlot, search: FreeTimeSearch, skill: str | None) -> Slot:
+def _build_slot(ctx: Context, free_slot: FreeSlot, search: FreeTimeSearch, skill: str | None) -> Slot:
     person = free_slot.person
     zone = search.organisation_zone
     planned = person.planned_minutes(local_date(free_slot.starts_at, zone), zone)
-    reasons = [f"can do {skill}"] if skill else []
-    reasons += ["knows the job"] if person.knows_job else []
+    reasons = [Message("has the skill {skill}", skill=skill)] if skill else []
+    reasons += [Message("knows the job")] if person.knows_job else []
     reasons.append(
-        f"{planned // 60} h {planned % 60} min planned that day" if planned else "nothing else planned that day"
+        Message("{hours} h planned that day", hours=Duration(planned))
+        if planned
+        else Message("nothing else planned that day")
     )
     return Slot(
         person_id=person.id,
@@ -304,5 +314,5 @@ def _build_slot(free_slot: FreeSlot, search: FreeTimeSearch, skill: str | None) 
         role=person.role,
         starts_at=moment_text(free_slot.starts_at),
         ends_at=moment_text(free_slot.starts_at + search.length),
-        reasons=reasons,
+        reasons=[*map(ctx.request.message_format.render, reasons)],
     )

@@ -25,20 +25,20 @@ _PEOPLE_WHO_SEE = "SELECT 'job ' || id, person_id FROM own_job WHERE organisatio
 INVARIANTS = (
     no_rows_invariant(
         "planned_visits",
-        "Jobs know how many visits are planned",
+        "Jobs store how many visits are planned",
         _WRONG_VISIT_COUNTS,
-        "is kept with {0} planned visits, and has {1}",
+        "stores {0} planned visits but has {1}",
     ),
     no_rows_invariant(
         "next_visits",
-        "Jobs know when the next visit is",
+        "Jobs store when their next visit is",
         _WRONG_NEXT_VISITS,
-        "is kept with the next visit at {0}, and has it at {1}",
+        "stores {0} as its next visit but has {1}",
     ),
     same_rows_invariant(
         "planned_people",
-        "Those who are planned on a job see it",
-        (_PEOPLE_WITH_VISITS, "is not seen by {0}, who is planned on it"),
-        (_PEOPLE_WHO_SEE, "is seen by {0} for a visit that there is not"),
+        "People with a visit can see its job",
+        (_PEOPLE_WITH_VISITS, "cannot be seen by {0}, who has a visit"),
+        (_PEOPLE_WHO_SEE, "can be seen by {0}, who has no visit"),
     ),
 )

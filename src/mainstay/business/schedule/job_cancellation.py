@@ -10,10 +10,11 @@ from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.placement import write_cancellations
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.visit_changes import to_cancellation
-from mainstay.business.schedule.visit_times import format_visit_time
+from mainstay.business.schedule.visit_times import describe_visit_time
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import TextLine
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import IrreversibleInput
@@ -27,7 +28,7 @@ class CancelJob(IrreversibleInput):
     """Which job, and why."""
 
     job_id: str = Field(title="Job", description="The job's id or number.")
-    reason: TextLine = Field(description="Why it is called off. Everyone who sees the job reads it.")
+    reason: TextLine = Field(description="Visible to everyone who can see the job.")
 
 
 @operation(
@@ -37,25 +38,32 @@ class CancelJob(IrreversibleInput):
     on=JOBS,
     blocked_by=Job.not_cancellable,
     emails_outside=True,
-    done_message="The job is cancelled.",
+    done_message="Job cancelled.",
 )
 def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
-    """Cancel a job.
+    """Cancel job.
 
-    Its visits that are not done are cancelled with it; the preview names them. Hours and documents stay.
+    Also cancels its visits that are not done; the preview lists them. Hours and documents stay.
     """
-    ctx.summary = f"{job.display_name} is cancelled: {given.reason}"
+    ctx.summary = Message("Cancels {job}: {reason}", job=job.display_name, reason=given.reason)
     visits = VISITS.find_many(
         ctx, "visit.job_id = :job AND visit.status IN ('planned', 'started')", _MAX_VISITS, job=job.id
     )
     if len(visits) == _MAX_VISITS:
-        text = f"{job.number} has too many visits to cancel at once."
-        raise Conflict(f"{text} Cancel its series first (cancel_visit with the scope `all`).")
+        hint = Message("Call cancel_visit with the scope `all`.")
+        raise Conflict(
+            Message(
+                "{job} has too many visits to cancel at once. Cancel its repeated visits first.",
+                job=job.number,
+                for_programs=hint,
+            )
+        )
     # Visits that have started are named first.
     visits.sort(key=lambda visit: visit.status != "started")
     ctx.effects += [_describe_cancellation(visit) for visit in visits[:_MAX_NAMED]]
     if len(visits) > _MAX_NAMED:
-        ctx.effects.append(f"{len(visits) - _MAX_NAMED} more visits are cancelled.")
+        more = len(visits) - _MAX_NAMED
+        ctx.effects.append(Message("Cancels {count} more visit.", plural="Cancels {count} more visits.", count=more))
     write_cancellations(ctx, [to_cancellation(visit) for visit in visits])
     schedule = {"planned_visits": 0, "next_visit_at": None}
     after = jobs.save(ctx, job, {"status": "cancelled", "cancel_reason": given.reason, **schedule})
@@ -66,7 +74,12 @@ def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
 OPERATIONS = (cancel_job,)
 
 
-def _describe_cancellation(visit: Visit) -> str:
-    started = ", which has started," if visit.status == "started" else ""
-    when = format_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
-    return f"The visit of {visit.person_name or 'nobody yet'}{started} is cancelled: {when}."
+def _describe_cancellation(visit: Visit) -> Message:
+    time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
+    if visit.person_name is None and visit.status == "started":
+        return Message("Cancels the unassigned visit that has started: {time}.", time=time)
+    if visit.person_name is None:
+        return Message("Cancels the unassigned visit: {time}.", time=time)
+    if visit.status == "started":
+        return Message("Cancels {person}'s visit, which has started: {time}.", person=visit.person_name, time=time)
+    return Message("Cancels {person}'s visit: {time}.", person=visit.person_name, time=time)

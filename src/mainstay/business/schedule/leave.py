@@ -13,11 +13,12 @@ from mainstay.business.people.store import PEOPLE, check_people
 from mainstay.business.schedule.emails import KnownVisit
 from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
 from mainstay.business.schedule.store import TIME_OFF, VISITS
-from mainstay.business.schedule.visit_times import bounds_of_days, format_visit_time, read_moment
+from mainstay.business.schedule.visit_times import bounds_of_days, read_moment
 from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, Day, Paragraph, make_id_validator
+from mainstay.values.message import CalendarDate, Choice, FieldName, LocalPeriod, Message
 from mainstay.values.moments import ONE_DAY, local_date, moment_text, parse_moment
 from mainstay.values.wall_times import EnteredMoment
 from mainstay.vocabulary.actor import API_AND_OFFICE
@@ -25,12 +26,11 @@ from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import column_names
 from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid
 from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
+from mainstay.vocabulary.validation import REQUIRED
 
 _MAX_LENGTH = timedelta(days=366)
 # At most this many visits within time off are named.
 _MAX_NAMED = 100
-# Also shown if the office entered it as approved.
-_DONE_MESSAGE = "The time off is entered. It counts once it is approved."
 
 
 class ListTimeOff(ListInput):
@@ -38,13 +38,13 @@ class ListTimeOff(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("leave", "time off")] = STARTING_AFTER
     from_: Day | None = Field(
-        None, alias="from", description="Only what reaches into this date or later. Without dates, today."
+        None, alias="from", description="Only time off that ends on this date or later. Default: today."
     )
-    until: LastDay | None = Field(None, description="Only what begins on this date or before.")
+    until: LastDay | None = Field(None, description="Only time off that starts on or before this date.")
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Only this person's time off."
     )
-    status: LeaveStatus | None = Field(None, description="Only this. Without it, what is requested or approved.")
+    status: LeaveStatus | None = Field(None, description="Only this status. Default: requested and approved.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
 
 
@@ -58,23 +58,25 @@ class RequestTimeOff(Input):
     """Who is away, when and why."""
 
     person_id: Annotated[str | None, make_id_validator("person"), RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
-        None, title="Person", description="Who is away. Without it, you; others only by the office."
+        None, title="Person", description="Who is off. Default: you. Only the office can enter it for others."
     )
-    kind: LeaveKind = Field("holiday", description="Why they are away.")
-    from_: Day | None = Field(None, alias="from", description="The first whole day.")
-    until: LastDay | None = Field(None, description="The last whole day. Without it, the first.")
+    kind: LeaveKind = Field("holiday", description="Holiday, sick or unavailable.")
+    from_: Day | None = Field(None, alias="from", description="The first full day off.")
+    until: LastDay | None = Field(None, description="The last full day off. Default: the first.")
     starts_at: EnteredMoment | None = Field(
-        None, title="Begins", description="For less than a day: a moment, or a local time such as 2026-11-15T10:30."
+        None,
+        title="Starts",
+        description="For part of a day: a local time such as 2026-11-15T10:30, or one with an offset.",
     )
-    ends_at: EnteredMoment | None = Field(None, title="Ends", description="When it ends, likewise.")
-    note: Paragraph | None = Field(None, description="What the office should know.")
+    ends_at: EnteredMoment | None = Field(None, title="Ends", description="When part of a day off ends.")
+    note: Paragraph | None = Field(None, description="For the office, such as why.")
     approved: Annotated[bool, RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
-        default=False, title="Approved already", description="Whether it counts at once; only by the office."
+        default=False, title="Approved", description="Approves it at once. Office only."
     )
 
 
 class CancelTimeOff(Input):
-    """Which time off is withdrawn."""
+    """Which time off to cancel."""
 
     time_off_id: str = Field(description="The id of the time off.")
 
@@ -83,15 +85,15 @@ class DecideTimeOff(Input):
     """Which time off, and the answer."""
 
     time_off_id: str = Field(description="The id of the time off.")
-    decision: Literal["approve", "decline"] = Field(description="Whether they may be away.")
-    note: Paragraph | None = Field(None, title="Answer", description="What the person should know.")
+    decision: Literal["approve", "decline"] = Field(description="Approve or decline it.")
+    note: Paragraph | None = Field(None, title="Reply", description="The person reads it.")
 
 
 @operation(permission=Permission.LEAVE_READ, effect=Effect.READ, api_path="GET /time-off")
 def list_time_off(ctx: Context, given: ListTimeOff) -> PageResult[TimeOffOut]:
     """List time off.
 
-    Members see their own, the office everyone's.
+    Who is on holiday, sick or unavailable. Members see their own, the office everyone's.
     """
     zone = settings_of(ctx).time_zone
     first = given.from_
@@ -116,9 +118,9 @@ def list_time_off(ctx: Context, given: ListTimeOff) -> PageResult[TimeOffOut]:
     doors=API_AND_OFFICE,
 )
 def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff:
-    """Get time off.
+    """Show time off.
 
-    With the planned visits that fall into it.
+    Includes the planned visits that clash with it.
     """
     return _add_collisions(ctx, time_off)
 
@@ -128,19 +130,19 @@ def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff
     effect=Effect.CHANGE,
     api_path="POST /time-off",
     emails_outside=True,
-    done_message=_DONE_MESSAGE,
+    done_message="Time off saved.",
 )
 def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
-    """Ask for time off.
+    """Request time off.
 
-    For whole days by `from` and `until`, or from one time to another. It counts once the office approves it with
-    decide_time_off; the answer names the planned visits that fall into it.
+    Book holiday or call in sick: for whole days (`from`, `until`) or part of a day (`startsAt`, `endsAt`). It takes
+    effect once the office approves it with decide_time_off; the answer lists the planned visits that clash with it.
     """
     person = PEOPLE.fetch(ctx, given.person_id).id if given.person_id else ctx.actor.id
     if person is None:
-        raise Invalid([Fault("personId", "is required")])
+        raise Invalid([Fault("personId", Message(REQUIRED))])
     if person != ctx.actor.id and not ctx.actor.can(Permission.LEAVE_DECIDE):
-        raise Forbidden(f"The role {ctx.actor.role} may ask for its own time off only. Ask the office.")
+        raise Forbidden(Message("You can only request time off for yourself. Ask the office."))
     check_people(ctx, "personId", [person])
     period = _read_period(given, settings_of(ctx).time_zone)
     _check_overlap(ctx, person, str(period["starts_at"]), str(period["ends_at"]))
@@ -148,7 +150,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     values = {"person_id": person, "kind": given.kind, "note": given.note, "status": status}
     time_off = TIME_OFF.insert(ctx, values | period)
     if given.approved:
-        _email_person(ctx, time_off, None, "entered and approved")
+        _email_person(ctx, time_off, None, _ENTERED_EMAIL)
     return _add_collisions(ctx, time_off)
 
 
@@ -159,15 +161,15 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     on=TIME_OFF,
     blocked_by=TimeOff.not_cancellable,
     emails_outside=True,
-    done_message="The time off is cancelled.",
+    done_message="Time off cancelled.",
 )
 def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> TimeOff:
     """Cancel time off.
 
-    One's own, asked for or approved; the office everyone's.
+    Your own, whether requested or approved. The office can cancel anyone's.
     """
     after = TIME_OFF.save(ctx, time_off, {"status": "cancelled"})
-    _email_person(ctx, after, None, after.status)
+    _email_person(ctx, after, None, _EMAILS[after.status])
     return _add_collisions(ctx, after)
 
 
@@ -178,13 +180,13 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     on=TIME_OFF,
     blocked_by=TimeOff.not_decidable,
     emails_outside=True,
-    done_message="The time off is decided.",
+    done_message="Time off decided.",
 )
 def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> TimeOff:
     """Approve or decline time off.
 
-    From then on nothing is planned for the person in approved time off. Visits that fall into it stay until they are
-    moved, with plan_schedule for example; the answer names them.
+    Visits cannot be planned in approved time off. Those already planned stay until you move them, for example with
+    plan_schedule; the answer lists them.
     """
     status: LeaveStatus = "approved" if given.decision == "approve" else "declined"
     if status == "approved" and time_off.status != status:
@@ -192,34 +194,43 @@ def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> Ti
         _check_overlap(ctx, time_off.person_id, time_off.starts_at, time_off.ends_at, except_id=time_off.id)
     after = TIME_OFF.save(ctx, time_off, {"status": status, "decision_note": given.note})
     if after is not time_off:
-        _email_person(ctx, after, given.note, after.status)
+        _email_person(ctx, after, given.note, _EMAILS[after.status])
     return _add_collisions(ctx, after)
 
 
 OPERATIONS = (list_time_off, get_time_off, request_time_off, cancel_time_off, decide_time_off)
 
 
-_EMAIL_TEXT = """\
-{name} {did} your time off ({kind}): {when}.
+_EMAILS: dict[LeaveStatus, str] = {
+    "approved": "{name} approved your time off ({kind}): {when}.",
+    "declined": "{name} declined your time off ({kind}): {when}.",
+    "cancelled": "{name} cancelled your time off ({kind}): {when}.",
+}
+_SUBJECTS: dict[LeaveStatus, str] = {
+    "approved": "Your time off was approved",
+    "declined": "Your time off was declined",
+    "cancelled": "Your time off was cancelled",
+}
+_ENTERED_EMAIL = "{name} entered and approved time off for you ({kind}): {when}."
+_EMAIL_REST = """
 {answer}
-It is here: {base_url}/time-off/{id}
+See it here: {base_url}/time-off/{id}
 {next}"""
 
 
-def _email_person(ctx: Context, time_off: TimeOff, note: str | None, action: str) -> None:
+def _email_person(ctx: Context, time_off: TimeOff, note: str | None, first_sentence: str) -> None:
     """Email the person what someone else did with their time off."""
     for person in find_recipients(ctx, [time_off.person_id]):
-        text = _EMAIL_TEXT.format(
+        text = (first_sentence + _EMAIL_REST).format(
             name=actor_name(ctx),
-            did=action,
             kind=time_off.kind,
             when=_format_period(ctx, time_off),
             answer=f"\n{note}\n" if note else "",
             base_url=ctx.base_url,
             id=time_off.id,
-            next="" if time_off.status == "approved" else "For other days, ask for time off again there.\n",
+            next="" if time_off.status == "approved" else "To ask for other days, request time off again.\n",
         )
-        email_person(ctx, person, f"Your time off is {time_off.status}", text, time_off.id)
+        email_person(ctx, person, _SUBJECTS[time_off.status], text, time_off.id)
 
 
 def _format_period(ctx: Context, time_off: TimeOff) -> str:
@@ -236,18 +247,24 @@ def _read_period(given: RequestTimeOff, zone: str) -> dict[str, str | None]:
         or (given.from_ and given.ends_at)
         or (given.until and not given.from_)
     ):
-        raise Invalid([Fault("from", "is required with until for whole days, or startsAt with endsAt instead")])
+        problem = Message(
+            "is required for whole days, or {start} and {end} for part of a day",
+            start=FieldName("startsAt"),
+            end=FieldName("endsAt"),
+        )
+        raise Invalid([Fault("from", problem)])
     if given.from_:
         last = given.until or given.from_
         begin, end = bounds_of_days(given.from_, last, zone)
         if date.fromisoformat(last) - date.fromisoformat(given.from_) >= _MAX_LENGTH:
-            raise Invalid([Fault("until", "is more than a year after from")])
+            raise Invalid([Fault("until", Message("is more than a year after {field}", field=FieldName("from")))])
         return {"starts_at": begin, "ends_at": end, "from_date": given.from_, "until_date": last}
     if not given.ends_at:
-        raise Invalid([Fault("endsAt", "is required with startsAt")])
+        raise Invalid([Fault("endsAt", Message(REQUIRED))])
     starts, ends = read_moment("startsAt", given.starts_at or "", zone), read_moment("endsAt", given.ends_at, zone)
     if not starts < ends <= starts + _MAX_LENGTH:
-        raise Invalid([Fault("endsAt", "is not within a year after startsAt")])
+        problem = Message("is not within a year after {field}", field=FieldName("startsAt"))
+        raise Invalid([Fault("endsAt", problem)])
     return {"starts_at": moment_text(starts), "ends_at": moment_text(ends), "from_date": None, "until_date": None}
 
 
@@ -263,9 +280,21 @@ def _check_overlap(ctx: Context, person_id: str, starts: str, ends: str, except_
         but=except_id,
     )
     if overlapping:
-        period = format_visit_time(overlapping.starts_at, overlapping.ends_at, None, settings_of(ctx).time_zone)
-        text = f"{overlapping.person_name} has {overlapping.kind} {overlapping.status} on {period} already."
-        raise Conflict(f"{text} Cancel that first (cancel_time_off).")
+        message = Message(
+            "{person} already has time off ({kind}, {status}): {period}. Cancel that first.",
+            for_programs=Message("Call cancel_time_off with {id}.", id=overlapping.id),
+            person=overlapping.person_name,
+            kind=Choice(overlapping.kind),
+            status=Choice(overlapping.status),
+            period=_describe_period(overlapping, settings_of(ctx).time_zone),
+        )
+        raise Conflict(message)
+
+
+def _describe_period(time_off: TimeOff, zone: str) -> LocalPeriod | Message:
+    if time_off.from_ and time_off.until:
+        return Message("{first} to {last}", first=CalendarDate(time_off.from_), last=CalendarDate(time_off.until))
+    return LocalPeriod(time_off.starts_at, time_off.ends_at, zone)
 
 
 def _add_collisions(ctx: Context, time_off: TimeOff) -> TimeOff:

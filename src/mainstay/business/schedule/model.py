@@ -8,6 +8,7 @@ from pydantic.config import JsonDict
 
 from mainstay.values.address import Address
 from mainstay.values.choices import to_label
+from mainstay.values.message import Choice, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
@@ -43,9 +44,9 @@ _NEXT_STEPS: dict[VisitStatus, VisitStep] = {
 }
 # The messages shown after a visit's state was set.
 STATUS_MESSAGES: dict[str, str] = {
-    "planned": "The visit is planned again.",
-    "started": "The visit has started.",
-    "done": "The visit is done.",
+    "planned": "Visit set back to planned.",
+    "started": "Visit started.",
+    "done": "Visit done.",
 }
 
 
@@ -67,7 +68,7 @@ def is_undecided(status: LeaveStatus) -> bool:
 class VisitOut(Record):
     """A visit: one person at one job, or something else in their day.
 
-    Whoever sees a colleague's only because the team's schedule is open to them is told who, when and which number.
+    People who see a colleague's visit only on the team's schedule get the person, the time and the job number.
     """
 
     noun = "visit"
@@ -76,33 +77,35 @@ class VisitOut(Record):
 
     kind: VisitKind
     status: VisitStatus
-    person_id: str | None = Field(description="Who goes; null as long as nobody does.")
+    person_id: str | None = Field(description="Who goes; null if unassigned.")
     person_name: str | None = Field(title="Person")
-    starts_at: str | None = Field(title="Begins", json_schema_extra=_MOMENT)
+    starts_at: str | None = Field(title="Starts", json_schema_extra=_MOMENT)
     ends_at: str | None = Field(title="Ends", json_schema_extra=_MOMENT)
     on: str | None = Field(
-        title="Any time on",
-        description="The date, where it may be any time of it.",
+        title="All day",
+        description="The date, if the visit has no times.",
         json_schema_extra={"format": "date"},
     )
-    time_zone: str = Field(description="Where it is: the clocks that were promised.")
+    time_zone: str = Field(description="The time zone of the place of work.")
     job_id: str | None
     job_number: str | None = Field(title="Job")
     job_title: str | None = Field(title="Work")
-    title: str | None = Field(description="What it is, where there is no job.")
+    title: str | None = Field(description="What it is, if there is no job.")
     customer_name: str | None = Field(title="Customer")
     site_name: str | None = Field(title="Site")
     site_address: Address | None = Field(title="Address")
-    access_notes: str | None = Field(title="Access", description="How one gets in.")
-    contact_name: str | None = Field(title="Contact", description="Whom one meets there.")
-    contact_phone: str | None = Field(title="Contact's phone")
+    access_notes: str | None = Field(title="Access", description="How to get in.")
+    contact_name: str | None = Field(title="Contact", description="The contact on site.")
+    contact_phone: str | None = Field(title="Contact phone")
     notes: str | None
     started_at: str | None = Field(title="Started", json_schema_extra=_MOMENT)
     finished_at: str | None = Field(title="Finished", json_schema_extra=_MOMENT)
-    group_id: str | None = Field(description="The same for everyone who goes together.")
-    series_id: str | None = Field(description="The same for every repetition.")
-    allow_overlap: bool = Field(description="Whether the person is elsewhere then too, on purpose.")
-    overlap_reason: Annotated[str | None, RequiresPermission(Permission.ALL_JOBS_READ)]
+    group_id: str | None = Field(description="The same for all visits of one crew.")
+    series_id: str | None = Field(description="The same for all repeats of one visit.")
+    allow_overlap: bool = Field(title="Double booking allowed", description="Whether it may clash with other visits.")
+    overlap_reason: Annotated[str | None, RequiresPermission(Permission.ALL_JOBS_READ)] = Field(
+        title="Reason for double booking"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,30 +144,31 @@ class Visit(StoredRecord):
     def not_movable(self, _by: Actor) -> list[Reason]:
         """Return why it cannot be changed. A cancelled visit can: changing it plans it again."""
         if self.status == "done":
-            text = f"The visit of {self.display_name} is done. Set it back to planned or started first."
-            return [Reason(text, unblocked_by="set_visit_status")]
+            return [self._done_reason()]
         return []
 
     def not_cancellable(self, _by: Actor) -> list[Reason]:
         """Return why it cannot be cancelled."""
         if self.status == "cancelled":
-            return [Reason(f"The visit of {self.display_name} is cancelled already.")]
+            return [Reason(Message("The visit for {visit} is already cancelled.", visit=self.display_name))]
         if self.status == "done":
-            text = f"The visit of {self.display_name} is done. Set it back to planned or started first."
-            return [Reason(text, unblocked_by="set_visit_status")]
+            return [self._done_reason()]
         return []
 
     def not_settable(self, by: Actor) -> list[Reason]:
         """Return why the actor cannot set its state."""
         if self.person_id != by.id and not by.can(Permission.SCHEDULE_CHANGE):
-            return [Reason(f"The role {by.role} may do this with its own visits only. Ask the office.", forbids=True)]
+            return [Reason(Message("You can only update your own visits. Ask the office."), forbids=True)]
         if self.status == "cancelled":
-            return [
-                Reason(
-                    f"The visit of {self.display_name} is cancelled. Plan it again first.", unblocked_by="move_visit"
-                )
-            ]
+            message = Message("The visit for {visit} is cancelled. Plan it again first.", visit=self.display_name)
+            return [Reason(message, first="move_visit")]
         return []
+
+    def _done_reason(self) -> Reason:
+        message = Message(
+            "The visit for {visit} is done. Set it back to planned or started first.", visit=self.display_name
+        )
+        return Reason(message, first="set_visit_status")
 
 
 class Collision(BaseModel):
@@ -174,13 +178,13 @@ class Collision(BaseModel):
 
     visit_id: str
     about: str
-    on: str | None = Field(description="Its date, where it has no times.", json_schema_extra={"format": "date"})
+    on: str | None = Field(description="Its date, if it has no times.", json_schema_extra={"format": "date"})
     starts_at: str | None = Field(json_schema_extra=_MOMENT)
     ends_at: str | None = Field(json_schema_extra=_MOMENT)
 
 
 class TimeOffOut(Record):
-    """Time in which someone is not there."""
+    """Holiday, sick leave or other time off of a person."""
 
     noun = "timeOff"
     office_path = "/time-off/{id}"
@@ -191,18 +195,18 @@ class TimeOffOut(Record):
     kind: LeaveKind
     status: LeaveStatus
     from_: str | None = Field(
-        alias="from", description="Its first date, where it is whole days.", json_schema_extra={"format": "date"}
+        alias="from", description="Its first date, if it is for whole days.", json_schema_extra={"format": "date"}
     )
     until: str | None = Field(
-        description="Its last date, where it is whole days.", json_schema_extra={"format": "date"}
+        description="Its last date, if it is for whole days.", json_schema_extra={"format": "date"}
     )
-    starts_at: str = Field(title="Begins", json_schema_extra=_MOMENT)
+    starts_at: str = Field(title="Starts", json_schema_extra=_MOMENT)
     ends_at: str = Field(title="Ends", json_schema_extra=_MOMENT)
     note: str | None
-    decision_note: str | None = Field(title="Answer")
+    decision_note: str | None = Field(title="Reply")
     collisions: list[Collision] | None = Field(
-        title="Visits within it",
-        description="The planned visits within it, which stay until they are moved. Null in lists.",
+        title="Clashing visits",
+        description="The planned visits in this time, which stay until you move them. Null in lists.",
     )
 
 
@@ -229,18 +233,16 @@ class TimeOff(StoredRecord):
     def not_cancellable(self, by: Actor) -> list[Reason]:
         """Return why it cannot be cancelled."""
         if self.person_id != by.id and not by.can(Permission.LEAVE_DECIDE):
-            return [Reason(f"The role {by.role} may cancel its own time off only. Ask the office.", forbids=True)]
+            return [Reason(Message("You can only cancel your own time off. Ask the office."), forbids=True)]
         return self._reasons_if_over()
 
     def not_decidable(self, _by: Actor) -> list[Reason]:
         """Return why it cannot be approved or declined."""
         if self.status == "cancelled":
-            return [
-                Reason("This time off was cancelled. It has to be requested again.", unblocked_by="request_time_off")
-            ]
+            return [Reason(Message("This time off was cancelled. Request it again."), instead="request_time_off")]
         return []
 
     def _reasons_if_over(self) -> list[Reason]:
         if self.status in {"declined", "cancelled"}:
-            return [Reason(f"This time off is {self.status} already.")]
+            return [Reason(Message("This time off is already {status}.", status=Choice(self.status)))]
         return []

@@ -18,6 +18,7 @@ from mainstay.business.schedule.workload import find_warnings
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, Day, QueryBool, make_id_validator
+from mainstay.values.message import Message
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
@@ -34,8 +35,8 @@ class ListVisits(ListInput):
     """Which visits to list."""
 
     starting_after: Annotated[str | None, make_id_validator("visit")] = STARTING_AFTER
-    from_: Day | None = Field(None, alias="from", description="Only visits of this date or later.")
-    until: LastDay | None = Field(None, description="Only visits of this date or before.")
+    from_: Day | None = Field(None, alias="from", description="Only visits on or after this date.")
+    until: LastDay | None = Field(None, description="Only visits on or before this date.")
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Only this person's visits."
     )
@@ -43,14 +44,14 @@ class ListVisits(ListInput):
         None, title="Job", description="Only visits of this job: its id or number."
     )
     series_id: Annotated[str | None, make_id_validator("series")] = Field(
-        None, title="Series", description="Only the repetitions of one visit."
+        None, title="Series", description="Only the repeats of one visit."
     )
     group_id: Annotated[str | None, make_id_validator("group")] = Field(
-        None, title="Crew", description="Only of one crew."
+        None, title="Crew", description="Only the visits of one crew."
     )
-    status: VisitStatus | None = Field(None, description="Only these. Without it, all but the cancelled.")
-    unassigned: QueryBool = Field(default=False, description="Only visits of nobody yet.")
-    on_leave: QueryBool = Field(default=False, description="Only visits to come of people on leave then.")
+    status: VisitStatus | None = Field(None, description="Only this status. Default: all except cancelled.")
+    unassigned: QueryBool = Field(default=False, description="Only unassigned visits.")
+    on_leave: QueryBool = Field(default=False, description="Only upcoming visits of people who are on leave then.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
 
 
@@ -61,11 +62,11 @@ class GetVisit(Input):
 
 
 class SetVisitStatus(Input):
-    """Which visit, and how far it is."""
+    """Which visit, and its new status."""
 
     visit_id: str = Field(description="The visit's id.")
     status: SettableStatus = Field(
-        description="`started` when work begins, `done` when it is over, `planned` to undo that."
+        description="`started` when work begins, `done` when it is finished, `planned` to undo."
     )
 
 
@@ -73,8 +74,8 @@ class SetVisitStatus(Input):
 def list_visits(ctx: Context, given: ListVisits) -> PageResult[VisitOut]:
     """List visits.
 
-    Without dates, from today on; with jobId, seriesId, groupId or `latest`, all. Members see details of
-    their own, subcontractors only their own.
+    Who goes where and when: without dates, from today on; with jobId, seriesId, groupId or `latest`, all. Members see
+    details of their own visits only, subcontractors only their own visits.
     """
     zone = settings_of(ctx).time_zone
     first = given.from_
@@ -109,9 +110,9 @@ def list_visits(ctx: Context, given: ListVisits) -> PageResult[VisitOut]:
     doors=API_AND_OFFICE,
 )
 def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
-    """Get a visit.
+    """Show visit.
 
-    Where it is, whom one meets there and what is to be done.
+    The address, access notes, contact and work to do.
     """
     return visit
 
@@ -123,13 +124,13 @@ def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
     # Planning a visit changes the stage of its job.
     only_adds=False,
     emails_outside=True,
-    done_message="The visit is planned.",
+    done_message="Visit planned.",
 )
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
-    """Plan a visit.
+    """Plan visit.
 
-    For one person, several or nobody yet, once or repeated; who is elsewhere then, or on leave, is refused. Answers
-    with the first visit; use plan_schedule for many at once.
+    Book or schedule work for one person, several or nobody yet, once or repeated; clashes with other visits or leave
+    are refused. Returns the first visit; use plan_schedule for many at once.
     """
     visits = place_visits(ctx, visit_changes.build_new_visits(ctx, given))
     ctx.warnings += find_warnings(ctx, visits[:_MAX_CHECKED])
@@ -143,13 +144,13 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     on=VISITS,
     blocked_by=Visit.not_movable,
     emails_outside=True,
-    done_message="The visit is changed.",
+    done_message="Visit updated.",
 )
 def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
-    """Move or change a visit.
+    """Edit visit.
 
-    To another time or person, or other notes: only what is sent changes, and personId null leaves it unassigned.
-    A cancelled visit is planned again by it.
+    Move or reschedule it, reassign it, or change its notes: only the fields you send change, and personId null leaves
+    it unassigned. A cancelled visit becomes planned again.
     """
     visits = place_visits(ctx, visit_changes.build_moved_visits(ctx, given, visit))
     if not _TIME_FIELDS.isdisjoint(given.model_fields_set):
@@ -164,16 +165,22 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     on=VISITS,
     blocked_by=Visit.not_cancellable,
     emails_outside=True,
-    done_message="The visit is cancelled.",
+    done_message="Visit cancelled.",
 )
 def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -> Visit:
-    """Cancel a visit.
+    """Cancel visit.
 
-    It leaves the schedule and can be planned again with move_visit.
+    Removes it from the schedule. To plan it again, use move_visit.
     """
     visits = place_visits(ctx, visit_changes.build_cancelled_visits(ctx, given, visit))
     if len(visits) > 1:
-        ctx.warnings.append(f"{len(visits)} visits are cancelled: this one and those that go with it.")
+        ctx.warnings.append(
+            Message(
+                "{count} visit cancelled.",
+                plural="{count} visits cancelled: this one and others of its crew or series.",
+                count=len(visits),
+            )
+        )
     return next(one for one in visits if one.id == visit.id)
 
 
@@ -183,12 +190,13 @@ def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -
     api_path="POST /visits/{visit_id}/status",
     on=VISITS,
     blocked_by=Visit.not_settable,
-    done_message="The visit's state is changed.",
+    done_message="Visit updated.",
 )
 def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit:
-    """Say how far a visit is.
+    """Update visit status.
 
-    Started or done; the first start of a job's visits starts the job. Members and subcontractors do so with their own.
+    Mark a visit as started or done; the first started visit starts its job. Members and subcontractors can update
+    their own visits.
     """
     if visit.status == given.status:
         return visit

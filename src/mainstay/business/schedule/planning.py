@@ -26,19 +26,28 @@ from mainstay.business.schedule.visit_changes import (
     VisitPersonId,
     VisitZone,
 )
-from mainstay.business.schedule.visit_times import format_visit_time
+from mainstay.business.schedule.visit_times import describe_visit_time
 from mainstay.business.schedule.workload import LONGEST_DAY, describe_loads, find_nearby_visits, find_warnings
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import TextLine, make_id_validator, omittable_field
+from mainstay.values.message import FieldName, Message
 from mainstay.values.model_config import INPUT_CONFIG, OUTPUT_CONFIG
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.refusal import Blocked, Conflict, Fault, Invalid, Reason, raise_if_blocked
+from mainstay.vocabulary.refusal import (
+    Blocked,
+    Conflict,
+    Fault,
+    Invalid,
+    Reason,
+    join_messages,
+    raise_if_blocked,
+    template_of,
+)
 from mainstay.vocabulary.schemas import IrreversibleInput, Output
 from mainstay.vocabulary.validation import UNKNOWN_FIELD, faults_of
 
 _MAX_CHANGES = 50
-_CHANGE_WORDS = {"plan": "planned", "move": "moved", "cancel": "cancelled"}
 
 
 class Change(BaseModel):
@@ -47,16 +56,16 @@ class Change(BaseModel):
     model_config = INPUT_CONFIG
 
     change: Literal["plan", "move", "cancel"] = Field(
-        description="`plan` a new visit as plan_visit does, `move` one as move_visit does, or `cancel` one."
+        description="`plan` a new visit (as plan_visit does), `move` one (as move_visit does) or `cancel` one."
     )
     visit_id: Annotated[str | None, make_id_validator("visit")] = Field(
-        None, description="Which visit to move or cancel."
+        None, description="The visit to move or cancel."
     )
     job_id: str | None = Field(None, description="To plan: the job's id or number.")
     title: TextLine | None = Field(None, description="To plan without a job: what it is.")
     kind: VisitKind = omittable_field(description="Work, assessment or other.")
     person_ids: list[VisitPersonId] = omittable_field(max_length=20, description="To plan: who goes.")
-    person_id: VisitPersonId | None = Field(None, description="To move: who goes instead; null for nobody yet.")
+    person_id: VisitPersonId | None = Field(None, description="To move: who goes instead; null unassigns it.")
     starts_at: StartsAt = None
     ends_at: EndsAt = None
     duration_minutes: VisitMinutes = None
@@ -74,13 +83,13 @@ class PlanSchedule(IrreversibleInput):
     changes: list[Change] = Field(
         min_length=1,
         max_length=_MAX_CHANGES,
-        description="The changes, checked together and made all or none.",
+        description="The changes. Either all are made or none.",
         examples=[[{"change": "plan", "jobId": "J-1042", "startsAt": "2026-11-16T08:30", "durationMinutes": 120}]],
     )
 
 
 class PlannedVisit(BaseModel):
-    """A visit as it is after a plan."""
+    """A visit after a plan."""
 
     model_config = OUTPUT_CONFIG
 
@@ -96,13 +105,13 @@ class PlannedVisit(BaseModel):
 
 
 class SchedulePlanOut(Output):
-    """What became of a plan."""
+    """The result of a plan."""
 
     noun = "schedulePlan"
 
     summary: str
     visits: list[PlannedVisit]
-    warnings: list[str] = Field(description="What is allowed and yet worth a look.")
+    warnings: list[str] = Field(description="What is allowed but should be checked.")
 
 
 @operation(
@@ -111,29 +120,30 @@ class SchedulePlanOut(Output):
     api_path="POST /schedule/plan",
     only_adds=False,
     emails_outside=True,
-    done_message="The schedule is changed.",
+    done_message="Schedule updated.",
 )
 def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
-    """Change the schedule in several places at once.
+    """Plan several visits.
 
-    Bookings, moves and cancellations are checked together, so that two people may swap visits, and made all or none.
-    The preview tells every clash, what is worth a look, and how full each day becomes.
+    Book, move and cancel many visits at once, all or none, for example when someone is sick or two people swap visits.
+    The preview shows every clash, warnings and how full each day becomes.
     """
     placements, reasons = _prepare_changes(ctx, given.changes)
     counts = Counter(change.change for change in given.changes)
-    ctx.summary = "Visits are " + ", ".join(f"{_CHANGE_WORDS[kind]}: {number}" for kind, number in counts.items()) + "."
+    ctx.summary = join_messages([_count_message(kind, count) for kind, count in counts.items()])
     visits, clash_reasons = write_visits(ctx, placements)
-    ctx.effects += [f"{visit.display_name}: {_describe_state(visit)}." for visit in visits]
+    ctx.effects += map(_describe_state, visits)
     nearby = find_nearby_visits(ctx, visits, LONGEST_DAY)
     ctx.effects += describe_loads(visits, nearby)
     ctx.warnings += find_warnings(ctx, visits, nearby)
     raise_if_blocked([*reasons, *clash_reasons])
     update_jobs_and_notify(ctx, placements, visits)
+    render = ctx.request.message_format.render
     return SchedulePlanOut(
         object=SchedulePlanOut.noun,
-        summary=ctx.summary,
+        summary=render(ctx.summary),
         visits=[_to_planned_visit(visit) for visit in visits],
-        warnings=ctx.warnings,
+        warnings=[*map(render, ctx.warnings)],
     )
 
 
@@ -156,25 +166,33 @@ def _prepare_changes(ctx: Context, requested: Sequence[Change]) -> tuple[list[Pl
         except Blocked as blocked:
             reasons += blocked.reasons
         except Conflict as conflict:
-            reasons.append(Reason(conflict.text))
+            reasons.append(Reason(conflict.message))
     if faults:
         raise Invalid(faults)
     _check_not_twice(placements)
     if len(placements) > MAX_CHANGED_VISITS:
-        raise Conflict(f"This changes more than {MAX_CHANGED_VISITS} visits at once. Make several plans of it.")
+        raise Conflict(
+            Message(
+                "This changes more than {most} visits at once. Split it into several plans.", most=MAX_CHANGED_VISITS
+            )
+        )
     return placements, reasons
 
 
 def _to_plan_fault(number: int, change: Change, fault: Fault) -> Fault:
     """Return a fault of one change as a fault of the whole plan.
 
-    A field that only another kind of change takes gets a problem text of its own.
+    A field that only another kind of change takes gets a message of its own.
     """
-    problem = fault.problem
-    if problem == UNKNOWN_FIELD:
-        problem = f"is not taken to {change.change} a visit"
-        problem += ": send personIds" if (change.change, fault.field) == ("plan", "personId") else ""
-    return Fault(f"changes.{number}.{fault.field}", problem)
+    field = f"changes.{number}.{fault.field}"
+    if template_of(fault) != UNKNOWN_FIELD:
+        return Fault(field, fault.message)
+    if change.change == "move":
+        return Fault(field, Message("is not used to move a visit"))
+    if change.change == "cancel":
+        return Fault(field, Message("is not used to cancel a visit"))
+    detail = Message("send {field}", field=FieldName("personIds")) if fault.field == "personId" else None
+    return Fault(field, Message("is not used to plan a visit", for_programs=detail))
 
 
 def _prepare_change(ctx: Context, change: Change) -> list[Placement]:
@@ -184,7 +202,7 @@ def _prepare_change(ctx: Context, change: Change) -> list[Placement]:
     if change.change == "plan":
         return changes.build_new_visits(ctx, _validate_as(PlanVisit, sent))
     if change.visit_id is None:
-        raise Invalid([Fault("visitId", "is required to move or cancel a visit")])
+        raise Invalid([Fault("visitId", Message("is required to move or cancel a visit"))])
     visit = VISITS.fetch(ctx, change.visit_id)
     if change.change == "move":
         move = _validate_as(MoveVisit, sent)
@@ -209,16 +227,28 @@ def _check_not_twice(placements: Sequence[Placement]) -> None:
         placement.visit.display_name for placement in placements if placement.visit and times[placement.visit.id] > 1
     ]
     if repeated:
-        raise Conflict(f"The visit of {repeated[0]} is changed twice by this plan. Change each visit once.")
+        raise Conflict(
+            Message(
+                "The visit for {visit} is changed twice in this plan. Change each visit only once.", visit=repeated[0]
+            )
+        )
 
 
-def _describe_state(visit: Visit) -> str:
+def _count_message(change: str, count: int) -> Message:
+    if change == "plan":
+        return Message("{count} visit planned.", plural="{count} visits planned.", count=count)
+    if change == "move":
+        return Message("{count} visit moved.", plural="{count} visits moved.", count=count)
+    return Message("{count} visit cancelled.", plural="{count} visits cancelled.", count=count)
+
+
+def _describe_state(visit: Visit) -> Message:
     if visit.status == "cancelled":
-        return "cancelled"
-    return (
-        f"{visit.person_name or 'nobody yet'},"
-        f" {format_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)}"
-    )
+        return Message("{visit}: cancelled.", visit=visit.display_name)
+    time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
+    if visit.person_name is None:
+        return Message("{visit}: unassigned, {time}.", visit=visit.display_name, time=time)
+    return Message("{visit}: {person}, {time}.", visit=visit.display_name, person=visit.person_name, time=time)
 
 
 def _to_planned_visit(visit: Visit) -> PlannedVisit:

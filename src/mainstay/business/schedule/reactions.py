@@ -2,11 +2,12 @@
 
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.events import PersonLeft
-from mainstay.business.people.model import MAX_NAMED, join_names
+from mainstay.business.people.model import MAX_NAMED, list_with_rest
 from mainstay.business.schedule.placement import Placement, place_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import ImmediateReaction, Reaction, ReactionEvent
+from mainstay.values.message import CalendarDate, Choice, Message
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.vocabulary.schemas import StoredRecord
 
@@ -25,14 +26,22 @@ def unassign_visits(ctx: Context, event: ReactionEvent) -> None:
 
 
 def warn_of_visits(ctx: Context, person: StoredRecord) -> None:
-    """Say which planned visits of a person who leaves have nobody any more."""
+    """Name the planned visits of a person who leaves, which become unassigned."""
     rows = ctx.db.all(_VISITS, person=person.id, most=MAX_NAMED)
     if rows:
-        visit_texts = [f"{label} on {_to_local_date(begins_at, str(zone))}" for _, label, begins_at, zone, _ in rows]
+        visits = [
+            Message("{visit} on {date}", visit=str(label), date=_to_local_date(begins_at, str(zone)))
+            for _, label, begins_at, zone, _ in rows
+        ]
         name, *_, count = rows[0]
-        phrase = "visit of {} has nobody" if count == 1 else "visits of {} have nobody"
-        text = f"{count} planned {phrase.format(name)} any more, until you name someone else"
-        ctx.effects.append(f"{text}: {join_names(visit_texts, int(count or 0))}.")
+        message = Message(
+            "{count} planned visit of {person} becomes unassigned: {visits}.",
+            plural="{count} planned visits of {person} become unassigned: {visits}.",
+            count=int(count or 0),
+            person=str(name),
+            visits=list_with_rest(visits, int(count or 0)),
+        )
+        ctx.effects.append(message)
 
 
 def warn_of_time_off(ctx: Context, person: StoredRecord) -> None:
@@ -40,16 +49,26 @@ def warn_of_time_off(ctx: Context, person: StoredRecord) -> None:
     rows = ctx.db.all(_TIME_OFF, person=person.id, most=MAX_NAMED)
     if rows:
         zone = settings_of(ctx).time_zone
-        period_texts = [
-            f"{kind} from {_to_local_date(starts_at, zone)} ({status})" for _, kind, starts_at, status, _ in rows
+        periods = [
+            Message(
+                "{kind} from {date} ({status})",
+                kind=Choice(str(kind)),
+                date=_to_local_date(starts_at, zone),
+                status=Choice(str(status)),
+            )
+            for _, kind, starts_at, status, _ in rows
         ]
         name, *_, count = rows[0]
-        text = f"Time off of {name} that is not over stays as it is, unless you cancel it"
-        ctx.warnings.append(f"{text}: {join_names(period_texts, int(count or 0))}.")
+        message = Message(
+            "Time off of {person} stays unless you cancel it: {periods}.",
+            person=str(name),
+            periods=list_with_rest(periods, int(count or 0)),
+        )
+        ctx.warnings.append(message)
 
 
-def _to_local_date(moment: object, zone: str) -> str:
-    return local_date(parse_moment(str(moment)), zone).isoformat()
+def _to_local_date(moment: object, zone: str) -> CalendarDate:
+    return CalendarDate(local_date(parse_moment(str(moment)), zone).isoformat())
 
 
 _VISITS = (

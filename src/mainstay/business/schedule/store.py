@@ -7,6 +7,7 @@ from mainstay.business.schedule.model import TimeOff, Visit
 from mainstay.infrastructure.database import OverlapViolation, Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.message import Message
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment
 from mainstay.vocabulary.list_queries import ListOrder, Visibility
 from mainstay.vocabulary.permissions import Permission
@@ -239,6 +240,5 @@ def hide_visit(ctx: Context, visit: Visit) -> None:
 
 def _make_overlap_error() -> Conflict:
     """Return the error for an overlap that only the database noticed. Clashes found earlier are described better."""
-    return Conflict(
-        "The person has no time then. Choose another time (list_visits shows their day) or person (find_free_time)."
-    )
+    hint = Message("list_visits shows their visits, and find_free_time shows who is free.")
+    return Conflict(Message("The person is not free then. Choose another time or person.", for_programs=hint))

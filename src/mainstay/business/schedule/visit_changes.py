@@ -32,6 +32,7 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.ids import new_id
+from mainstay.values.message import FieldName, Message
 from mainstay.values.wall_times import EnteredMoment
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input
@@ -40,52 +41,50 @@ from mainstay.vocabulary.schemas import Input
 MAX_CHANGED_VISITS = 400
 _MAX_MINUTES = 24 * 60
 
+_JOB_AND_TITLE = Message("cannot be combined with {field}", field=FieldName("title"))
+_NEITHER_JOB_NOR_TITLE = Message("is required, unless {field} is given", field=FieldName("title"))
+
 VisitJobId = Annotated[str, RecordReference(prefix="job")]
 VisitPersonId = Annotated[str, make_id_validator("person")]
 StartsAt = Annotated[
     EnteredMoment | None,
     Field(
-        title="Begins",
-        description="Local time there, as `2026-11-15T10:30`, or with an offset, as `2026-11-15T10:30Z`.",
+        title="Starts",
+        description="Local time such as `2026-11-15T10:30`, or with an offset, such as `2026-11-15T10:30Z`.",
     ),
 ]
-EndsAt = Annotated[
-    EnteredMoment | None, Field(title="Ends", description="At most 24 hours later. Written as startsAt.")
-]
+EndsAt = Annotated[EnteredMoment | None, Field(title="Ends", description="At most 24 hours after the start.")]
 VisitMinutes = Annotated[
-    WholeNumber | None, Field(ge=1, le=_MAX_MINUTES, title="Minutes", description="How long, instead of an end.")
+    WholeNumber | None, Field(ge=1, le=_MAX_MINUTES, title="Duration", description="In minutes, instead of an end.")
 ]
-VisitDate = Annotated[
-    Day | None, Field(title="Any time on", description="Instead of times: the date, at any time of it.")
-]
+VisitDate = Annotated[Day | None, Field(title="All day", description="A date instead of times.")]
 VisitZone = Annotated[
     TimeZone | None,
-    Field(title="Time zone", description="Where local times are read. Without it the site's, else the organisation's."),
+    Field(title="Time zone", description="Time zone of local times. Default: the site's or the organisation's."),
 ]
-VisitNotes = Annotated[Paragraph | None, Field(description="What one should know there. The field reads it.")]
+VisitNotes = Annotated[Paragraph | None, Field(description="For the people who go there.")]
 AllowOverlap = Annotated[
-    bool, Field(title="May overlap", description="Plan it also where the person is elsewhere or on leave then.")
+    bool,
+    Field(title="Allow double booking", description="Plans it even if the person has another visit or is on leave."),
 ]
-OverlapReason = Annotated[TextLine | None, Field(title="Why it may", description="The reason, where it may overlap.")]
+OverlapReason = Annotated[TextLine | None, Field(title="Reason", description="Required for a double booking.")]
 Scope = Annotated[
     Literal["one", "crew", "following", "all"],
     Field(
-        title="What changes",
-        description="`one` visit, with its `crew`, with those `following` it in its series, or `all` of the series.",
+        title="Applies to",
+        description="`one` visit, its whole `crew`, this and `following` visits of its series, or `all` of the series.",
     ),
 ]
 
 
 class PlanVisit(Input):
-    """What is planned: where, who, when."""
+    """What to plan: where, who and when."""
 
-    job_id: VisitJobId | None = Field(
-        None, title="Job", description="What is done there: its id or number. Or a title instead."
-    )
-    title: TextLine | None = Field(None, description="What it is, where there is no job.")
-    kind: VisitKind = Field("work", description="`assessment` to look before one quotes.")
+    job_id: VisitJobId | None = Field(None, title="Job", description="Its id or number. Without a job, enter a title.")
+    title: TextLine | None = Field(None, description="What it is, if there is no job.")
+    kind: VisitKind = Field("work", description="Use `assessment` for a look before quoting.")
     person_ids: list[VisitPersonId] = Field(
-        default_factory=list, max_length=20, title="People", description="Who goes: nobody yet, one or several."
+        default_factory=list, max_length=20, title="People", description="Who goes. Leave empty to assign it later."
     )
     starts_at: StartsAt = None
     ends_at: EndsAt = None
@@ -93,13 +92,13 @@ class PlanVisit(Input):
     on: VisitDate = None
     time_zone: VisitZone = None
     notes: VisitNotes = None
-    repeat: Repeat | None = Field(None, description="Plans it again and again, at most a year ahead.")
+    repeat: Repeat | None = Field(None, description="Repeats it, for at most a year.")
     allow_overlap: AllowOverlap = False
     overlap_reason: OverlapReason = None
 
 
 class MoveVisit(Input):
-    """Which visit, and what changes of it."""
+    """Which visit, and the fields to change."""
 
     visit_id: str = Field(description="The visit's id.")
     starts_at: StartsAt = None
@@ -107,9 +106,9 @@ class MoveVisit(Input):
     duration_minutes: VisitMinutes = None
     on: VisitDate = None
     time_zone: VisitZone = None
-    person_id: VisitPersonId | None = Field(None, title="Person", description="Who goes instead; null for nobody yet.")
+    person_id: VisitPersonId | None = Field(None, title="Person", description="Who goes instead; null unassigns it.")
     kind: VisitKind = omittable_field(description="Work, assessment or other.")
-    title: TextLine | None = Field(None, description="What it is, where there is no job.")
+    title: TextLine | None = Field(None, description="What it is, if there is no job.")
     notes: VisitNotes = None
     allow_overlap: AllowOverlap = omittable_field()
     overlap_reason: OverlapReason = None
@@ -117,7 +116,7 @@ class MoveVisit(Input):
 
 
 class CancelVisit(Input):
-    """Which visit is called off."""
+    """Which visit to cancel."""
 
     visit_id: str = Field(description="The visit's id.")
     scope: Scope = "one"
@@ -129,7 +128,7 @@ def build_new_visits(ctx: Context, given: PlanVisit) -> list[Placement]:
     if job:
         raise_if_blocked(job.not_workable())
     if (job is None) == (given.title is None):
-        raise Invalid([Fault("jobId", "is required, or a title, and only one of the two")])
+        raise Invalid([Fault("jobId", _JOB_AND_TITLE if job else _NEITHER_JOB_NOR_TITLE)])
     _check_overlap_reason(allowed=given.allow_overlap, reason=given.overlap_reason)
     people: list[str | None] = list(dict.fromkeys(given.person_ids))
     check_people(ctx, "personIds", given.person_ids)
@@ -138,7 +137,10 @@ def build_new_visits(ctx: Context, given: PlanVisit) -> list[Placement]:
     times = repeat_visit_time(first, given.repeat) if given.repeat else [first]
     if len(times) * max(len(people), 1) > MAX_CHANGED_VISITS:
         raise Conflict(
-            f"This makes more than {MAX_CHANGED_VISITS} visits at once. Repeat it fewer times, or with fewer people."
+            Message(
+                "This creates more than {most} visits at once. Repeat it fewer times, or with fewer people.",
+                most=MAX_CHANGED_VISITS,
+            )
         )
     shared_values = {
         "job_id": job.id if job else None,
@@ -165,9 +167,9 @@ def build_moved_visits(ctx: Context, given: MoveVisit, visit: Visit) -> list[Pla
     if sent.get("person_id"):
         check_people(ctx, "personId", [sent["person_id"]])
     if sent.get("title") and visit.about_job:
-        raise Invalid([Fault("title", "belongs to visits without a job; change the job's title instead")])
+        raise Invalid([Fault("title", Message("is only for visits without a job; change the job's title instead"))])
     if "title" in sent and not sent["title"] and not visit.about_job:
-        raise Invalid([Fault("title", "is required where there is no job")])
+        raise Invalid([Fault("title", Message("is required for a visit without a job"))])
     if "allow_overlap" in sent or "overlap_reason" in sent:
         sent["overlap_reason"] = given.overlap_reason if sent.get("allow_overlap", visit.allow_overlap) else None
         _check_overlap_reason(allowed=sent.get("allow_overlap", visit.allow_overlap), reason=given.overlap_reason)
@@ -262,13 +264,16 @@ def _find_linked_visits(ctx: Context, visit: Visit, scope: str) -> list[Visit]:
     )
     if len(visits) == MAX_CHANGED_VISITS:
         raise Conflict(
-            f"This changes more than {MAX_CHANGED_VISITS} visits at once. Choose `following` from a later one."
+            Message(
+                "This changes more than {most} visits at once. Change a later visit and those following it.",
+                most=MAX_CHANGED_VISITS,
+            )
         )
     return visits
 
 
 def _check_overlap_reason(*, allowed: bool, reason: str | None) -> None:
     if allowed and not reason:
-        raise Invalid([Fault("overlapReason", "is required with allowOverlap")])
+        raise Invalid([Fault("overlapReason", Message("is required with {field}", field=FieldName("allowOverlap")))])
     if reason and not allowed:
-        raise Invalid([Fault("allowOverlap", "is not true; overlapReason is for visits that may overlap")])
+        raise Invalid([Fault("allowOverlap", Message("is required with {field}", field=FieldName("overlapReason")))])

@@ -10,11 +10,13 @@ from pydantic import BaseModel, Field
 
 from mainstay.business.schedule.model import MAX_VISIT_HOURS
 from mainstay.values.fields import ALLOWED_YEARS, WRONG_YEAR, Day, WholeNumber
+from mainstay.values.message import CalendarDate, FieldName, LocalPeriod, Message, message_of
 from mainstay.values.model_config import INPUT_CONFIG
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment, start_of_day
 from mainstay.values.wall_times import parse_entered_moment
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import BACKWARDS
+from mainstay.vocabulary.validation import REQUIRED
 
 # How far ahead a visit can be repeated.
 _A_YEAR = timedelta(days=366)
@@ -54,26 +56,29 @@ class VisitTime(NamedTuple):
 
 
 class Repeat(BaseModel):
-    """How often something comes again."""
+    """How often a visit repeats."""
 
     model_config = INPUT_CONFIG
 
-    every: WholeNumber | None = Field(None, ge=1, le=52, description="2 for every other, and so on.")
-    unit: Literal["day", "week", "month"] | None = Field(None, description="Days, weeks or months; `repeat` needs it.")
-    count: WholeNumber | None = Field(None, ge=2, le=366, description="How many there are in all.")
-    until: Day | None = Field(None, description="Or the last date on which there can be one.")
+    every: WholeNumber | None = Field(None, ge=1, le=52, description="2 for every 2 weeks, for example.")
+    unit: Literal["day", "week", "month"] | None = Field(None, description="Days, weeks or months. Required to repeat.")
+    count: WholeNumber | None = Field(None, ge=2, le=366, description="How many visits in total.")
+    until: Day | None = Field(None, description="The last possible date, instead of `count`.")
 
 
 def to_visit_time(entered: EnteredTime, zone: str) -> VisitTime:
     """Return the stored time for an entered one, or refuse it."""
     if entered.on:
         if entered.starts_at or entered.ends_at or entered.minutes:
-            raise Invalid([Fault("on", "is for any time of a date; leave out the times, or the date")])
+            raise Invalid([Fault("on", Message("cannot be combined with a start, end or duration"))])
         return visit_time_on(_parse_date("on", entered.on), zone)
     if not entered.starts_at:
-        raise Invalid([Fault("startsAt", "is required, or a date for any time of it (`on`)")])
-    if bool(entered.ends_at) == bool(entered.minutes):
-        raise Invalid([Fault("endsAt", "is required, or durationMinutes, and only one of the two")])
+        raise Invalid([Fault("startsAt", Message("is required, unless {field} is given", field=FieldName("on")))])
+    duration = FieldName("durationMinutes")
+    if entered.ends_at and entered.minutes:
+        raise Invalid([Fault("endsAt", Message("cannot be combined with {field}", field=duration))])
+    if not (entered.ends_at or entered.minutes):
+        raise Invalid([Fault("endsAt", Message("is required, unless {field} is given", field=duration))])
     begin = read_moment("startsAt", entered.starts_at, zone)
     end = (
         read_moment("endsAt", entered.ends_at, zone)
@@ -86,9 +91,14 @@ def to_visit_time(entered: EnteredTime, zone: str) -> VisitTime:
 def visit_time_between(begin: datetime, end: datetime, zone: str) -> VisitTime:
     """Return the visit time from one moment to another."""
     if end <= begin:
-        raise Invalid([Fault("endsAt", "is not after startsAt")])
+        raise Invalid([Fault("endsAt", Message("is not after {field}", field=FieldName("startsAt")))])
     if end - begin > timedelta(hours=MAX_VISIT_HOURS):
-        raise Invalid([Fault("endsAt", f"is more than {MAX_VISIT_HOURS} hours after startsAt; plan several visits")])
+        problem = Message(
+            "is more than {hours} hours after {field}; plan several visits",
+            hours=MAX_VISIT_HOURS,
+            field=FieldName("startsAt"),
+        )
+        raise Invalid([Fault("endsAt", problem)])
     return VisitTime(zone, moment_text(begin), moment_text(begin), moment_text(end), None)
 
 
@@ -100,15 +110,18 @@ def visit_time_on(day: date, zone: str) -> VisitTime:
 def repeat_visit_time(time: VisitTime, repeat: Repeat) -> list[VisitTime]:
     """Return all times of a repeated visit, including the first. The local time of day stays the same."""
     if repeat.unit is None:
-        raise Invalid([Fault("repeat.unit", "is required")])
+        raise Invalid([Fault("repeat.unit", Message(REQUIRED))])
     if (repeat.count is None) == (repeat.until is None):
-        raise Invalid([Fault("repeat", "needs either count or until, and only one of the two")])
+        problem = Message(
+            "needs either {first} or {second}", first=FieldName("repeat.count"), second=FieldName("repeat.until")
+        )
+        raise Invalid([Fault("repeat", problem)])
     first = time.first_day
     last = first + _A_YEAR
     if repeat.until:
         until = _parse_date("repeat.until", repeat.until)
         if not first <= until <= last:
-            raise Invalid([Fault("repeat.until", "is not within a year after the first visit")])
+            raise Invalid([Fault("repeat.until", Message("is not within a year of the first visit"))])
         last = until
     days: list[date] = []
     for day in _iterate_days(first, repeat):
@@ -116,22 +129,27 @@ def repeat_visit_time(time: VisitTime, repeat: Repeat) -> list[VisitTime]:
             break
         days.append(day)
     if repeat.count is not None and len(days) < repeat.count:
-        raise Invalid([Fault("repeat.count", f"reaches further than a year ahead; at most {len(days)} fit")])
+        raise Invalid([Fault("repeat.count", Message("is too many; at most {most} fit into a year", most=len(days)))])
     return [move_to_day(time, day) for day in days]
 
 
 def move_to_day(time: VisitTime, day: date) -> VisitTime:
     """Return the same time on another date: at the same local time of day, and for as long."""
     if day.year not in ALLOWED_YEARS:
-        raise Invalid([Fault("startsAt", f"leads to {day.isoformat()}, which {WRONG_YEAR}")])
+        problem = Message("would be {date}, which {problem}", date=CalendarDate(day.isoformat()), problem=WRONG_YEAR)
+        raise Invalid([Fault("startsAt", problem)])
     if time.on_date or time.starts_at is None:
         return visit_time_on(day, time.time_zone)
     wall_time = to_local_time(time.starts_at, time.time_zone).time().replace(fold=0)
     try:
         begin = parse_entered_moment(datetime.combine(day, wall_time).isoformat(timespec="seconds"), time.time_zone)
-    except ValueError as error:
-        advice = "repeat until the date before, plan that one alone, and repeat again from the next"
-        raise Invalid([Fault("startsAt", f"on {day.isoformat()} {error}; {advice}")]) from None
+    except ValueError:
+        problem = Message(
+            "is not possible on {date}, because the clocks change then; repeat until the day before, plan that visit"
+            " separately, and repeat again from the day after",
+            date=CalendarDate(day.isoformat()),
+        )
+        raise Invalid([Fault("startsAt", problem)]) from None
     return visit_time_between(begin, begin + timedelta(minutes=time.minutes), time.time_zone)
 
 
@@ -140,13 +158,11 @@ def to_local_time(moment: str, zone: str) -> datetime:
     return parse_moment(moment).astimezone(ZoneInfo(zone))
 
 
-def format_visit_time(starts_at: str | None, ends_at: str | None, on: str | None, zone: str) -> str:
-    """Return a time as text: `2026-11-15 from 10:00 to 11:30 (Europe/London)`."""
+def describe_visit_time(starts_at: str | None, ends_at: str | None, on: str | None, zone: str) -> LocalPeriod | Message:
+    """Return a time as a value of messages: a period, or a date without times."""
     if starts_at is None or ends_at is None:
-        return f"any time on {on}"
-    begin, end = to_local_time(starts_at, zone), to_local_time(ends_at, zone)
-    day = "" if begin.date() == end.date() else f" on {end.date().isoformat()}"
-    return f"{begin.date().isoformat()} from {begin:%H:%M} to {end:%H:%M}{day} ({zone})"
+        return Message("any time on {date}", date=CalendarDate(on or ""))
+    return LocalPeriod(starts_at, ends_at, zone)
 
 
 def bounds_of_days(first: str | None, last: str | None, zone: str) -> tuple[str, str]:
@@ -166,7 +182,7 @@ def read_moment(field: str, text: str, zone: str) -> datetime:
     try:
         moment = parse_entered_moment(text, zone)
     except ValueError as error:
-        raise Invalid([Fault(field, str(error))]) from None
+        raise Invalid([Fault(field, message_of(error))]) from None
     if moment.year not in ALLOWED_YEARS:
         raise Invalid([Fault(field, WRONG_YEAR)])
     return moment

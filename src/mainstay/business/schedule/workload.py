@@ -7,8 +7,9 @@ from mainstay.business.organisation.working_hours import WorkingHours, default_w
 from mainstay.business.people.working_hours import find_own_hours
 from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.store import VISITS
-from mainstay.business.schedule.visit_times import format_visit_time, to_local_time
+from mainstay.business.schedule.visit_times import to_local_time
 from mainstay.kernel.context import Context
+from mainstay.values.message import CalendarDate, Duration, LocalPeriod, Message
 from mainstay.values.moments import ONE_DAY, Period, local_date, moment_text, parse_moment, start_of_day
 
 # Less time than this between two sites is not enough to get there.
@@ -19,7 +20,7 @@ LONGEST_DAY = timedelta(hours=25)
 VisitsByPerson = Mapping[str, Sequence[Visit]]
 
 
-def describe_loads(visits: Sequence[Visit], nearby: VisitsByPerson) -> list[str]:
+def describe_loads(visits: Sequence[Visit], nearby: VisitsByPerson) -> list[Message]:
     """Describe how full each day of these visits is, for each person."""
     days = {
         (visit.person_name, visit.person_id, _local_day_of(visit), visit.time_zone)
@@ -27,16 +28,20 @@ def describe_loads(visits: Sequence[Visit], nearby: VisitsByPerson) -> list[str]
         if visit.takes_time
     }
     return [
-        (
-            f"{name} on {day.isoformat()}: {len(day_visits)} visit{'s' * (len(day_visits) > 1)},"
-            f" {_format_total(day_visits)}."
+        Message(
+            "{person} on {date}: {count} visit ({total} h).",
+            plural="{person} on {date}: {count} visits ({total} h).",
+            person=name or "",
+            date=CalendarDate(day.isoformat()),
+            count=len(day_visits),
+            total=Duration(sum(period_of(visit).minutes for visit in day_visits if visit.starts_at)),
         )
         for name, person, day, zone in sorted(days, key=str)
         if (day_visits := _select_day(nearby[person or ""], day, zone))
     ]
 
 
-def find_warnings(ctx: Context, visits: Sequence[Visit], nearby: VisitsByPerson | None = None) -> list[str]:
+def find_warnings(ctx: Context, visits: Sequence[Visit], nearby: VisitsByPerson | None = None) -> list[Message]:
     """Return warnings about visits in the past, outside working hours, or with too little time to travel.
 
     The visits near them are looked up unless they are passed.
@@ -44,23 +49,20 @@ def find_warnings(ctx: Context, visits: Sequence[Visit], nearby: VisitsByPerson 
     nearby = nearby or find_nearby_visits(ctx, visits, TRAVEL_TIME)
     default_hours, zone = default_working_hours(ctx)
     own_hours_by_person = find_own_hours(ctx)
-    texts: list[str] = []
+    warnings: list[Message] = []
     for visit in visits:
         if visit.status == "cancelled":
             continue
         hours = own_hours_by_person.get(visit.person_id or "", default_hours)
         if _is_past(ctx, visit):
-            texts.append(f"{_describe_visit(visit)} lies in the past.")
-        if not _is_in_working_hours(visit, hours, zone):
-            texts.append(f"{_describe_visit(visit)} is {_describe_off_hours(visit)}.")
-        texts += [
-            (
-                f"{_describe_visit(visit)} leaves {visit.person_name} less than"
-                f" {_format_duration(TRAVEL_TIME)} to travel {journey}."
+            warnings.append(
+                Message("{visit} on {time} is in the past.", visit=visit.display_name, time=_time_of(visit))
             )
-            for journey in (_find_close_visits(nearby[visit.person_id or ""], visit) if visit.takes_time else ())
-        ]
-    return list(dict.fromkeys(texts))
+        if not _is_in_working_hours(visit, hours, zone):
+            warnings.append(_make_off_hours_warning(visit))
+        if visit.takes_time:
+            warnings += _find_travel_warnings(nearby[visit.person_id or ""], visit)
+    return list(dict.fromkeys(warnings))
 
 
 def find_nearby_visits(ctx: Context, visits: Sequence[Visit], margin: timedelta) -> VisitsByPerson:
@@ -104,8 +106,8 @@ def _read_visits(ctx: Context, person_id: str, span: Period) -> list[Visit]:
     return [VISITS.from_row(row) for row in rows]
 
 
-def _find_close_visits(nearby: Sequence[Visit], visit: Visit) -> Iterator[str]:
-    """Yield the visits before and after that leave too little time to travel."""
+def _find_travel_warnings(nearby: Sequence[Visit], visit: Visit) -> Iterator[Message]:
+    """Yield warnings about visits before and after that leave too little time to travel."""
     period = period_of(visit)
     with_travel = Period(period.starts_at - TRAVEL_TIME, period.ends_at + TRAVEL_TIME)
     for other in nearby:
@@ -113,23 +115,34 @@ def _find_close_visits(nearby: Sequence[Visit], visit: Visit) -> Iterator[str]:
             continue
         other_period = period_of(other)
         if other_period.overlaps(with_travel) and not other_period.overlaps(period):
-            yield f"{'from' if other_period.starts_at < period.starts_at else 'to'} {other.display_name}"
+            yield _make_travel_warning(visit, other, is_before=other_period.starts_at < period.starts_at)
+
+
+def _make_travel_warning(visit: Visit, other: Visit, *, is_before: bool) -> Message:
+    name, time, person = visit.display_name, _time_of(visit), visit.person_name or ""
+    minutes = TRAVEL_TIME // timedelta(minutes=1)
+    if is_before:
+        return Message(
+            "{visit} on {time} leaves {person} less than {minutes} minutes to travel from {other}.",
+            visit=name,
+            time=time,
+            person=person,
+            minutes=minutes,
+            other=other.display_name,
+        )
+    return Message(
+        "{visit} on {time} leaves {person} less than {minutes} minutes to travel to {other}.",
+        visit=name,
+        time=time,
+        person=person,
+        minutes=minutes,
+        other=other.display_name,
+    )
 
 
 def _select_day(nearby: Sequence[Visit], day: date, zone: str) -> list[Visit]:
     begin, end = (moment_text(start_of_day(first, zone)) for first in (day, day + ONE_DAY))
     return [one for one in nearby if begin <= one.begins_at < end]
-
-
-def _format_total(visits: Sequence[Visit]) -> str:
-    return _format_duration(
-        sum((period_of(visit).ends_at - period_of(visit).starts_at for visit in visits if visit.starts_at), timedelta())
-    )
-
-
-def _format_duration(span: timedelta) -> str:
-    hours, minutes = divmod(span // timedelta(minutes=1), 60)
-    return " ".join([f"{hours} h"] * bool(hours) + [f"{minutes} min"] * bool(minutes or not hours))
 
 
 def _local_day_of(visit: Visit) -> date:
@@ -154,15 +167,21 @@ def _is_in_working_hours(visit: Visit, hours: WorkingHours, zone: str) -> bool:
     )
 
 
-def _describe_off_hours(visit: Visit) -> str:
-    """Describe why a visit is not within working hours. A visit without times is on a day without any."""
+def _make_off_hours_warning(visit: Visit) -> Message:
+    """Return a warning that a visit is outside working hours. A visit without times is on a day without any."""
+    name, time, person = visit.display_name, _time_of(visit), visit.person_name
     if visit.starts_at is None:
-        subject = f"{visit.person_name} does" if visit.person_name else "you do"
-        return f"on a day on which {subject} not work"
-    possessive = f"{visit.person_name}'s" if visit.person_name else "your"
-    return f"outside of {possessive} working hours"
+        if person is None:
+            return Message("{visit} on {date} is not on a working day.", visit=name, date=time)
+        return Message(
+            "{visit} on {date} is on a day when {person} does not work.", visit=name, date=time, person=person
+        )
+    if person is None:
+        return Message("{visit} on {time} is outside your working hours.", visit=name, time=time)
+    return Message("{visit} on {time} is outside {person}'s working hours.", visit=name, time=time, person=person)
 
 
-def _describe_visit(visit: Visit) -> str:
-    when = format_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone) if visit.starts_at else visit.on
-    return f"{visit.display_name} on {when}"
+def _time_of(visit: Visit) -> CalendarDate | LocalPeriod:
+    if visit.starts_at is None or visit.ends_at is None:
+        return CalendarDate(visit.on or "")
+    return LocalPeriod(visit.starts_at, visit.ends_at, visit.time_zone)

@@ -17,7 +17,7 @@ from mainstay.webhooks.model import EventOut
 _REF_PREFIX = "#/components/schemas/"
 _TEXT_LIST: Schema = {"type": "array", "items": {"type": "string"}}
 _HIDDEN_FIELDS = _TEXT_LIST | {
-    "description": "The fields that are null because your role may not see them; there only if any are."
+    "description": "The fields that are null because your role may not see them; only if there are any."
 }
 
 
@@ -43,7 +43,7 @@ def build_schemas(endpoints: Sequence[Endpoint], events: Sequence[type[Event]]) 
     schemas["AssignableRole"] = {
         "type": "string",
         "enum": list(get_args(AssignableRole)),
-        "description": "The roles that can be given by a key or an agent: all but the owner's.",
+        "description": "The roles that an API key or an agent can give: all except owner.",
     }
     for operation in operations:
         if operation.shows_actions:
@@ -115,21 +115,17 @@ def _add_answer_fields(schema: Schema, operation: Operation) -> None:
     """Add the fields that only an answer with a single record has; lists and events leave them out."""
     properties: Schema = schema["properties"]
     if operation.output.office_path:
-        properties.setdefault(
-            "url", {"type": "string", "format": "uri", "description": "Where people see it in the office."}
-        )
-    properties["availableActions"] = _TEXT_LIST | {
-        "description": "The names of the operations that you can do to it now."
-    }
+        properties.setdefault("url", {"type": "string", "format": "uri", "description": "Its page in the office."})
+    properties["availableActions"] = _TEXT_LIST | {"description": "The operations that are possible on it now."}
     if operation.deletes:
-        properties["deleted"] = {"type": "boolean", "description": "True in the answer of what deletes it."}
+        properties["deleted"] = {"type": "boolean", "description": "True in the response to its deletion."}
     if operation.changes and not operation.is_irreversible:
-        description = "What is worth a look though it was done; there only after a change, where there is something."
+        description = "What to check after a change; only if there is something."
         properties["warnings"] = _TEXT_LIST | {"description": description}
 
 
 def _build_list_schema(operation: Operation) -> Schema:
-    has_more = {"type": "boolean", "description": "Whether there is another page behind this one."}
+    has_more = {"type": "boolean", "description": "Whether there is another page."}
     data = {"type": "array", "items": schema_ref(schema_name_of(operation.output))}
     schema = _object_schema({"object": _const_text("list"), "data": data, "hasMore": has_more})
     if _has_hidden_fields(operation.output):

@@ -65,7 +65,7 @@ class ApiDoor:
             return self._send_description(request)
         match = self.router.find(path)
         if match is None:
-            raise HttpError(404, "There is nothing at this address. GET /api/v1/openapi.json lists what there is.")
+            raise HttpError(404, "There is nothing at this address. GET /api/v1/openapi.json lists all addresses.")
         endpoint = match.methods.get(request.method)
         if endpoint is None:
             raise _method_not_allowed(match.methods)

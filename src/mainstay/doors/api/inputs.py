@@ -9,9 +9,10 @@ from mainstay.doors.field_hints import add_field_hints
 from mainstay.doors.http import HttpError, Request
 from mainstay.doors.json import InvalidJson, decode_json, encode_json, is_json
 from mainstay.kernel.context import RequestDetails
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import Input
-from mainstay.vocabulary.validation import UNKNOWN_FIELD, RawInput, parse_input
+from mainstay.vocabulary.validation import NOT_AN_OBJECT, UNKNOWN_FIELD, RawInput, parse_input
 
 BODY_LIMIT = 16_384
 
@@ -43,7 +44,7 @@ async def read_body_input(
         raise HttpError(415, "Send the header Content-Type: application/json.")
     body = await request.read_body(BODY_LIMIT)
     if not body:
-        raise HttpError(400, "The body is empty. Send a JSON object, {} at least.")
+        raise HttpError(400, "The body is empty. Send a JSON object, at least {}.")
     try:
         sent = decode_json(body)
     except InvalidJson as error:
@@ -53,8 +54,8 @@ async def read_body_input(
     if key is not None and not is_idempotency_key(key):
         faults.append(Fault("Idempotency-Key", INVALID_KEY))
     if not isinstance(sent, dict):
-        raise Invalid([Fault("body", "is not an object"), *faults])
-    misplaced = [Fault(name, UNKNOWN_FIELD) for name in path_only_fields if name in sent]
+        raise Invalid([Fault("body", Message(NOT_AN_OBJECT)), *faults])
+    misplaced = [Fault(name, Message(UNKNOWN_FIELD)) for name in path_only_fields if name in sent]
     raw = encode_json({**sent, **path_values})
     if faults or misplaced:
         raise _collect_faults(faults, misplaced, path_only_fields, model, raw)
@@ -74,13 +75,13 @@ def _parse_query(request: Request, path_values: Mapping[str, str]) -> tuple[dict
     for part in request.query.split(b"&") if request.query else ():
         name, _, value = (_decode_text(piece) for piece in part.replace(b"+", b" ").partition(b"="))
         if name is None or value is None:
-            faults.append(Fault(name or "query", "is not valid text"))
+            faults.append(Fault(name or "query", Message("is not valid text")))
         elif not name:
-            faults.append(Fault("query", "has a parameter without a name"))
+            faults.append(Fault("query", Message("has a parameter without a name")))
         elif name in path_values:
-            faults.append(Fault(name, UNKNOWN_FIELD))
+            faults.append(Fault(name, Message(UNKNOWN_FIELD)))
         elif name in values:
-            faults.append(Fault(name, "is given twice"))
+            faults.append(Fault(name, Message("is sent twice")))
         else:
             values[name] = value
     return values, faults
@@ -89,7 +90,7 @@ def _parse_query(request: Request, path_values: Mapping[str, str]) -> tuple[dict
 def _find_unknown_parameters(request: Request) -> list[Fault]:
     """Return a fault for each parameter of a query, for an address that takes none."""
     values, faults = _parse_query(request, {})
-    return _merge_faults(faults, [Fault(name, UNKNOWN_FIELD) for name in values])
+    return _merge_faults(faults, [Fault(name, Message(UNKNOWN_FIELD)) for name in values])
 
 
 def _collect_faults(

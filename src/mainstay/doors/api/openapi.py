@@ -20,25 +20,25 @@ from mainstay.values.choices import to_label
 API_VERSION = "0.1.0"
 
 _DESCRIPTION = (
-    "The Mainstay HTTP API. It is in beta and grows over time; the changelog says what is new. Every request carries "
-    "`Authorization: Bearer <API_KEY>`; the key says which organisation it is for. A PATCH changes only the "
-    "fields that are sent; null clears one. A record that has a number is named by it or by its id; a path takes a "
-    "hyphen for each slash in a number: `26-0001` for `26/0001`."
+    "The Mainstay HTTP API. It is in beta; the changelog lists what is new. Send `Authorization: Bearer <API_KEY>` "
+    "with every request; the key decides which organisation it is for. A PATCH changes only the fields that are sent; "
+    "null clears a field. Records with a number can be named by number or ID; in a path, write a hyphen for each slash "
+    "in a number: `26-0001` for `26/0001`."
 )
 
 _REFUSALS = {
     "400": "The body is not valid JSON.",
     "401": "The API key is missing, malformed or revoked.",
     "402": "The subscription is inactive; records can be read but not changed.",
-    "403": "The key is read only, or the role may not do this.",
-    "404": "There is no record with that identifier.",
+    "403": "The key is read-only, or the role may not do this.",
+    "404": "There is no record with this ID.",
     "408": "The body did not arrive in time.",
-    "409": "The state of things does not allow it.",
+    "409": "The current state of the records does not allow it.",
     "412": "The record has changed since the version in If-Match.",
     "413": "The body is larger than 16 KB.",
     "415": "The body is not application/json.",
-    "422": "Some fields are not as they must be; the message lists them, separated by semicolons.",
-    "429": "More than 600 requests in a minute; wait for the seconds in Retry-After.",
+    "422": "Some fields are wrong; the message lists them, separated by semicolons.",
+    "429": "More than 600 requests in a minute; wait the seconds in Retry-After.",
     "500": SERVER_ERROR_TEXT,
 }
 _READ_STATUSES = ("401", "403", "404", "422", "429", "500")
@@ -140,7 +140,7 @@ def _describe_success(endpoint: Endpoint) -> Schema:
 def _describe_pending_file(operation: Operation) -> Schema:
     """Describe the answer while a file is still being made."""
     return {
-        "description": "The file is still being made. Ask again after the seconds in `Retry-After`.",
+        "description": "The file is still being created. Repeat after the seconds in `Retry-After`.",
         "headers": {"Retry-After": {"schema": {"type": "integer"}}},
         "content": _json_content(schema_ref(schema_name_of(operation.output))),
     }
@@ -159,9 +159,9 @@ def _describe_webhook(event: type[Event]) -> Schema:
             ],
             "requestBody": {"required": True, "content": _json_content(schema_ref(event.__name__))},
             "responses": {
-                "2XX": {"description": "It has arrived."},
-                "410": {"description": "Nothing is to be sent here any more: the webhook is disabled."},
-                "default": {"description": "It is sent again, for more than three days."},
+                "2XX": {"description": "The event has arrived."},
+                "410": {"description": "Stop sending: the webhook is disabled."},
+                "default": {"description": "The event is sent again, for more than three days."},
             },
         }
     }
@@ -212,17 +212,17 @@ _IDEMPOTENCY_KEY: Schema = {
     "name": "Idempotency-Key",
     "in": "header",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-    "description": "Repeating a request with the same key within 24 hours gives the first answer again.",
+    "description": "A repeat with the same key within 24 hours gets the first response again.",
 }
 _IF_MATCH: Schema = {
     "name": "If-Match",
     "in": "header",
     "schema": {"type": "string"},
-    "description": "The ETag of the version that is to be changed; another version is refused with 412.",
+    "description": "The ETag of the version to change; another version is refused with 412.",
 }
 _WEBHOOK_HEADER: Schema = {"in": "header", "required": True, "schema": {"type": "string"}}
 _WEBHOOK_HEADERS = {
-    "webhook-id": "The event's id: the same each time that it is sent.",
+    "webhook-id": "The event's ID: the same each time it is sent.",
     "webhook-timestamp": "When it was sent, in seconds since 1970.",
     "webhook-signature": "`v1,` and the base64 of the HMAC-SHA256 of id.timestamp.body; two during a rotation.",
 }

@@ -46,7 +46,7 @@ class ReferencePage:
     async def __call__(self, request: Request) -> Response:
         """Answer a request for the page."""
         if request.method not in {"GET", "HEAD"}:
-            return error_response(405, "This address is not used in that way.", (("allow", "GET, HEAD"),))
+            return error_response(405, "This method is not allowed here.", (("allow", "GET, HEAD"),))
         page = self._rendered_page
         return Response(
             200, page.body, page.headers, content_type=page.content_type, quiet=True, gzipped_body=self._gzipped_page

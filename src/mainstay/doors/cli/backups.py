@@ -21,6 +21,7 @@ from mainstay.maintenance.archive import Manifest, checksum_of, open_backup_file
 from mainstay.maintenance.backup import ReportProgress
 from mainstay.maintenance.installation import Installation
 from mainstay.settings import SettingError, Settings
+from mainstay.values.message import Message
 from mainstay.values.moments import system_clock
 from mainstay.vocabulary.refusal import Conflict
 
@@ -44,7 +45,7 @@ def backup(settings: Settings, options: Namespace) -> JsonObject:
         "missing": copy.missing,
     }
     if copy.missing:
-        raise CheckFailed(outcome, _FILES_MISSING)
+        raise CheckFailed(outcome, str(_FILES_MISSING))
     return outcome
 
 
@@ -77,9 +78,9 @@ def move(settings: Settings, options: Namespace) -> JsonObject:
 
 
 _CHANGED_MEANWHILE = (
-    "Something was changed meanwhile and is not there. Stop the server, and move to another empty place."
+    "Something was changed in the meantime and was not copied. Stop the server, and move to another empty place."
 )
-_FILES_MISSING = "Some files are not there, or not what they were: `mainstay check` says which."
+_FILES_MISSING = Message("Some files are missing or damaged. `mainstay check` names them.")
 
 
 def _check_invariants(outcome: JsonObject, installation: Installation) -> JsonObject:
@@ -88,7 +89,7 @@ def _check_invariants(outcome: JsonObject, installation: Installation) -> JsonOb
     violated = sum(1 for report in reports if report.violations)
     outcome |= {"sound": not violated, "proofs": [report.report for report in reports]}
     if violated:
-        raise CheckFailed(outcome, f"{violated} of {len(reports)} proofs {'does' if violated == 1 else 'do'} not hold.")
+        raise CheckFailed(outcome, f"{violated} of {len(reports)} checks failed.")
     return outcome
 
 
@@ -102,7 +103,7 @@ def _target_settings(settings: Settings, to: str) -> Settings:
     if to.startswith(("postgresql://", "postgres://")):
         return replace(settings, database=to)
     if "://" in to or not to.strip():
-        raise SettingError("--to must begin with postgresql://, or name a folder.")
+        raise SettingError("--to must begin with postgresql://, or be a folder.")
     return replace(settings, database=None, data=Path(to))
 
 
@@ -114,7 +115,7 @@ def _open_temporary_path(settings: Settings) -> Iterator[Path]:
         try:
             flock(lock, LOCK_EX | LOCK_NB)
         except BlockingIOError:
-            raise Conflict("Another move of this installation is going on. Wait until it ends.") from None
+            raise Conflict(Message("This installation is already being moved. Wait until that is finished.")) from None
         rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o700)
         try:
@@ -127,7 +128,7 @@ def _open_temporary_path(settings: Settings) -> Iterator[Path]:
 def _open_existing(settings: Settings) -> Iterator[Installation]:
     """Open the existing installation; never create one."""
     if settings.database is None and not DataFolder(settings.data).database.exists():
-        raise SettingError(f"MAINSTAY_DATA names {settings.data}, in which there is no database.")
+        raise SettingError(f"There is no database in {settings.data} (MAINSTAY_DATA).")
     with _open_installation(settings) as installation:
         yield installation
 

@@ -69,7 +69,7 @@ def _check_readable(arguments: Sequence[str]) -> None:
     for argument in arguments:
         if not is_readable(argument):
             text = argument.encode(errors="surrogateescape").decode(errors="replace")
-            raise SettingError(f"A word of the command is no text in UTF-8: {text}")
+            raise SettingError(f"An argument is not text in UTF-8: {text}")
 
 
 def _run_operator_command(setup: CommandLineSetup, settings: Settings, options: argparse.Namespace) -> JsonObject:
@@ -103,16 +103,16 @@ def _build_parser() -> argparse.ArgumentParser:
         _add_setting_option(shared, name)
     commands = _CommandAdder(parser.add_subparsers(required=True, metavar="command"), shared)
 
-    serve = commands.add_standalone("serve", "serve all doors, with the worker beside them")
+    serve = commands.add_standalone("serve", "run the server, with the worker")
     for name in DESCRIPTIONS:
         if name not in {"data", "database"}:
             _add_setting_option(serve, name)
-    demo = commands.add_command("demo", "make a demo organisation, or its keys anew", "demo")
-    demo.add_argument("--large", action="store_true", help="one with 20,000 jobs, in some minutes")
-    commands.add_standalone("migrate", "bring the database to the newest schema")
-    worker = commands.add_standalone("worker", "empty the outbox, without serving")
+    demo = commands.add_command("demo", "create a demo organisation, or new keys for it", "demo")
+    demo.add_argument("--large", action="store_true", help="with 20,000 jobs; takes some minutes")
+    commands.add_standalone("migrate", "update the database to the latest schema")
+    worker = commands.add_standalone("worker", "run background tasks only, without the server")
     worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
-    commands.add_standalone("doctor", "say what is wrong with this installation, and how to mend it")
+    commands.add_standalone("doctor", "find problems of this installation, and say how to fix them")
     _add_backup_commands(commands)
     commands.add_standalone("openapi", "print the OpenAPI description of the HTTP API")
     commands.add_standalone("version", "print the version")
@@ -122,10 +122,10 @@ def _build_parser() -> argparse.ArgumentParser:
     _add_webhook_commands(commands)
     _add_subscription_commands(commands)
     _add_outbox_commands(commands)
-    mail = commands.add_group("mail", "whether mails leave").add_standalone(
-        "test", "send one mail at once", "mail_test"
+    mail = commands.add_group("mail", "check that emails are sent").add_standalone(
+        "test", "send a test email", "mail_test"
     )
-    mail.add_argument("address", help="to whom")
+    mail.add_argument("address", help="the recipient's email address")
     return parser
 
 
@@ -156,19 +156,19 @@ class _CommandAdder:
 
 
 def _add_backup_commands(commands: _CommandAdder) -> None:
-    backup = commands.add_standalone("backup", "copy everything into one file, while it is served")
+    backup = commands.add_standalone("backup", "copy everything into one file, also while the server runs")
     backup.add_argument("file", help="the new file")
-    restore = commands.add_standalone("restore", "bring a backup back into an empty place, and prove it")
+    restore = commands.add_standalone("restore", "restore a backup into an empty place, and check it")
     restore.add_argument("file", help="the backup")
-    move = commands.add_standalone("move", "copy everything to another database, and prove it; stop the server first")
+    move = commands.add_standalone("move", "copy everything to another database, and check it; stop the server first")
     move.add_argument("--to", required=True, help="postgresql://…, or a folder for the embedded database and files")
-    commands.add_standalone("check", "prove the books: name what is wrong with all that is kept, and change nothing")
+    commands.add_standalone("check", "check all stored data and name what is wrong, without changing anything")
 
 
 # The help of the arguments that many commands share.
 _ARGUMENT_HELP = {
-    "organisation": "the organisation's id or name",
-    "person": "the person's id, e-mail address or name",
+    "organisation": "the organisation's ID or name",
+    "person": "the person's ID, email or name",
 }
 
 
@@ -180,15 +180,15 @@ def _require_arguments(parser: argparse.ArgumentParser, *flags: str) -> None:
 
 def _add_organisation_commands(commands: _CommandAdder) -> None:
     group = commands.add_group("organisation", "organisations")
-    create = group.add_command("create", "a new organisation with its owner", "organisation_create")
-    create.add_argument("--name", required=True, help="what people call it")
+    create = group.add_command("create", "create an organisation with its owner", "organisation_create")
+    create.add_argument("--name", required=True, help="the organisation's name")
     create.add_argument("--owner-name", required=True, help="the owner's full name")
-    create.add_argument("--owner-email", required=True, help="the address with which the owner signs in")
+    create.add_argument("--owner-email", required=True, help="the owner's email for signing in")
     create.add_argument("--country", help="two letters, such as DE (default: GB)")
     create.add_argument("--currency", help="three letters, such as EUR (default: GBP)")
     create.add_argument("--time-zone", help="such as Europe/Berlin (default: Europe/London)")
     _add_password_option(create)
-    group.add_command("list", "every organisation", "organisation_list")
+    group.add_command("list", "list all organisations", "organisation_list")
 
 
 def _add_person_commands(commands: _CommandAdder) -> None:
@@ -196,51 +196,57 @@ def _add_person_commands(commands: _CommandAdder) -> None:
     add = group.add_command("add", "add a person who can sign in at once", "person_add")
     _require_arguments(add, "--organisation")
     add.add_argument("--name", required=True, help="the person's full name")
-    add.add_argument("--email", required=True, help="the address with which they sign in")
-    add.add_argument("--role", required=True, choices=[role.value for role in Role], help="what they may do")
+    add.add_argument("--email", required=True, help="their email for signing in")
+    add.add_argument("--role", required=True, choices=[role.value for role in Role], help="their role")
     _add_password_option(add)
-    _require_arguments(group.add_command("list", "everyone who has not left", "person_list"), "--organisation")
-    password = group.add_command("password", "make a link to a new password, which works once", "person_password")
+    _require_arguments(group.add_command("list", "list all people who have not left", "person_list"), "--organisation")
+    password = group.add_command("password", "create a one-time link to set a new password", "person_password")
     _require_arguments(password, "--organisation", "--person")
-    leave = group.add_command("leave", "let a person leave, with their keys and connections", "person_leave")
+    leave = group.add_command("leave", "remove a person, with their keys and connections", "person_leave")
     _require_arguments(leave, "--organisation", "--person")
 
 
 def _add_key_commands(commands: _CommandAdder) -> None:
     group = commands.add_group("key", "API keys")
-    create = group.add_command("create", "a new key, shown once", "key_create")
+    create = group.add_command("create", "create a key; it is shown only once", "key_create")
     _require_arguments(create, "--organisation", "--person")
     create.add_argument("--name", required=True, help="what the key is for")
     access = [access.value for access in Access]
-    create.add_argument("--access", required=True, choices=access, help="whether it may also change things")
-    group.add_command("revoke", "end a key", "key_revoke").add_argument("key", help="the key's id")
-    _require_arguments(group.add_command("list", "every key", "key_list"), "--organisation")
+    create.add_argument("--access", required=True, choices=access, help="whether it may change records")
+    group.add_command("revoke", "revoke a key", "key_revoke").add_argument("key", help="the key's ID")
+    _require_arguments(group.add_command("list", "list all keys", "key_list"), "--organisation")
 
 
 def _add_webhook_commands(commands: _CommandAdder) -> None:
-    group = commands.add_group("webhook", "where events are sent to")
-    create = group.add_command("create", "a new webhook; its secret is shown once", "webhook_create")
+    group = commands.add_group("webhook", "webhooks")
+    create = group.add_command("create", "create a webhook; its secret is shown only once", "webhook_create")
     _require_arguments(create, "--organisation")
-    create.add_argument("--url", required=True, help="where events are posted to")
-    create.add_argument("--event", nargs="+", action="extend", metavar="KIND", help="a kind to send (default: all)")
-    _require_arguments(group.add_command("list", "every webhook", "webhook_list"), "--organisation")
+    create.add_argument("--url", required=True, help="where events are sent")
+    create.add_argument(
+        "--event", nargs="+", action="extend", metavar="KIND", help="a type of event to send (default: all)"
+    )
+    _require_arguments(group.add_command("list", "list all webhooks", "webhook_list"), "--organisation")
     delete = group.add_command("delete", "delete a webhook, with its delivery log", "webhook_delete")
-    delete.add_argument("webhook", help="the webhook's id")
+    delete.add_argument("webhook", help="the webhook's ID")
 
 
 def _add_subscription_commands(commands: _CommandAdder) -> None:
-    group = commands.add_group("subscription", "whether an organisation's records can be changed")
-    for name, help_text in (("lapse", "close changes"), ("renew", "open changes"), ("show", "active or inactive")):
+    group = commands.add_group("subscription", "subscriptions: whether records can be changed")
+    for name, help_text in (
+        ("lapse", "make the records read-only"),
+        ("renew", "allow changes again"),
+        ("show", "show whether it is active"),
+    ):
         command = group.add_command(name, help_text, f"subscription_{name}")
         command.add_argument("organisation", help=_ARGUMENT_HELP["organisation"])
 
 
 def _add_outbox_commands(commands: _CommandAdder) -> None:
-    group = commands.add_group("outbox", "what is done after a change, and what of it failed")
-    group.add_command("list", "what failed, and how much waits", "outbox_list")
-    for name, help_text in (("retry", "try again what failed"), ("drop", "never do what failed")):
+    group = commands.add_group("outbox", "background tasks, and those that failed")
+    group.add_command("list", "list failed tasks, and count waiting ones", "outbox_list")
+    for name, help_text in (("retry", "retry a failed task"), ("drop", "delete a failed task")):
         group.add_command(name, help_text, f"outbox_{name}").add_argument(
-            "work", help="the id that `outbox list` tells"
+            "work", help="the task's ID, from `outbox list`"
         )
 
 

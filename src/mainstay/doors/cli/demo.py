@@ -27,6 +27,7 @@ from mainstay.identity.sign_in import look_up_address
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.lazy_import import import_lazily
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.values.moments import local_date
 from mainstay.vocabulary import actor
 from mainstay.vocabulary.refusal import Conflict, Forbidden, Lapsed
@@ -110,7 +111,9 @@ def demo(operator: Operator, options: Namespace) -> JsonObject:
 def make_demo(operator: Operator, firm: DemoFirm) -> JsonObject:
     """Create one of the demo's firms if it does not exist, and replace its keys."""
     if urlsplit(operator.base_url).hostname not in {"localhost", "127.0.0.1", "::1"}:
-        raise Forbidden("The demo's passwords are known to everyone: it is made only for a base address on loopback.")
+        raise Forbidden(
+            Message("The demo's passwords are public, so it can only be created with a base address on loopback.")
+        )
     try:
         acting = _find_finished(operator, firm.name) or _make_firm(operator, firm)
         people = _ensure_people(operator, acting)
@@ -129,9 +132,9 @@ def make_demo(operator: Operator, firm: DemoFirm) -> JsonObject:
     }
 
 
-_INACTIVE_TEXT = (
-    "The demo is there already, and its subscription is inactive, so it gets no new keys. Renew it first:"
-    " mainstay subscription renew ID (`mainstay organisation list` tells its id)."
+_INACTIVE_TEXT = Message(
+    "The demo already exists and its subscription is inactive, so it gets no new keys. Renew it first:"
+    " mainstay subscription renew ID (`mainstay organisation list` shows its ID)."
 )
 
 

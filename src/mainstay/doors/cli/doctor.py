@@ -14,5 +14,5 @@ def doctor(settings: Settings, _options: Namespace) -> JsonObject:
     faulty = sum(1 for finding in findings if finding["mend"])
     outcome: JsonObject = {"well": not faulty, "findings": findings}
     if faulty:
-        raise CheckFailed(outcome, f"{faulty} {'thing is' if faulty == 1 else 'things are'} to be mended.")
+        raise CheckFailed(outcome, f"{faulty} {'problem' if faulty == 1 else 'problems'} to fix.")
     return outcome

@@ -12,8 +12,9 @@ from mainstay.vocabulary.refusal import Conflict
 _TEXT = """\
 Hello,
 
-this is a mail to try out whether Mainstay's mails arrive. It was sent by whoever runs the installation at
-{base_url}. If it is in your spam folder, so will others be.
+This is a test email from Mainstay, sent by the operator of {base_url}.
+
+If you found it in your spam folder, other emails from Mainstay will end up there too.
 """
 
 
@@ -22,7 +23,7 @@ def mail_test(settings: Settings, options: Namespace) -> JsonObject:
     message = OutgoingEmail(
         id=f"test_{secrets.token_hex(8)}",
         to=options.address,
-        subject="A mail from Mainstay",
+        subject="Test email from Mainstay",
         text=_TEXT.format(base_url=settings.base_url),
     )
     post = open_outgoing_email(settings)

@@ -16,6 +16,7 @@ from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door, operator_actor
 from mainstay.vocabulary.refusal import Conflict, NotFound
 from mainstay.webhooks.signature import Signer
@@ -87,7 +88,7 @@ class Operator:
     def act_for_failed_work(self, work: str) -> Actor:
         """Return the operator as actor in the organisation of a failed task."""
         return operator_actor(
-            self._find_one("failed work", ALL_ORGANISATIONS, outbox.find_organisations_with_failures, work)
+            self._find_one("failed task", ALL_ORGANISATIONS, outbox.find_organisations_with_failures, work)
         )
 
     def _find_one(
@@ -98,5 +99,7 @@ class Operator:
         if not found:
             raise NotFound(what)
         if len(found) > 1:
-            raise Conflict(f"More than one {what} is called {text!r}; use the id.")
+            raise Conflict(
+                Message("There is more than one {record} called '{name}'. Use the ID.", record=what, name=text)
+            )
         return found[0]

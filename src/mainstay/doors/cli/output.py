@@ -41,7 +41,7 @@ def _format_lines(value: Any, indent: str = "") -> list[str]:
 
 
 def _format_finding(finding: JsonObject) -> str:
-    text = f"{'MEND' if finding['mend'] else 'well'}  {finding['about']}: {finding['found']}\n"
+    text = f"{'FIX ' if finding['mend'] else 'ok  '}  {finding['about']}: {finding['found']}\n"
     return text + (f"      {finding['mend']}\n" if finding["mend"] else "")
 
 
@@ -54,7 +54,7 @@ def _format_invariant(report: JsonObject) -> str:
 
 
 # Shown if the person has chosen another password.
-_NOT_THE_DEMO_ONE = "(another password by now)"
+_NOT_THE_DEMO_ONE = "(password was changed)"
 
 
 def _format_demo(outcome: JsonObject, base_url: str) -> str:
@@ -67,11 +67,11 @@ def _format_demo(outcome: JsonObject, base_url: str) -> str:
 
 Sign-ins, at {base_url}/sign-in:
 {people}
-Keys, shown this once:
-  read only       {outcome["keys"]["readOnly"]}
+Keys, shown only once:
+  read-only       {outcome["keys"]["readOnly"]}
   read and write  {outcome["keys"]["readWrite"]}
 
-Once it serves, try:
+Once the server runs, try:
   curl -H "Authorization: Bearer {outcome["keys"]["readOnly"]}" {base_url}/api/v1/organisation
 
 """

@@ -15,6 +15,7 @@ from mainstay.identity.passwords import generate_password
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.settings import is_readable
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.vocabulary import actor
 from mainstay.vocabulary.refusal import Forbidden
 
@@ -98,7 +99,7 @@ def _read_password(options: Namespace) -> str:
     except UnicodeDecodeError:
         password = _UNREADABLE
     if not is_readable(password):
-        raise Forbidden("The password on standard input is no text in UTF-8.")
+        raise Forbidden(Message("The password on standard input is not text in UTF-8."))
     if not password:
-        raise Forbidden("The password on standard input is empty.")
+        raise Forbidden(Message("The password on standard input is empty."))
     return password

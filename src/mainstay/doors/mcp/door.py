@@ -55,7 +55,7 @@ class McpDoor:
     async def _answer(self, request: Request) -> Response:
         if request.method != "POST":
             return rpc_error_response(
-                405, protocol.HTTP_ERROR, "Only POST is answered here.", headers=(("allow", "POST"),)
+                405, protocol.HTTP_ERROR, "Only POST is allowed here.", headers=(("allow", "POST"),)
             )
         try:
             actor, rate_limit = await self.auth.authenticate(request, Door.AGENT)
@@ -99,7 +99,7 @@ class McpDoor:
 
     def _list_tools(self, request: Request, actor: Actor, call: Call) -> Response:
         if call.params.get("cursor") is not None:
-            return call.refuse(protocol.INVALID_PARAMS, "There is no such cursor: the list has one page.")
+            return call.refuse(protocol.INVALID_PARAMS, "The cursor is unknown: the list has only one page.")
         body = _encode_tool_list(self, actor.permissions, actor.access, call.id, is_modern=call.is_modern)
         return Response(200, body, quiet=True, gzipped_body=_compress_once(body) if request.accepts_gzip else None)
 
@@ -116,7 +116,7 @@ class McpDoor:
             return call.refuse(protocol.INVALID_PARAMS, "name is required: the name of a tool; tools/list shows them.")
         operation = self.tools.find_operation(name)
         if operation is None:
-            return call.refuse(protocol.INVALID_PARAMS, "There is no tool of that name; tools/list shows them.")
+            return call.refuse(protocol.INVALID_PARAMS, "There is no tool with that name; tools/list shows them.")
         if not isinstance(arguments, dict):
             return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
         performer = self.auth.performer
@@ -194,7 +194,7 @@ def _check_headers(request: Request, actor: Actor) -> None:
     if not is_json(request.headers.get("content-type", "")):
         raise HttpError(415, "Send the header Content-Type: application/json.")
     if not _accepts_json(request.headers.get("accept")):
-        raise HttpError(406, "Answers are application/json; the Accept header does not allow that.")
+        raise HttpError(406, "Responses are application/json; the Accept header does not allow that.")
 
 
 @lru_cache(1024)

@@ -129,7 +129,7 @@ def _check_modern_call(call: Call, headers: Mapping[str, str], meta: object) -> 
     for header, value in expected.items():
         sent = _header_text(headers, header)
         if sent != value:
-            text = f"The header {header} {'is missing' if sent is None else 'does not say the same as the body'}."
+            text = f"The header {header} {'is missing' if sent is None else 'differs from the body'}."
             raise NotACall(rpc_error_response(400, HEADER_MISMATCH, text, call.id))
     if meta[_VERSION_KEY] not in MODERN_VERSIONS:
         raise NotACall(_refuse_version(meta[_VERSION_KEY], call.id))

@@ -11,6 +11,7 @@ from mainstay.changes.idempotency import Answer
 from mainstay.doors.mcp.tool_schema import describe_tool
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.values.fields import NOT_AN_ID
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permissions
 from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
@@ -72,9 +73,7 @@ class Tools:
             return _hint_at_tool(permitted, "get_me", "shows what you may do")
         if isinstance(refusal, NotFound):
             name = self._list_tool_by_kind.get(refusal.label) or "search"
-            return _hint_at_tool(
-                permitted, name, "finds those there are" if name == "search" else "shows those there are"
-            )
+            return _hint_at_tool(permitted, name, "finds records" if name == "search" else "lists them")
         if isinstance(refusal, Invalid):
             return self._hint_at_finders(refusal, permitted)
         return self._hint_after_conflict(operation, refusal, permitted) if isinstance(refusal, Conflict) else ""
@@ -84,7 +83,7 @@ class Tools:
         if operation.effect is not Effect.IRREVERSIBLE:
             return ToolResult((answer.body.decode(),), answer.body)
         if answer.is_preview:
-            first_hint = _hint_at_first(answer.unblocking_actions, self.tool_names(actor.permissions, actor.access))
+            first_hint = _hint_at_actions(answer.unblocking_actions, self.tool_names(actor.permissions, actor.access))
             data = b'{"status":"preview","preview":' + answer.body + b"}"
             return ToolResult((_preview_text(operation, orjson.loads(answer.body), first_hint), data.decode()), data)
         data = b'{"status":"done","result":' + answer.body + b"}"
@@ -105,32 +104,29 @@ class Tools:
 
     def _hint_after_conflict(self, operation: Operation, refusal: Conflict, permitted: list[str]) -> str:
         """Return a hint at the tools that resolve a conflict or, if none do, at the one that shows the record."""
-        if hint := _hint_at_first(refusal.unblocking_actions, permitted):
+        if hint := _hint_at_actions(refusal.unblocking_actions, permitted):
             return f" {hint}"
         noun = _noun_of(operation)
         if operation.on and (get_tool := self._get_tool_by_noun.get(noun)):
-            return _hint_at_tool(permitted, get_tool, "shows it as it is now")
+            return _hint_at_tool(permitted, get_tool, "shows its current state")
         list_tool = self._list_tool_by_noun.get(noun)
         # The refusal may already name this tool, with its arguments.
-        return (
-            ""
-            if list_tool and list_tool in refusal.text
-            else _hint_at_tool(permitted, list_tool, "shows those there are")
-        )
+        return "" if list_tool and list_tool in refusal.text else _hint_at_tool(permitted, list_tool, "lists them")
 
     def _hint_at_finders(self, refusal: Invalid, permitted: list[str]) -> str:
         """Return a hint at the tools that find ids, for fields that need an id and were sent something else."""
         ids_by_tool: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for fault in refusal.faults:
-            if fault.problem.startswith(NOT_AN_ID) and (name := self._finder_of(fault)) in permitted:
-                ids_by_tool[name][fault.problem.removeprefix("is not ")] = None
+            kind = _missed_kind_of(fault)
+            if kind and (name := self._finder_of(kind)) in permitted:
+                ids_by_tool[name][f"the id of {kind}"] = None
         return "".join(f". {name} finds {' and '.join(ids)}" for name, ids in ids_by_tool.items()) + (
             "." if ids_by_tool else ""
         )
 
-    def _finder_of(self, fault: Fault) -> str:
-        what = fault.problem.removeprefix(NOT_AN_ID).strip().removeprefix("a ")
-        return "search" if what in self._searchable_kinds else self._list_tool_by_kind.get(what) or ""
+    def _finder_of(self, kind: str) -> str:
+        label = kind.removeprefix("a ")
+        return "search" if label in self._searchable_kinds else self._list_tool_by_kind.get(label) or ""
 
     def _permitted_operations(self, permissions: Permissions, access: Access) -> list[Operation]:
         return [
@@ -146,6 +142,12 @@ def _describe_as_json(operation: Operation) -> bytes:
     return orjson.dumps(describe_tool(operation))
 
 
+def _missed_kind_of(fault: Fault) -> str | None:
+    """Return the kind of record, such as `a customer`, if the field needs its id and was sent something else."""
+    message = fault.message
+    return str(message.values["record"]) if isinstance(message, Message) and message.template == NOT_AN_ID else None
+
+
 def _noun_of(operation: Operation) -> str:
     """Return the noun of the records that an operation is about."""
     return (operation.on.output if operation.on else operation.output).noun
@@ -155,10 +157,20 @@ def _hint_at_tool(permitted: Sequence[str], name: str | None, shows: str) -> str
     return f" {name} {shows}." if name in permitted else ""
 
 
-def _hint_at_first(unblocks: Sequence[tuple[str, str | None]], permitted: Sequence[str]) -> str:
-    """Return a hint at the tools to call first, of those that this actor may use."""
-    calls = [f"{name} for {at}" if at else name for name, at in unblocks if name in permitted]
-    return f"Call {' or '.join(calls)} first." if calls else ""
+def _hint_at_actions(actions: Sequence[tuple[str, str | None, bool]], permitted: Sequence[str]) -> str:
+    """Return a hint at the tools that help, of those that this actor may use: to call first, or instead."""
+    alternatives, first_calls = (
+        [
+            f"{name} for {record_id}" if record_id else name
+            for name, record_id, is_alternative in actions
+            if name in permitted and is_alternative is wanted
+        ]
+        for wanted in (True, False)
+    )
+    if not alternatives:
+        return f"First: call {' or '.join(first_calls)}." if first_calls else ""
+    instead = f"Instead: call {' or '.join(alternatives)}."
+    return f"{instead} Or first: call {' or '.join(first_calls)}." if first_calls else instead
 
 
 def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str) -> str:

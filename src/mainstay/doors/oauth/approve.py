@@ -22,6 +22,7 @@ from mainstay.identity.connections import approve_connection
 from mainstay.identity.sessions import Membership
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission, has_permission
@@ -40,7 +41,7 @@ class ApprovalScreen:
     async def __call__(self, request: Request) -> Response:
         """Show the screen, or take the decision."""
         if request.method not in {"GET", "HEAD", "POST"}:
-            return error_page(405, "This address is not used in that way.", (("allow", "GET, HEAD, POST"),))
+            return error_page(405, "This method is not allowed here.", (("allow", "GET, HEAD, POST"),))
         try:
             app_request = await self.authorization.read(request)
             visitor = await self.visitors.find_visitor(request)
@@ -108,7 +109,7 @@ class ApprovalScreen:
             None,
         )
         if membership is None:
-            raise FormError(400, "Choose an organisation in which you may connect apps.")
+            raise FormError(400, Message("Choose an organisation in which you can connect apps."))
         given = {
             "clientId": app_request.client.id,
             "clientName": app_request.client.name,
@@ -167,7 +168,7 @@ def _status_of(problem: Refusal | None) -> int:
 
 
 def _stale_screen_error() -> FormError:
-    return FormError(400, "This approval was answered before, or was open for too long. Start again from the app.")
+    return FormError(400, Message("This request was already answered or has expired. Start again in the app."))
 
 
 def _memberships_to_connect(visitor: Visitor) -> list[Membership]:
@@ -176,7 +177,7 @@ def _memberships_to_connect(visitor: Visitor) -> list[Membership]:
         membership for membership in visitor.memberships if has_permission(membership.role, Permission.CONNECTIONS_READ)
     ]
     if not memberships:
-        raise OAuthError("access_denied", "The person may not connect apps in any organisation.")
+        raise OAuthError("access_denied", "The person can't connect apps in any organisation.")
     return memberships
 
 

@@ -57,26 +57,26 @@ class Authorization:
         """Read the request; refuse it if the app or its redirect address is not known."""
         parameters, repeated = _parse_parameters(request.query)
         if repeated & {"client_id", "redirect_uri"} or not {"client_id", "redirect_uri"} <= parameters.keys():
-            raise NoSafeRedirect("The app did not say who it is or where to answer it.")
+            raise NoSafeRedirect("The app did not send its ID or its redirect address.")
         client = await self.runner.run_read(self._find_client, parameters["client_id"])
         if client is None:
-            raise NoSafeRedirect("This app is not registered here. Connect it again from the beginning.")
+            raise NoSafeRedirect("This app is not registered. Start connecting it again in the app.")
         redirect_uri = parameters["redirect_uri"]
         if not any(
             is_same_redirect(redirect_uri, registered, any_loopback_port=self.any_loopback_port)
             for registered in client.redirect_uris
         ):
-            raise NoSafeRedirect("The app asks to be answered at an address that it did not register.")
+            raise NoSafeRedirect("The app's redirect address is not one that it registered.")
         if not is_allowed_redirect(redirect_uri):
             # The rules may have become stricter since the app registered.
-            raise NoSafeRedirect("The app asks to be answered where no app is. Connect another version of it.")
+            raise NoSafeRedirect("The app's redirect address is not allowed. Use another version of the app.")
         return AppRequest(client, redirect_uri, parameters, repeated)
 
     def check(self, app_request: AppRequest) -> None:
         """Refuse a request that is wrong or asks for something that does not exist."""
         parameters = app_request.parameters
         if app_request.repeated:
-            raise OAuthError("invalid_request", "A parameter is there twice.")
+            raise OAuthError("invalid_request", "A parameter was sent twice.")
         if "response_type" not in parameters:
             raise OAuthError("invalid_request", "response_type is required.")
         if parameters["response_type"] != "code":

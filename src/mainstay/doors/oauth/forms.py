@@ -19,7 +19,7 @@ BODY_LIMIT = 65_536
 async def read_form(request: Request) -> dict[str, str]:
     """Read the parameters of a POST."""
     if request.method != "POST":
-        raise OAuthError("invalid_request", "Only POST is answered here.", 405, (("allow", "POST"),))
+        raise OAuthError("invalid_request", "Only POST is allowed here.", 405, (("allow", "POST"),))
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise OAuthError("invalid_request", "Send the parameters as application/x-www-form-urlencoded.")
@@ -35,7 +35,7 @@ def parse_parameters(encoded: bytes) -> dict[str, str]:
     parameters: dict[str, str] = {}
     for name, value in pairs:
         if name in parameters:
-            raise OAuthError("invalid_request", f"The parameter {name[:50]!r} is there twice.")
+            raise OAuthError("invalid_request", f"The parameter {name[:50]!r} was sent twice.")
         if "\0" in value:
             raise OAuthError("invalid_request", f"The parameter {name[:50]!r} is not valid text.")
         parameters[name] = value
@@ -61,7 +61,7 @@ class _ClientCredentials:
         headers: Headers = ()
         if self.method == "client_secret_basic":
             headers = (("www-authenticate", 'Basic realm="Mainstay"'),)
-        return OAuthError("invalid_client", "The client is not known, or did not show who it is.", 401, headers)
+        return OAuthError("invalid_client", "The client is unknown, or could not be authenticated.", 401, headers)
 
 
 async def authenticate_client(
@@ -91,11 +91,11 @@ def _read_credentials(request: Request, form: dict[str, str]) -> _ClientCredenti
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "basic":
         if "client_id" not in form:
-            raise OAuthError("invalid_client", "The client is not known, or did not show who it is.", 401)
+            raise OAuthError("invalid_client", "The client is unknown, or could not be authenticated.", 401)
         secret = form.get("client_secret")
         return _ClientCredentials(form["client_id"], secret, "client_secret_post" if secret else "none")
     if "client_secret" in form:
-        raise OAuthError("invalid_request", "The client must show who it is in one way only.")
+        raise OAuthError("invalid_request", "Use only one way to authenticate the client.")
     try:
         text = base64.b64decode(credentials.strip(), validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError):

@@ -41,7 +41,7 @@ class RegisterEndpoint:
 
     async def _register(self, request: Request) -> Response:
         if request.method != "POST":
-            raise OAuthError("invalid_request", "Only POST is answered here.", 405, (("allow", "POST"),))
+            raise OAuthError("invalid_request", "Only POST is allowed here.", 405, (("allow", "POST"),))
         try:
             sent = decode_json(await request.read_body(BODY_LIMIT))
         except InvalidJson as problem:
@@ -72,7 +72,7 @@ def read_metadata(sent: object) -> dict[str, Any]:
     grants = _read_choices(sent, "grant_types", GRANT_TYPES, ["authorization_code", "refresh_token"])
     responses = _read_choices(sent, "response_types", ("code",), ["code"])
     if "authorization_code" not in grants or not responses:
-        raise OAuthError("invalid_client_metadata", "Only the authorization code flow is offered.")
+        raise OAuthError("invalid_client_metadata", "Only the authorization code flow is supported.")
     metadata: dict[str, Any] = {
         "client_name": _clean_name(sent.get("client_name")),
         "redirect_uris": _read_redirects(sent.get("redirect_uris")),
@@ -109,7 +109,7 @@ def _clean_name(sent: object) -> str:
     if sent is not None and not isinstance(sent, str):
         raise OAuthError("invalid_client_metadata", "client_name must be text.")
     cleaned = "".join(char for char in sent or "" if unicodedata.category(char) not in _DECEPTIVE_CATEGORIES)
-    return " ".join(cleaned.split())[:MAX_NAME_LENGTH].strip() or "An app without a name"
+    return " ".join(cleaned.split())[:MAX_NAME_LENGTH].strip() or "Unnamed app"
 
 
 _DECEPTIVE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}

@@ -47,7 +47,7 @@ class TokenEndpoint:
         if grant is None:
             raise OAuthError("invalid_request", "grant_type is required.")
         if grant not in {"authorization_code", "refresh_token"}:
-            raise OAuthError("unsupported_grant_type", "Only authorization_code and refresh_token are offered.")
+            raise OAuthError("unsupported_grant_type", "Only authorization_code and refresh_token are supported.")
         client = await authenticate_client(request, form, self.performer, self.runner)
         if grant not in client.metadata["grant_types"]:
             raise OAuthError("unauthorized_client", f"The client did not register for {grant}.")

@@ -98,13 +98,13 @@ _STARTING_STEPS = (
         "/customers/new",
         create_customer,
         _make_list_check(list_customers),
-        _Alternative("bring them over from a file", IMPORT, IMPORT_KINDS["customers"].create_operation),
+        _Alternative("Import from a file", IMPORT, IMPORT_KINDS["customers"].create_operation),
     ),
-    _Step("Create the first job", "/jobs/new", create_job, _make_list_check(list_jobs)),
-    _Step("Invite the people you work with", "/people/invite", invite_person, _make_list_check(list_people, minimum=1)),
-    _Step("Say when you work", "/settings/work-rules", update_settings, _never_done),
+    _Step("Create your first job", "/jobs/new", create_job, _make_list_check(list_jobs)),
+    _Step("Invite your team", "/people/invite", invite_person, _make_list_check(list_people, minimum=1)),
+    _Step("Set working hours", "/settings/work-rules", update_settings, _never_done),
 )
 _INVOICING_STEPS = (
-    _Step("Say where customers pay you", "/settings/documents/edit", update_organisation, _has_bank_account),
-    _Step("Add the taxes that you charge", "/settings/taxes/new", save_tax_rate, _make_list_check(list_tax_rates)),
+    _Step("Add bank details", "/settings/documents/edit", update_organisation, _has_bank_account),
+    _Step("Add tax rates", "/settings/taxes/new", save_tax_rate, _make_list_check(list_tax_rates)),
 )

@@ -22,6 +22,7 @@ from mainstay.doors.office.work.people import PEOPLE
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.localised_text import localise_text
+from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.vocabulary.refusal import Invalid
 
 # The most hits: on the page, while someone types, and while someone types a record of one kind.
@@ -59,7 +60,7 @@ class SearchPages:
         try:
             found = await self._search(request, text, _MAX_ON_PAGE) if text else found
         except Invalid as invalid:
-            problem = f"What you look for {invalid.faults[0].problem}."
+            problem = problem_sentence("Search", invalid.faults[0].problem)
         groups = [(kind, list(hits)) for kind, hits in groupby(found["hits"], key=lambda hit: hit["kind"])]
         return self.office.render_page(
             "search.html",

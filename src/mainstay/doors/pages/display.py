@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cache
+from gettext import NullTranslations
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
-from mainstay.documents.locales import format_decimal_of_country
+from mainstay.documents.locales import format_decimal_of_country, format_money_of_country
 from mainstay.doors.pages.formatting import format_date, format_moment
 from mainstay.values.choices import TextEnum, to_label
 from mainstay.values.date_order import date_order_of
@@ -21,6 +22,8 @@ from mainstay.vocabulary.permissions import Permissions, RequiresPermission
 from mainstay.vocabulary.record_json import MoneyText, PriceText
 from mainstay.vocabulary.schemas import Output, StateLabel
 
+# Templates of messages are in English, so it needs no translations.
+ENGLISH = NullTranslations()
 # Shown for an empty value: an en dash.
 EMPTY_TEXT = "\N{EN DASH}"
 
@@ -30,7 +33,7 @@ _DATE_AND_TIME = re.compile(r"(.*[^ T])[ T]+([0-9]{1,2})[:.]([0-9]{2})")
 
 
 class DisplaySettings(NamedTuple):
-    """The viewer's time zone, country and currency, by which values are formatted and read.
+    """The viewer's time zone, country and currency, by which values are formatted and read, and their language.
 
     Without a country or currency, values stay in their plain form.
     """
@@ -38,14 +41,20 @@ class DisplaySettings(NamedTuple):
     zone: str
     country: str | None = None
     currency: str | None = None
+    translations: NullTranslations = ENGLISH
 
     def format_number(self, text: str) -> str:
         """Format a decimal."""
         return format_decimal_of_country(text, self.country) if self.country else text
 
-    def format_money(self, text: str) -> str:
-        """Format an amount or a price."""
-        return self.format_number(self._pad_decimals(text))
+    def format_money(self, text: str, currency: str | None = None) -> str:
+        """Format an amount or a price in a currency, or else in that of the organisation: `£1,548.00`."""
+        currency = currency or self.currency
+        return self.format_amount(pad_decimals(text, currency), currency) if currency else self.format_number(text)
+
+    def format_amount(self, text: str, currency: str) -> str:
+        """Format an amount with its currency: `£1,548.00`."""
+        return format_money_of_country(text, currency, self.country) if self.country else f"{text} {currency}"
 
     def parse_number(self, typed: str) -> str:
         """Parse a typed number to a plain decimal."""
@@ -57,7 +66,7 @@ class DisplaySettings(NamedTuple):
 
     def price_to_field(self, decimal: str) -> str:
         """Format an amount or a price for a form field."""
-        return self.number_to_field(self._pad_decimals(decimal))
+        return self.number_to_field(pad_decimals(decimal, self.currency) if self.currency else decimal)
 
     @property
     def date_example(self) -> str:
@@ -91,9 +100,6 @@ class DisplaySettings(NamedTuple):
         match = _DATE_AND_TIME.fullmatch(typed.strip())
         return f"{self.parse_date(match[1])}T{match[2]:0>2}:{match[3]}" if match else typed
 
-    def _pad_decimals(self, text: str) -> str:
-        return pad_decimals(text, self.currency) if self.currency else text
-
 
 class RecordCell(NamedTuple):
     """One field of a record, as text."""
@@ -119,7 +125,7 @@ def format_cells(
     return [
         _format_choices(model, name, record[name], dict(choices[name]))
         if name in choices
-        else _format_cell(model, name, record[name], display)
+        else _format_cell(model, name, record[name], display, record.get("currency"))
         for name in names
     ]
 
@@ -158,11 +164,14 @@ def _format_choices(
     return RecordCell(name, describe_fields(model)[name][0], text)
 
 
-def _format_cell(model: type[BaseModel], name: str, value: Any, display: DisplaySettings) -> RecordCell:
+def _format_cell(
+    model: type[BaseModel], name: str, value: Any, display: DisplaySettings, currency: str | None
+) -> RecordCell:
     label, kind = describe_fields(model)[name]
     if kind in _AMOUNT_TYPES:
-        format_amount = display.format_number if name in _PLAIN_NUMBER_FIELDS else display.format_money
-        return RecordCell(name, label, format_amount(value) if value else EMPTY_TEXT, "amount")
+        return RecordCell(
+            name, label, _format_amount(name, value, display, currency) if value else EMPTY_TEXT, "amount"
+        )
     if value is None or value in ([], ""):
         return RecordCell(name, label, EMPTY_TEXT)
     if name == "status" and issubclass(model, Output) and model.states:
@@ -171,6 +180,11 @@ def _format_cell(model: type[BaseModel], name: str, value: Any, display: Display
     if number := _format_by_name(name, value, display.zone):
         return RecordCell(name, label, number, "number")
     return RecordCell(name, label, _format_value(kind, name, value), name if name == "colour" else "text")
+
+
+def _format_amount(name: str, value: str, display: DisplaySettings, currency: str | None) -> str:
+    """Format an amount in the currency of its record, or a number that is no money."""
+    return display.format_number(value) if name in _PLAIN_NUMBER_FIELDS else display.format_money(value, currency)
 
 
 def _format_by_name(name: str, value: Any, zone: str) -> str | None:
@@ -204,7 +218,7 @@ def _format_value(kind: Any, name: str, value: Any) -> str:
 _ADDRESS_MARK = "line1"
 # How field names of moments and dates end, and the name that stands alone.
 _MOMENT_ENDINGS, _MOMENT_NAME = ("At", "Since"), "at"
-_DATE_ENDINGS, _DATE_NAME = ("On", "Date", "Until"), "on"
+_DATE_ENDINGS, _DATE_NAME = ("On", "Date", "Until", "From"), "on"
 _AMOUNT_TYPES = {PriceText, MoneyText}
 # Fields of a price type that hold no money.
 _PLAIN_NUMBER_FIELDS = {"percent", "quantity"}

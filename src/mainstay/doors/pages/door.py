@@ -88,16 +88,16 @@ async def _call_view(view: View, request: Request, path_values: Mapping[str, str
 
 _READ_METHODS = ("GET", "HEAD")
 _ERROR_TITLES = {
-    400: "That did not work",
-    403: "That did not work",
-    404: "Nothing here",
-    405: "Not like this",
-    408: "That took too long",
-    413: "That was too much",
-    414: "That was too much",
-    415: "That did not work",
+    400: "Something went wrong",
+    403: "Something went wrong",
+    404: "Page not found",
+    405: "Something went wrong",
+    408: "Request timed out",
+    413: "Too large",
+    414: "Address too long",
+    415: "Something went wrong",
     429: "Too many attempts",
-    500: "That did not work",
+    500: "Something went wrong",
 }
 
 
@@ -126,4 +126,4 @@ def _preparing_page(request: Request, waiting: FileNotReady) -> Response:
 
 def _method_not_allowed(request: Request, methods: Sequence[str]) -> Response:
     allowed = ", ".join(sorted(methods))
-    return respond_with_error(request, 405, "This address is not used in that way.", (("allow", allowed),))
+    return respond_with_error(request, 405, "This page can't be opened this way.", (("allow", allowed),))

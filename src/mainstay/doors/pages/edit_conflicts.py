@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from mainstay.doors.pages.form_fields import ROWS, FormField
-from mainstay.vocabulary.refusal import Conflict
+from mainstay.values.message import Message
+from mainstay.vocabulary.refusal import Conflict, join_messages
 
 # The name of the hidden field with the marks.
 MARKS_FIELD = "shown"
@@ -28,18 +29,21 @@ class EditConflict(Conflict):
     def __init__(self, changed_by_both: Sequence[str], removed: Sequence[str] = ()) -> None:
         """Take the labels of what both people changed, and of what this person changed but the other removed."""
         sentences = [
-            "Someone has changed this since you opened it, so nothing was saved.",
-            "What you have not changed yourself is shown below as it is now: look at it, then save again.",
+            Message(
+                "Someone else changed this after you opened it, so nothing was saved. Their changes are shown below. "
+                "Check them, then save again."
+            )
         ]
         if changed_by_both:
             sentences.append(
-                f"Changed by someone else as well: {_join_names(changed_by_both)}. What stands there is"
-                " yours, and takes"
+                Message(
+                    "You both changed: {fields}. Your version is shown and replaces theirs if you save.",
+                    fields=_join_names(changed_by_both),
+                )
             )
-            sentences.append("the place of theirs if you save it.")
         if removed:
-            sentences.append(f"Taken out by someone else, with what you had changed in it: {_join_names(removed)}.")
-        super().__init__(" ".join(sentences))
+            sentences.append(Message("Someone else removed what you edited: {fields}.", fields=_join_names(removed)))
+        super().__init__(join_messages(sentences))
 
 
 class MergedForm(NamedTuple):

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from mainstay.doors.pages.display import DisplaySettings
-from mainstay.values.durations import hours_text, parse_minutes
+from mainstay.values.durations import hours_text
 from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.typed_durations import parse_minutes
 
 _LOCAL_TIME_FORMAT = "%Y-%m-%dT%H:%M"
 _MAX_DIGITS = 16

@@ -10,9 +10,10 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.field_labels import field_label
 from mainstay.doors.pages.field_values import CONVERTERS, LIST_KINDS, explain_unreadable
 from mainstay.doors.pages.formatting import drop_technical_text
-from mainstay.doors.pages.speech import field_label
+from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import TextEnum, fold_text, to_label
 from mainstay.values.colours import COLOURS
@@ -187,9 +188,11 @@ def default_values(form_fields: Sequence[FormField]) -> dict[str, str]:
 def order_faults(form_fields: Sequence[FormField], faults: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the faults in the order of the form, each with the name of its field if the form has that field."""
     fields = dict(_walk_labelled(form_fields))
-    known = [(name, f"{field_name} {faults[name]}") for name, field_name in fields.items() if name in faults]
+    known = [(name, problem_sentence(label, faults[name])) for name, label in fields.items() if name in faults]
     return known + [
-        ("", f"{field_label(name, fields)} {problem}") for name, problem in faults.items() if name not in fields
+        ("", problem_sentence(field_label(name, fields), problem))
+        for name, problem in faults.items()
+        if name not in fields
     ]
 
 

@@ -75,7 +75,7 @@ def format_other_zone(zone: str, viewer_zone: str) -> str:
 def format_visit_hours(visit: Mapping[str, Any], viewer_zone: str) -> str:
     """Format the hours of a visit in its own time zone, which is named if it is not the viewer's."""
     if visit["startsAt"] is None:
-        return "Any time"
+        return "All day"
     zone = visit["timeZone"]
     start, end = format_clock(visit["startsAt"], zone), format_clock(visit["endsAt"], zone)
     return f"{start}\N{EN DASH}{end}{format_other_zone(zone, viewer_zone)}"
@@ -84,7 +84,7 @@ def format_visit_hours(visit: Mapping[str, Any], viewer_zone: str) -> str:
 def format_visit_date(visit: Mapping[str, Any], viewer_zone: str) -> str:
     """Format the date and the hours of a visit."""
     if visit["startsAt"] is None:
-        return f"Any time on {format_date(visit['on'])}"
+        return f"{format_date(visit['on'])}, all day"
     return (
         f"{format_date(wall_time_text(visit['startsAt'], visit['timeZone'])[:10])},"
         f" {format_visit_hours(visit, viewer_zone)}"
@@ -142,7 +142,7 @@ def format_browser(agent: str) -> str:
     """Format a user agent header as a browser name: `Firefox on Windows`."""
     name = next((name for mark, name in _BROWSERS if mark in agent), "")
     system = next((system for mark, system in _SYSTEMS if mark in agent), "")
-    return " on ".join(filter(None, (name, system))) or agent[:60] or "An unknown browser"
+    return " on ".join(filter(None, (name, system))) or agent[:60] or "Unknown browser"
 
 
 # The first match counts, because most browsers also claim to be others.
@@ -172,9 +172,9 @@ _KNOWN_STATUSES = frozenset(HTTPStatus)
 
 
 @pass_context
-def format_money(context: Context, amount: str | None) -> str:
-    """Format an amount or a price for the viewer."""
-    return str(context["here"].format_money(amount)) if amount else ""
+def format_money(context: Context, amount: str | None, currency: str | None = None) -> str:
+    """Format an amount or a price for the viewer, in the organisation's currency unless another is named."""
+    return str(context["here"].format_money(amount, currency)) if amount else ""
 
 
 def initials_of(name: str) -> str:
@@ -195,7 +195,12 @@ def actor_name_of(stamp: Mapping[str, Any]) -> str:
     return str(person["name"]) if person else _ACTOR_NAMES[stamp["kind"]]
 
 
-_ACTOR_NAMES = {"customer": "the customer", "operator": "the operator", "house": "Mainstay", "person": "someone"}
+_ACTOR_NAMES = {
+    "customer": "the customer",
+    "operator": "the server's operator",
+    "house": "Mainstay",
+    "person": "someone",
+}
 
 
 TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {

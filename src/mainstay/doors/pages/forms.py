@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 from mainstay.doors.http import HttpError, Request
 from mainstay.doors.runner import Runner
 from mainstay.infrastructure.deadline import reset_deadline
+from mainstay.values.message import PROGRAM_FORMAT, Message
 from mainstay.vocabulary.refusal import Refusal
 
 # The largest form of anyone, and of people who are signed in. The latter holds a document with the most lines, each of
@@ -32,10 +33,11 @@ _OWN_SITES = {"same-origin", "none"}
 class FormError(Exception):
     """The request is not a valid form of one of our pages."""
 
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, status: int, message: Message | str) -> None:
+        super().__init__(message)
         self.status = status
-        self.text = text
+        # Nobody is recognised here, so the language of the person is not known.
+        self.text = PROGRAM_FORMAT.render(message)
 
 
 class FormTooLong(Refusal):
@@ -43,8 +45,10 @@ class FormTooLong(Refusal):
 
     def __init__(self) -> None:
         super().__init__(
-            "This form holds more than can be sent at once, so nothing was saved. Go back in your browser, where what "
-            "you typed still stands; take some of it out, save, and add it in further steps."
+            Message(
+                "This form is too long, so nothing was saved. Go back in your browser: your text is still there. "
+                "Remove some of it and save, then add the rest."
+            )
         )
 
 
@@ -71,7 +75,7 @@ async def read_long_form(request: Request, base_url: str, runner: Runner) -> dic
 def _check_request(request: Request, base_url: str) -> None:
     check_origin(request, base_url)
     if not _FORM_TYPE.fullmatch(request.headers.get("content-type", "")):
-        raise FormError(415, "This address takes forms only.")
+        raise FormError(415, Message("This address only accepts forms."))
 
 
 def _parse_fields(body: bytes) -> dict[str, str]:
@@ -80,7 +84,7 @@ def _parse_fields(body: bytes) -> dict[str, str]:
         name, _, value = part.replace(b"+", b" ").partition(b"=")
         field = _decode_text(name)
         if field in fields:
-            raise FormError(400, f"The field {field} was sent twice.")
+            raise FormError(400, Message("The field {field} was sent twice.", field=field))
         fields[field] = _decode_text(value)
     return fields
 
@@ -93,7 +97,7 @@ def query_parameters(request: Request) -> dict[str, str]:
     try:
         return dict(parse_qsl(request.query.decode("ascii", "replace"), max_num_fields=_MAX_PARAMETERS))
     except ValueError:
-        raise FormError(400, "This address asks for more than a page can tell. Follow a link to the page.") from None
+        raise FormError(400, Message("This address has too many parameters. Follow a link to the page.")) from None
 
 
 def csrf_token(secret: str, purpose: str = "") -> str:
@@ -125,9 +129,7 @@ def _xor_bytes(token: bytes, mask: bytes) -> bytes:
 def check_csrf(fields: dict[str, str], token: str) -> None:
     """Remove the masked CSRF token from the fields. Raise FormError unless it is this one."""
     if not hmac.compare_digest(_unmask_token(fields.pop(CSRF_FIELD, "")), token.encode()):
-        raise FormError(
-            403, "This page was open for too long or belongs to another sign-in. Go back, reload it, repeat."
-        )
+        raise FormError(403, Message("This page has expired. Go back, reload it and try again."))
 
 
 def new_once_token() -> str:
@@ -154,7 +156,7 @@ def check_origin(request: Request, base_url: str) -> None:
         # A developer's server has several loopback names. The HTTP app has already checked the Host header.
         own_origins.add("http://" + headers.get("host", ""))
     if (origin is not None and origin not in own_origins) or headers.get("sec-fetch-site", "none") not in _OWN_SITES:
-        raise FormError(403, "This form was sent by another site.")
+        raise FormError(403, Message("This form was sent from another site."))
 
 
 def _decode_text(encoded: bytes) -> str:
@@ -170,8 +172,8 @@ def clean_text(content: bytes) -> str:
     try:
         text = content.decode()
     except UnicodeDecodeError:
-        raise FormError(400, "The form is not valid text.") from None
+        raise FormError(400, Message("The form is not valid text.")) from None
     if "\0" in text:
-        raise FormError(400, "The form is not valid text.")
+        raise FormError(400, Message("The form is not valid text."))
     # Browsers end lines with two characters, Mainstay with one.
     return text.replace("\r\n", "\n")

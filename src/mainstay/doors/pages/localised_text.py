@@ -1,19 +1,16 @@
 """Localisation of dates, times and amounts within a text.
 
 Operations write texts for programs too, with `2026-11-30` and `7186.14 GBP`. A page shows `30 Nov 2026` and
-`7,186.14 GBP`. Text that someone typed stays unchanged: anything in quotes or after a line break (an email text),
+`£7,186.14`. Text that someone typed stays unchanged: anything in quotes or after a line break (an email text),
 and the typed texts passed in. An example of how a date is written stays unchanged too.
 """
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
 
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.formatting import format_date, format_moment
 from mainstay.values.money import CURRENCIES
-from mainstay.vocabulary.refusal import Invalid, Refusal
 
 _UNCHANGED = r"“[^”]{0,500}”|\"[^\"]{0,500}\"|\b(?:as|like) \d{4}-\d\d-\d\d[^;.]*|\n[\s\S]*"
 _VALUE_PATTERN = (
@@ -41,34 +38,12 @@ def localise_text(text: str, display: DisplaySettings, typed: Iterable[str] = ()
     return pattern.sub(lambda match: _localise_match(match, display), text)
 
 
-def localise_answer(answer: dict[str, Any], display: DisplaySettings, typed: Iterable[str] = ()) -> dict[str, Any]:
-    """Localise the sentences of an answer or a preview."""
-    typed_texts = tuple(typed)
-    is_preview = answer["object"] == "preview"
-    for name in ("effects", "warnings", "blockers") if is_preview else ("warnings",):
-        if name in answer:
-            answer[name] = [localise_text(text, display, typed_texts) for text in answer[name]]
-    return answer | {"summary": localise_text(answer["summary"], display, typed_texts)} if is_preview else answer
-
-
-def localise_refusal(refusal: Refusal, display: DisplaySettings, typed: Iterable[str] = ()) -> Refusal:
-    """Localise the texts of a refusal."""
-    typed_texts = tuple(typed)
-    if isinstance(refusal, Invalid):
-        faults = [
-            replace(fault, problem=localise_text(fault.problem, display, typed_texts)) for fault in refusal.faults
-        ]
-        return Invalid(faults, localise_text(refusal.text, display, typed_texts))
-    refusal.text = localise_text(refusal.text, display, typed_texts)
-    return refusal
-
-
 def _localise_match(match: re.Match[str], display: DisplaySettings) -> str:
     parts = match.groupdict()
     if parts["day"]:
         return _localise_time(match[0], parts, display)
     if parts["currency"] in CURRENCIES:
-        return f"{display.format_number(parts['amount'])} {parts['currency']}"
+        return display.format_amount(parts["amount"], parts["currency"])
     if parts["zone"]:
         # The viewer's own time zone is not named.
         city = parts["zone"].rpartition("/")[2].replace("_", " ")

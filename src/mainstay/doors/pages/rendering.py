@@ -8,10 +8,12 @@ from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUn
 
 from mainstay.business.issuing.document_files import is_issued
 from mainstay.doors.http import Headers, Response
+from mainstay.doors.pages.display import ENGLISH
 from mainstay.doors.pages.formatting import TEMPLATE_FILTERS
 from mainstay.doors.pages.forms import mask_token, new_once_token
 from mainstay.doors.pages.page_limits import PAGE_LIMITS
 from mainstay.doors.pages.static_files import STATIC_ADDRESSES
+from mainstay.doors.pages.translated_text import make_text_functions
 
 HTML_TYPE = "text/html; charset=utf-8"
 
@@ -39,7 +41,7 @@ _INPUT_TYPES = {
     "minutes": "text",
 }
 
-_TEMPLATES = Environment(
+TEMPLATES = Environment(
     loader=PackageLoader("mainstay.doors.pages"),
     autoescape=True,
     undefined=StrictUndefined,
@@ -48,28 +50,29 @@ _TEMPLATES = Environment(
     auto_reload=False,
     cache_size=-1,
 )
-_TEMPLATES.globals["static"] = STATIC_ADDRESSES.__getitem__
-_TEMPLATES.filters.update(TEMPLATE_FILTERS)
-_TEMPLATES.tests["issued"] = is_issued
-_TEMPLATES.globals["limits"] = PAGE_LIMITS
+TEMPLATES.globals["static"] = STATIC_ADDRESSES.__getitem__
+TEMPLATES.filters.update(TEMPLATE_FILTERS)
+TEMPLATES.tests["issued"] = is_issued
+TEMPLATES.globals["limits"] = PAGE_LIMITS
+TEMPLATES.globals.update(make_text_functions(ENGLISH))
 # Defaults of the variables that the layout reads on every page.
-_TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
+TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
 # What form macros need: the input type for a kind of value, and the tokens that a form carries.
-_TEMPLATES.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
-_TEMPLATES.globals.update(new_once=new_once_token, masked=mask_token)
+TEMPLATES.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
+TEMPLATES.globals.update(new_once=new_once_token, masked=mask_token)
 
 
 class _FormParts:
     """The form macros, available in every template. The macro file is loaded at first use, like other templates."""
 
     def __getattr__(self, name: str) -> Any:
-        macro = getattr(_TEMPLATES.get_template("form.html").module, name)
+        macro = getattr(TEMPLATES.get_template("form.html").module, name)
         # Cached as an attribute, so that `__getattr__` runs once for each macro.
         setattr(self, name, macro)
         return macro
 
 
-_TEMPLATES.globals["form"] = _FormParts()
+TEMPLATES.globals["form"] = _FormParts()
 
 
 def compile_templates(cache_folder: Path) -> None:
@@ -78,7 +81,7 @@ def compile_templates(cache_folder: Path) -> None:
     The compiled templates are cached in a folder for the next start. A template that has changed is compiled again.
     """
     cache_folder.mkdir(mode=0o700, exist_ok=True)
-    cache = _TEMPLATES.bytecode_cache = FileSystemBytecodeCache(str(cache_folder))
+    cache = TEMPLATES.bytecode_cache = FileSystemBytecodeCache(str(cache_folder))
     try:
         _load_all()
     except (EOFError, UnpicklingError):
@@ -88,8 +91,8 @@ def compile_templates(cache_folder: Path) -> None:
 
 
 def _load_all() -> None:
-    for name in _TEMPLATES.list_templates():
-        _TEMPLATES.get_template(name)
+    for name in TEMPLATES.list_templates():
+        TEMPLATES.get_template(name)
 
 
 def render_template(
@@ -99,7 +102,7 @@ def render_template(
 
     `allows_app_redirect` marks pages on the path through sign-in to a third-party app and back.
     """
-    body = _TEMPLATES.get_template(template).render(context).encode()
+    body = TEMPLATES.get_template(template).render(context).encode()
     shared_headers = _APP_REDIRECT_HEADERS if allows_app_redirect else _OFFICE_HEADERS
     return Response(status, body, (*shared_headers, *headers), content_type=HTML_TYPE)
 

@@ -12,6 +12,7 @@ from mainstay.doors.runner import Runner
 from mainstay.infrastructure.deadline import reset_deadline
 from mainstay.infrastructure.files import TemporaryFiles
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import FileSize, Message
 
 # Bytes allowed in addition to the files: the fields, and the headers and boundaries around each part.
 _EXTRA_BYTES = FORM_LIMIT * 2
@@ -19,7 +20,7 @@ _MAX_PARTS = 100
 # At most as long as RFC 2046 allows, and only of characters that cannot break a header.
 _BOUNDARY = r"\"([A-Za-z0-9'()+_,./:=? -]{1,70})\"|([A-Za-z0-9'+_.-]{1,70})"
 _MULTIPART_TYPE = re.compile(rf"multipart/form-data *; *boundary=(?:{_BOUNDARY}) *", re.IGNORECASE)
-_INCOMPLETE = "The form did not arrive whole, or not as browsers send it. Go back and send it again."
+_INCOMPLETE = Message("The form arrived incomplete. Go back and send it again.")
 
 
 class UploadLimit(NamedTuple):
@@ -60,7 +61,7 @@ class UploadReader:
         check_origin(request, self.base_url)
         match = _MULTIPART_TYPE.fullmatch(request.headers.get("content-type", ""))
         if match is None:
-            raise FormError(415, "This address takes forms with files only.")
+            raise FormError(415, Message("This address only accepts forms with files."))
         form = _MultipartForm((match[1] or match[2]).encode(), limits, self.temporary_files, uploaded_files)
         try:
             async for piece in request.stream_body(sum(limit.total_bytes for limit in limits.values()) + _EXTRA_BYTES):
@@ -140,7 +141,7 @@ class _MultipartForm:
         try:
             yield from self._parser.parse(piece)
         except self._library.ParserLimitReached:
-            raise FormError(413, "The form has too many parts, or a part with too long a head.") from None
+            raise FormError(413, Message("The form has too many parts.")) from None
         except self._library.MultipartError:
             raise FormError(400, _INCOMPLETE) from None
 
@@ -150,16 +151,17 @@ class _MultipartForm:
         limit, received_count = self._limits.get(name, UploadLimit(0)), len(self._uploaded_files.get(name, ()))
         if received_count >= limit.max_files > 1:
             raise FormError(
-                TOO_LARGE, f"At most {limit.max_files} files are taken at once. Send the others after them."
+                TOO_LARGE,
+                Message("You can add up to {count} files at once. Add the others afterwards.", count=limit.max_files),
             )
         if name in self._texts or received_count >= limit.max_files:
-            raise FormError(400, f"The field {name} was sent twice.")
+            raise FormError(400, Message("The field {field} was sent twice.", field=name))
         if not filename:
             # Also a file field in which no file was chosen: browsers then send empty content without a file name.
             self._text = self._texts[name] = bytearray()
             return
         if name not in self._limits:
-            raise FormError(400, "The form has a file that it does not ask for.")
+            raise FormError(400, Message("The form contains an unexpected file."))
         self._file_bytes_left = limit.max_bytes
         path, self._file = self._temporary_files.create_file()
         self._uploaded_files.setdefault(name, []).append(
@@ -175,16 +177,28 @@ class _MultipartForm:
         else:
             self._text_bytes_left -= len(content)
             if self._text_bytes_left < 0:
-                raise FormError(413, f"The fields of the form are larger than {FORM_LIMIT} bytes.")
+                raise FormError(
+                    413, Message("The fields of the form are larger than {size}.", size=FileSize(FORM_LIMIT))
+                )
             self._text += content
 
 
 def _too_large_error(limits: Mapping[str, UploadLimit]) -> FormError:
     largest = max(limits.values())
-    file_megabytes, total_megabytes = largest.max_bytes / 1_000_000, largest.total_bytes / 1_000_000
     if largest.max_files == 1:
-        return FormError(TOO_LARGE, f"The file is larger than {file_megabytes:g} MB. Choose a smaller one.")
-    text = (
-        f"A file is larger than {file_megabytes:g} MB, or all of them are together larger than {total_megabytes:g} MB."
+        return FormError(
+            TOO_LARGE,
+            Message("The file is larger than {size}. Choose a smaller one.", size=_to_megabytes(largest.max_bytes)),
+        )
+    return FormError(
+        TOO_LARGE,
+        Message(
+            "A file is larger than {size}, or all together are larger than {total}. Choose smaller or fewer files.",
+            size=_to_megabytes(largest.max_bytes),
+            total=_to_megabytes(largest.total_bytes),
+        ),
     )
-    return FormError(TOO_LARGE, f"{text} Send smaller ones, or fewer at once.")
+
+
+def _to_megabytes(byte_count: int) -> str:
+    return f"{byte_count / 1_000_000:g} MB"

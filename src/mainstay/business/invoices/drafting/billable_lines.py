@@ -26,6 +26,7 @@ from mainstay.documents.locales import Locale
 from mainstay.documents.messages import translate
 from mainstay.kernel.context import Context
 from mainstay.values.ids import new_id
+from mainstay.values.message import Amount, Message
 from mainstay.values.money import UNIT, Money, amount_text, minor_to_price, spread_total
 from mainstay.values.totals import FixedAmount, round_fraction
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
@@ -72,8 +73,13 @@ def build_advance_lines(ctx: Context, quote: Quote, part: Share, kind: str, word
     wanted = share_to_discount(share, quote.currency).calculate(quote.total)
     unbilled = unbilled_amount_of(ctx, quote)
     if wanted <= 0 or wanted > unbilled:
-        text = f"comes to {amount_text(wanted, quote.currency)}, and {amount_text(max(unbilled, 0), quote.currency)}"
-        raise Invalid([Fault("part", f"{text} of {quote.short_name} is left to be invoiced")])
+        message = Message(
+            "is {amount}, but {unbilled} of {quote} is left to invoice",
+            amount=Amount(amount_text(wanted, quote.currency), quote.currency),
+            unbilled=Amount(amount_text(max(unbilled, 0), quote.currency), quote.currency),
+            quote=quote.short_name,
+        )
+        raise Invalid([Fault("part", message)])
     if kind == "deposit":
         warn_of_deposits(ctx, quote)
     groups = [(tax["taxRateId"], _gross_of(tax, quote.currency)) for tax in quote.taxes]
@@ -89,14 +95,25 @@ def build_advance_lines(ctx: Context, quote: Quote, part: Share, kind: str, word
 
 def warn_of_deposits(ctx: Context, quote: Quote, except_id: str = "") -> None:
     """Warn if a quote has other deposit invoices."""
-    others = [
-        one for one in store.find_invoices_of_quote(ctx, quote.id) if one.kind == "deposit" and one.id != except_id
+    descriptions = [
+        _describe_deposit(one)
+        for one in store.find_invoices_of_quote(ctx, quote.id)
+        if one.kind == "deposit" and one.id != except_id and one.status != "credited"
     ]
-    descriptions = [f"{one.number or 'a draft'} of {one.total_text}" for one in others if one.status != "credited"]
     if descriptions:
         ctx.warnings.append(
-            f"{quote.short_name} has another deposit invoice: {', '.join(descriptions)}. Is a second one meant?"
+            Message(
+                "{quote} already has another deposit invoice: {invoices}. Check that you want a second one.",
+                quote=quote.short_name,
+                invoices=descriptions,
+            )
         )
+
+
+def _describe_deposit(invoice: Invoice) -> Message:
+    if invoice.number is None:
+        return Message("a draft for {total}", total=invoice.total_amount)
+    return Message("{invoice} for {total}", invoice=invoice.number, total=invoice.total_amount)
 
 
 def refuse_other_lines(invoice: Invoice, edits: Sequence[LineEdit], sources: Sequence[str]) -> None:
@@ -105,8 +122,12 @@ def refuse_other_lines(invoice: Invoice, edits: Sequence[LineEdit], sources: Seq
         return
     paths = [f"edits.{index}" for index, edit in enumerate(edits) if edit.edit == "add" and edit.has_price]
     paths += ["sources"] if sources else []
-    text = f"is for another invoice: on a {invoice.kind} invoice, a part of the quote stands alone"
-    if faults := [Fault(name, f"{text}. Draft one with draft_invoice") for name in paths]:
+    hint = Message("create one with draft_invoice")
+    messages = {
+        "deposit": Message("can't be added to a deposit invoice: put it on another invoice", for_programs=hint),
+        "progress": Message("can't be added to a progress invoice: put it on another invoice", for_programs=hint),
+    }
+    if faults := [Fault(name, messages[invoice.kind]) for name in paths]:
         raise Invalid(faults)
 
 
@@ -134,31 +155,44 @@ def find_overbilling(ctx: Context, invoice: Invoice) -> list[Reason]:
         return []
     quote = QUOTES.fetch(ctx, invoice.quote_id)
     if invoice.kind in ADVANCE_KINDS:
-        return _find_overbilled_advance(ctx, quote, invoice)
+        return _find_overbilled_advance(ctx, quote)
     quoted = {line["id"]: line["amount"] for line in quote.lines}
     reasons = []
     for line in invoice.lines:
         quoted_amount = quoted.get(line["source"]["id"]) if line["source"] else None
         if quoted_amount is not None and Decimal(line["amount"]) > Decimal(quoted_amount):
-            what = line["description"].splitlines()[0]
-            text = (
-                f"{what} is billed at {line['amount']}, and {quoted_amount} was quoted. Bill what is"
-                " more on another line."
+            message = Message(
+                "{line} is billed at {billed}, but {quoted} was quoted. Put the extra on another line.",
+                line=line["description"].splitlines()[0],
+                billed=Amount(line["amount"], quote.currency),
+                quoted=Amount(quoted_amount, quote.currency),
             )
-            reasons.append(Reason(text, "update_invoice"))
+            reasons.append(Reason(message, "update_invoice"))
     reasons += find_total_overbilling(ctx, quote, invoice, _find_billed_line_ids(ctx, quote))
     reasons += _find_partial_deductions(ctx, invoice)
     if is_fully_billed(ctx, quote):
-        text = "{} is a part of {} that is not taken off here. Draft the invoice anew, or credit {} first."
-        reasons += [
-            Reason(text.format(advance.short_name, quote.short_name, advance.short_name), "draft_invoice")
-            for advance in store.find_invoices_of_quote(ctx, quote.id)
-            if advance.kind in ADVANCE_KINDS
-            and advance.is_issued
-            and advance.total > advance.credited
-            and advance.deducted_on is None
-        ]
+        reasons += _find_missing_deductions(ctx, quote)
     return reasons
+
+
+def _find_missing_deductions(ctx: Context, quote: Quote) -> list[Reason]:
+    """Return reasons for the advance invoices of a quote that no invoice deducts."""
+    return [
+        Reason(
+            Message(
+                "{advance} billed a part of {quote} and isn't deducted here. Create this draft again to deduct it, or"
+                " credit {advance} first.",
+                advance=advance.short_name,
+                quote=quote.short_name,
+            ),
+            instead="delete_draft_invoice",
+        )
+        for advance in store.find_invoices_of_quote(ctx, quote.id)
+        if advance.kind in ADVANCE_KINDS
+        and advance.is_issued
+        and advance.total > advance.credited
+        and advance.deducted_on is None
+    ]
 
 
 def _find_partial_deductions(ctx: Context, invoice: Invoice) -> list[Reason]:
@@ -168,24 +202,31 @@ def _find_partial_deductions(ctx: Context, invoice: Invoice) -> list[Reason]:
         if line.source and line.is_deduction:
             deducted_rates[line.source["id"]].add(line.tax_rate_id)
     parts = [(INVOICES.fetch(ctx, part), rates) for part, rates in deducted_rates.items()]
-    text = "Only some lines of {} are taken off here. Delete this draft, and draft the invoice anew."
     return [
-        Reason(text.format(part.short_name), "delete_draft_invoice")
+        Reason(
+            Message(
+                "Only some lines of {invoice} are deducted here. Delete this draft and create it again.",
+                invoice=part.short_name,
+            ),
+            instead="delete_draft_invoice",
+        )
         for part, rates in parts
         if rates != uncredited_amounts_of(ctx, part).keys()
     ]
 
 
-def _find_overbilled_advance(ctx: Context, quote: Quote, part: Invoice) -> list[Reason]:
+def _find_overbilled_advance(ctx: Context, quote: Quote) -> list[Reason]:
     excess = -unbilled_amount_of(ctx, quote)
     # If the quote's lines are billed already, an advance comes too late; another check refuses that.
     if excess <= 0 or is_fully_billed(ctx, quote):
         return []
-    text = (
-        f"With {part.short_name}, {amount_text(excess, quote.currency)} more is billed of"
-        f" {quote.short_name} than was quoted."
+    message = Message(
+        "With this invoice, {quote} is billed {excess} above the quoted total. Bill less, or put the extra on a"
+        " separate invoice.",
+        quote=quote.short_name,
+        excess=Amount(amount_text(excess, quote.currency), quote.currency),
     )
-    return [Reason(f"{text} Bill less, or bill what is more on an invoice of its own.", "update_invoice")]
+    return [Reason(message, "update_invoice")]
 
 
 def build_quote_lines(
@@ -202,8 +243,11 @@ def build_quote_lines(
     unbilled = [line for line in lines if line.id not in billed_ids]
     wanted = [line for line in unbilled if chosen is None or line.id in chosen]
     if not any(line.kind == "item" for line in wanted):
-        text = f"All of {quote.short_name} is on invoices already. Bill anything else of it on a line of its own."
-        raise_if_blocked([Reason(text, "list_invoices")])
+        message = Message(
+            "All of {quote} is already on invoices. Add a line for anything else you want to bill.",
+            quote=quote.short_name,
+        )
+        raise_if_blocked([Reason(message, instead="list_invoices")])
     copied = [replace(line, id=new_id("line"), optional=False, chosen=True, source=_source_of(line)) for line in wanted]
     shares = _compute_discount_shares(ctx, quote, copied)
     discount = quote.discount if is_alone and len(wanted) == len(lines) else _sum_shares(shares, quote.currency)
@@ -244,12 +288,22 @@ def build_work_lines(
         unknown = [source_id for source_id in source_ids if source_id not in known]
         raise_if_blocked([reason for source_id in unknown for reason in sources.reasons_if_billed(ctx, source_id)])
         if unknown:
-            text = "is nothing of this job that is approved and to be billed; list_unbilled tells what is"
-            raise Invalid([Fault("sources", f"{unknown[0]} {text}")])
+            message = Message(
+                "includes {source_id}, which is not approved and unbilled work of this job",
+                source_id=unknown[0],
+                for_programs=Message("list_unbilled lists what can be billed"),
+            )
+            raise Invalid([Fault("sources", message)])
         entries = [one for one in entries if one.id in source_ids]
         unbilled_materials = [one for one in unbilled_materials if one.id in source_ids]
     if unpriced := sum(entry.bill_rate is None for entry in entries):
-        ctx.warnings.append(f"{unpriced} of the hours have no rate to bill at, and come to nothing. Set their prices.")
+        ctx.warnings.append(
+            Message(
+                "{count} hours entry has no hourly rate and is billed at zero. Set its price.",
+                plural="{count} hours entries have no hourly rate and are billed at zero. Set their prices.",
+                count=unpriced,
+            )
+        )
     hours_lines = [_build_hours_line(entry, wording, prices) for entry in entries]
     return [*hours_lines, *(_build_material_line(one, prices) for one in unbilled_materials)]
 
@@ -321,7 +375,7 @@ def _check_chosen(chosen: Sequence[str], lines: Sequence[Line], billed_ids: set[
     faults = [
         Fault(
             f"quoteLines.{index}",
-            "is on an invoice already" if line_id in billed_ids else "is no line of the quote that counts",
+            Message("is already on an invoice") if line_id in billed_ids else Message("is not a line of this quote"),
         )
         for index, line_id in enumerate(chosen)
         if line_id not in known or line_id in billed_ids
@@ -331,7 +385,7 @@ def _check_chosen(chosen: Sequence[str], lines: Sequence[Line], billed_ids: set[
 
 
 def _compute_discount_shares(ctx: Context, quote: Quote, copied: Sequence[Line]) -> dict[str, int]:
-    """Return what a quote's discount takes off each of these copies of its lines, by the ids of the copies."""
+    """Return the share of a quote's discount of each of these copies of its lines, by the ids of the copies."""
     if quote.discount is None:
         return {}
     counted = [line for line in read_lines(quote.lines) if line.is_counted]
@@ -352,16 +406,30 @@ def _build_deductions(ctx: Context, quote: Quote, wording: LineWording) -> list[
     """Return lines that deduct the advance invoices of a quote, less what was credited of them."""
     lines = []
     for advance in store.find_invoices_of_quote(ctx, quote.id):
-        if advance.kind not in ADVANCE_KINDS or advance.deducted_on:
+        if advance.kind not in ADVANCE_KINDS or advance.deducted_on is not None:
             continue
         if advance.status == "draft":
-            ctx.warnings.append(
-                f"A draft of a {advance.kind} invoice for {quote.short_name} is there, which is not taken off."
-                " Delete this draft, send that one and draft this anew; or delete that one."
-            )
+            ctx.warnings.append(_warn_of_draft(advance, quote))
         elif advance.is_issued:
             lines += _build_deduction(ctx, quote, advance, wording)
     return lines
+
+
+def _warn_of_draft(advance: Invoice, quote: Quote) -> Message:
+    """Return the warning that a draft of an advance invoice is not deducted."""
+    if advance.kind == "deposit":
+        return Message(
+            "A draft deposit invoice for {quote} ({total}) hasn't been sent, so it isn't deducted here. Delete it; or"
+            " delete this draft, send the deposit invoice and create this one again.",
+            quote=quote.short_name,
+            total=advance.total_amount,
+        )
+    return Message(
+        "A draft progress invoice for {quote} ({total}) hasn't been sent, so it isn't deducted here. Delete it; or"
+        " delete this draft, send the progress invoice and create this one again.",
+        quote=quote.short_name,
+        total=advance.total_amount,
+    )
 
 
 def _build_deduction(ctx: Context, quote: Quote, advance: Invoice, wording: LineWording) -> list[Line]:

@@ -11,6 +11,7 @@ from mainstay.business.lines.pricing import PriceBook, rates_of
 from mainstay.business.organisation.organisation_settings import OrganisationSettings
 from mainstay.kernel.context import Context
 from mainstay.values.ids import new_id
+from mainstay.values.message import Amount, Message
 from mainstay.values.money import CURRENCIES, UNIT, amount_text, minor_to_price
 from mainstay.values.totals import round_fraction
 
@@ -22,7 +23,7 @@ def build_price_line(ctx: Context, job: Job, settings: OrganisationSettings) -> 
     """Return one line for what is left of a job's price; warn if there is no price or nothing is left."""
     agreed_price = _agreed_price_of(job, settings.currency)
     if not agreed_price:
-        ctx.warnings.append(f"Nothing is billed on it yet. {_suggest_alternative(job)}")
+        ctx.warnings.append(_warn_of_no_price(job))
         return BillableLines([], None, settings.prices_include_tax)
     before = [(one, part) for one in store.find_invoices_of_job(ctx, job.id) if (part := _billed_of_price(ctx, one))]
     billed = sum(part for _, part in before)
@@ -51,12 +52,15 @@ def _agreed_price_of(job: Job, currency: str) -> int | None:
     return round_fraction(job.budget * 10 ** CURRENCIES[currency], UNIT)
 
 
-def _suggest_alternative(job: Job) -> str:
+def _warn_of_no_price(job: Job) -> Message:
     if job.quote_id:
-        return f"{job.number} was quoted: draft it of the quote, or add lines."
+        return Message("This draft is empty. {job} was quoted: bill its quote, or add lines.", job=job.number)
     if job.billing == "fixed":
-        return f"No price was agreed for {job.number}: add lines."
-    return f"{job.number} is not billed at a fixed price: bill its hours and materials, or add lines."
+        return Message("This draft is empty, because no price was agreed for {job}. Add lines.", job=job.number)
+    return Message(
+        "This draft is empty, because {job} has no fixed price. Bill its hours and materials, or add lines.",
+        job=job.number,
+    )
 
 
 def _billed_of_price(ctx: Context, invoice: Invoice) -> int:
@@ -76,12 +80,22 @@ def _net_without_work(ctx: Context, invoice: Invoice) -> int:
     return price_document(priced, rates_of(ctx, priced), terms).totals.net
 
 
-def _describe_billed(job: Job, currency: str, agreed_price: int, billed: int, invoices: list[Invoice]) -> str:
-    numbers = ", ".join(one.number or "a draft" for one in invoices)
-    text = f"Of the {amount_text(agreed_price, currency)} {currency} that was agreed for {job.number},"
-    text += f" {amount_text(billed, currency)} {currency} is on invoices already: {numbers}."
-    return (
-        f"{text} The rest is billed."
-        if billed < agreed_price
-        else f"{text} Nothing is left: add lines for what is more."
+def _describe_billed(job: Job, currency: str, agreed_price: int, billed: int, invoices: list[Invoice]) -> Message:
+    amount = Amount(amount_text(billed, currency), currency)
+    agreed = Amount(amount_text(agreed_price, currency), currency)
+    numbers: list[Message | str] = [one.number or Message("a draft") for one in invoices]
+    if billed < agreed_price:
+        return Message(
+            "{amount} of the {agreed} agreed for {job} is already on {invoices}. This bills the rest.",
+            amount=amount,
+            agreed=agreed,
+            job=job.number,
+            invoices=numbers,
+        )
+    return Message(
+        "{amount} of the {agreed} agreed for {job} is already on {invoices}, so nothing is left. Add lines for extras.",
+        amount=amount,
+        agreed=agreed,
+        job=job.number,
+        invoices=numbers,
     )

@@ -34,62 +34,63 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Day, Paragraph, RecordReference, StoredDay, make_id_validator, omittable_field
 from mainstay.values.fields import TextLine as Text
+from mainstay.values.message import FieldName, Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, PageResult
 
 InvoiceId = Annotated[str, Field(title="Invoice", description="The invoice's id or number.")]
 _Site = Annotated[
-    Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where: a site of the customer.")
+    Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work was done.")
 ]
-_Title = Annotated[Text | None, Field(description="What it is for, in a few words.")]
+_Title = Annotated[Text | None, Field(description="What it is for, e.g. Boiler service.")]
 _DueOn = Annotated[
-    StoredDay | None, Field(title="Due", description="Without it, after the customer's usual time to pay.")
+    StoredDay | None, Field(title="Due date", description="Leave empty to use the customer's payment terms.")
 ]
-_Discount = Annotated[Share | None, Field(description="What is taken off the whole.")]
-_SOURCES_DESCRIPTION = "Hours and materials of the job to bill, by their ids."
-_TOO_MANY_LINES = "bill a part of it, with sources or up to a date"
+_Discount = Annotated[Share | None, Field(description="Off the whole invoice.")]
+_SOURCES_DESCRIPTION = "Ids of hours and materials of the job to bill."
+_TOO_MANY_LINES = Message("bill a part of the work, such as up to a date", for_programs=Message("use sources or until"))
 
 
 class GetInvoice(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: InvoiceId
 
 
 class DraftInvoice(Input):
-    """For whom, and what."""
+    """The customer, and what to bill."""
 
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Known by the job or the quote where one is named."
+        None, title="Customer", description="Filled in from the job or the quote."
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None,
         title="Job",
-        description="The job it is for, by id or number. With nothing else, its fixed price is billed.",
+        description="The job, by id or number. On its own, it bills the job's fixed price.",
     )
     quote_id: Annotated[str | None, RecordReference(prefix="quote")] = Field(
         None,
         title="Quote",
-        description="An accepted one: what is left of it is billed, less what was asked for before. By id or number.",
+        description="Bills the rest of the accepted quote, minus deposits. By id or number.",
     )
     part: Share | None = Field(
         None,
-        title="Only a part of the quote",
-        description="Of the quote's total, to ask for before: the last invoice takes it off.",
+        title="Part of the quote",
+        description="Bills only this part of the quote's total in advance; the final invoice deducts it.",
     )
     kind: Literal["deposit", "progress"] = Field(
-        "deposit", title="Which part", description="A deposit before the work begins, or progress while it goes on."
+        "deposit", title="Kind of part", description="Deposit: before the work starts. Progress: while it goes on."
     )
     quote_lines: list[str] | None = Field(
-        None, max_length=MAX_LINES, description="Only these lines of the quote, by their ids."
+        None, max_length=MAX_LINES, description="Ids of lines of the quote, to bill only these."
     )
     unbilled: bool = Field(
         default=False,
         title="Bill the work",
-        description="All approved hours and materials of the job not billed yet.",
+        description="Bills all approved hours and materials of the job that are not billed yet.",
     )
-    until: Day | None = Field(None, title="Work up to", description="Of what is unbilled, only up to this date.")
+    until: Day | None = Field(None, title="Work up to", description="With unbilled: only work on or before this date.")
     sources: list[str] | None = Field(None, max_length=MAX_LINES, description=_SOURCES_DESCRIPTION)
     site_id: _Site = None
     title: _Title = None
@@ -99,7 +100,7 @@ class DraftInvoice(Input):
     supplied_from: supply_date.SuppliedFrom = None
     supplied_until: supply_date.SuppliedUntil = None
     notes: Paragraph | None = omittable_field(
-        description="Printed below; the organisation's own where nothing is said."
+        description="Printed below the lines. Leave empty to use your standard text."
     )
 
     @property
@@ -109,24 +110,24 @@ class DraftInvoice(Input):
 
 
 class UpdateInvoice(Input):
-    """Which draft, and what to change; null clears."""
+    """The draft and the changes; null clears a field."""
 
     invoice_id: InvoiceId
     title: _Title = None
     site_id: _Site = None
     edits: list[LineEdit] = omittable_field(
-        max_length=MAX_LINES, description="Changes of its lines, by their ids; the others stay."
+        max_length=MAX_LINES, description="Changes to its lines, by their ids; other lines stay."
     )
     sources: list[str] = omittable_field(max_length=MAX_LINES, description=_SOURCES_DESCRIPTION)
     discount: _Discount = None
     due_on: _DueOn = None
     supplied_from: supply_date.SuppliedFrom = None
     supplied_until: supply_date.SuppliedUntil = None
-    notes: Paragraph | None = Field(None, description="Printed below.")
+    notes: Paragraph | None = Field(None, description="Printed below the lines.")
 
 
 class DeleteDraftInvoice(IrreversibleInput):
-    """Which draft."""
+    """The draft."""
 
     invoice_id: InvoiceId
 
@@ -135,13 +136,14 @@ class DeleteDraftInvoice(IrreversibleInput):
     permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /invoices", totals_model=InvoiceTotals
 )
 def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoiceOut]:
-    """List invoices, also those due between two dates.
+    """List invoices.
 
-    Without their lines, which get_invoice tells; `totals` adds what all of them come to. For who owes what, ask for
-    status `unpaid` or `overdue`.
+    Who owes what, or what is due between two dates: filter by status `unpaid` or `overdue`, or by due date.
+    `totals` adds the sums of the whole list; get_invoice has the lines.
     """
     if given.totals and given.text is not None:
-        raise Invalid([Fault("totals", "is not for a search: narrow the list by dates, status or customer instead")])
+        message = Message("is not available for a search: filter by dates, status or customer instead")
+        raise Invalid([Fault("totals", message)])
     conditions: list[str] = []
     bound: dict[str, Any] = {}
     if given.job_id is not None:
@@ -163,9 +165,9 @@ def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoice
     on=INVOICES,
 )
 def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
-    """Get an invoice with its lines.
+    """Get invoice.
 
-    By its id or number.
+    With its lines, by its id or number.
     """
     return invoice
 
@@ -176,13 +178,13 @@ def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
     api_path="POST /invoices",
     # It also marks what it bills as billed.
     only_adds=False,
-    done_message="The draft is made.",
+    done_message="Draft invoice created.",
 )
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
-    """Draft an invoice.
+    """New invoice.
 
-    Of a quote or a part of it, of work not billed yet, of a job's fixed price, or of other lines. It has no number, and
-    nothing is sent, until send_invoice.
+    Bill a quote or a part of it (deposit, progress), unbilled hours and materials, a job's fixed price, or other lines.
+    The draft has no number and nothing is sent until send_invoice.
     """
     return create_draft(ctx, given)
 
@@ -193,12 +195,12 @@ def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     api_path="PATCH /invoices/{invoice_id}",
     on=INVOICES,
     blocked_by=ListedInvoice.not_editable,
-    done_message="Your changes are saved.",
+    done_message="Invoice updated.",
 )
 def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
-    """Change a draft of an invoice.
+    """Edit draft invoice.
 
-    Only what is sent changes; lines by edits, each of which names its line. What was issued is voided or credited.
+    Only fields you send change; lines change with `edits`. An invoice that was issued is voided or credited instead.
     """
     refuse_other_lines(invoice, given.edits or [], given.sources or [])
     changes = given.sent_fields("invoice_id", "edits", "discount", "sources")
@@ -231,17 +233,17 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     api_path="POST /invoices/{invoice_id}/delete",
     on=INVOICES,
     blocked_by=ListedInvoice.not_deletable,
-    done_message="The draft is deleted.",
+    done_message="Draft invoice deleted.",
     deletes=True,
 )
 def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invoice) -> Invoice:
-    """Delete a draft of an invoice.
+    """Delete draft invoice.
 
-    What is on it can be billed again. What was issued stays: void or credit it.
+    What is on it can be billed again. An invoice that was issued is voided or credited instead.
     """
-    ctx.summary = f"{invoice.display_name}: deleted."
+    ctx.summary = Message("{invoice} will be deleted.", invoice=invoice.display_name)
     if sources.release_all_sources(ctx, invoice):
-        ctx.effects.append("What it bills is free to be billed again.")
+        ctx.effects.append(Message("What it bills can be billed again."))
     INVOICES.remove(ctx, invoice)
     ctx.emit(InvoiceDeleted(invoice))
     return invoice
@@ -316,24 +318,24 @@ def _find_billable_quote(ctx: Context, record_id: str | None, settings: Organisa
     if record_id is None:
         return None
     quote: Quote = QUOTES.fetch(ctx, record_id)
-    instead = f"Draft an invoice with lines in {settings.currency} instead."
-    raise_if_blocked([*quote.not_billable(), *settings.reasons_if_foreign(quote.currency, instead, "draft_invoice")])
+    advice = Message("Draft an invoice with lines in {currency} instead.", currency=settings.currency)
+    raise_if_blocked([*quote.not_billable(), *settings.reasons_if_foreign(quote.currency, advice, "draft_invoice")])
     return quote
 
 
 def _check_input(given: DraftInvoice) -> None:
     """Refuse fields that contradict each other, or a part without a quote."""
     faults = [
-        Fault(name, "needs quoteId: a part of which quote")
+        Fault(name, Message("needs {field}", field=FieldName("quoteId")))
         for name, value in (("part", given.part), ("quoteLines", given.quote_lines))
         if value is not None and not given.quote_id
     ]
     if given.part is not None and given.quote_lines is not None:
-        faults.append(Fault("quoteLines", "is not sent with part: either a share of the total, or lines"))
+        faults.append(Fault("quoteLines", Message("can't be combined with {field}", field=FieldName("part"))))
     if given.part is not None and not given.has_no_other_lines:
-        faults.append(Fault("part", "stands alone on an invoice; draft another one for other lines"))
+        faults.append(Fault("part", Message("can't be combined with other lines: draft another invoice for those")))
     if given.unbilled and given.sources is not None:
-        faults.append(Fault("sources", "is not sent with unbilled: either all, or these"))
+        faults.append(Fault("sources", Message("can't be combined with {field}", field=FieldName("unbilled"))))
     if faults:
         raise Invalid(faults)
 
@@ -345,15 +347,18 @@ def _fetch_job(ctx: Context, job_ref: str | None) -> Job | None:
 def _fetch_customer(ctx: Context, given: DraftInvoice, quote: Quote | None, job: Job | None) -> Customer:
     customer_id = given.customer_id or (quote.customer_id if quote else job.customer_id if job else None)
     if customer_id is None:
-        raise Invalid([Fault("customerId", "is required without jobId or quoteId")])
+        message = Message("is required without {job} or {quote}", job=FieldName("jobId"), quote=FieldName("quoteId"))
+        raise Invalid([Fault("customerId", message)])
     customer: Customer = CUSTOMERS.fetch(ctx, customer_id)
     # First, because the job and the quote of a merged customer belong to another customer now.
     raise_if_blocked(customer.reasons_if_merged())
     faults = []
     if quote and quote.customer_id != customer_id:
-        faults.append(Fault("quoteId", "is a quote for another customer; list_quotes tells this one's"))
+        hint = Message("list_quotes lists the quotes of a customer")
+        faults.append(Fault("quoteId", Message("is for another customer", for_programs=hint)))
     if job and job.customer_id != customer_id:
-        faults.append(Fault("jobId", "is a job for another customer; list_jobs tells this one's"))
+        hint = Message("list_jobs lists the jobs of a customer")
+        faults.append(Fault("jobId", Message("is for another customer", for_programs=hint)))
     if faults:
         raise Invalid(faults)
     return customer
@@ -384,22 +389,21 @@ def _bill_work(prices: PriceBook, given: DraftInvoice, job: Job | None, wording:
         return []
     lines = build_work_lines(prices, _require_job(job.id if job else None), given.sources, given.until, wording)
     if not lines:
-        raise_if_blocked(
-            [Reason("There is nothing of this job that is approved and on no invoice or draft.", "review_hours")]
-        )
+        message = Message("This job has no approved hours or materials left to bill.")
+        raise_if_blocked([Reason(message, "review_hours")])
     return lines
 
 
 def _require_job(job_id: str | None) -> str:
     if job_id is None:
-        raise Invalid([Fault("jobId", "is required to bill work: of which job")])
+        raise Invalid([Fault("jobId", Message("is required to bill work"))])
     return job_id
 
 
 def _refuse_optional(lines: list[Line]) -> list[Line]:
     """Return the lines; refuse optional ones, because on an invoice every line counts."""
     faults = [
-        Fault(f"lines.{index}.optional", "is for quotes only: on an invoice everything counts")
+        Fault(f"lines.{index}.optional", Message("is for quotes only: every line of an invoice counts"))
         for index, line in enumerate(lines)
         if line.optional
     ]

@@ -14,13 +14,14 @@ from mainstay.business.lines.model import Line, PricingTerms, price_document, re
 from mainstay.business.lines.pricing import rates_of
 from mainstay.business.quotes.model import Quote
 from mainstay.kernel.context import Context
+from mainstay.values.message import Amount, Message
 from mainstay.values.money import amount_text
 from mainstay.values.totals import Discount
 from mainstay.vocabulary.refusal import Reason
 
 
 class _QuotedLine(NamedTuple):
-    """A line of a quote, its amount, and what the quote's discount takes off it."""
+    """A line of a quote, its amount, and its share of the quote's discount."""
 
     line: Line
     amount: int
@@ -28,7 +29,7 @@ class _QuotedLine(NamedTuple):
 
 
 def find_total_overbilling(ctx: Context, quote: Quote, invoice: Invoice, billed_ids: Collection[str]) -> list[Reason]:
-    """Return reasons if lines of a quote come to more in total than was quoted, though none of them does by itself.
+    """Return reasons if lines of a quote add up to more than was quoted, although each single line does not.
 
     `billed_ids` are the ids of the quote's lines that are on invoices.
     """
@@ -57,30 +58,33 @@ def _reasons_if_discount_smaller(
     billed = _discounted_total_of(ctx, lines, invoice.pricing_terms)
     if billed <= quoted_amount:
         return []
-    text = f"Less discounts, {amount_text(billed, quote.currency)} is billed for lines of {quote.short_name}, and"
-    text += (
-        f" {amount_text(quoted_amount, quote.currency)} was quoted. Take off as much as the quote does, or bill what is"
+    message = Message(
+        "After discounts, {billed} is billed for lines of {quote}, but {quoted} was quoted. Give the same discount as"
+        " the quote, or put the extra on another line.",
+        billed=Amount(amount_text(billed, quote.currency), quote.currency),
+        quote=quote.short_name,
+        quoted=Amount(amount_text(quoted_amount, quote.currency), quote.currency),
     )
-    return [Reason(f"{text} more on another line.", "update_invoice")]
+    return [Reason(message, "update_invoice")]
 
 
 def _reasons_if_left_out(
     ctx: Context, quote: Quote, quoted: Sequence[_QuotedLine], invoice: Invoice, billed_ids: Collection[str]
 ) -> list[Reason]:
-    """Return reasons if lines with negative amounts are on no invoice, and the others come to more than was quoted."""
+    """Return reasons if lines with negative amounts are on no invoice, and the others exceed the quoted total."""
     left_out = [one for one in quoted if one.amount < 0 and one.line.id not in billed_ids]
     if not left_out or _amount_billed_with(ctx, quote, invoice) <= sum(one.amount for one in quoted):
         return []
-    text = "{} of {} was quoted too and is on no invoice, so more is billed of {} than was quoted."
-    text += " Delete this draft, and draft it anew with that line."
     return [
         Reason(
-            text.format(
-                quoted_line.line.description.splitlines()[0],
-                amount_text(quoted_line.amount, quote.currency),
-                quote.short_name,
+            Message(
+                "{line} ({amount}) was quoted too but is not on any invoice, so {quote} is billed above the quoted"
+                " total. Delete this draft and create it again with that line.",
+                line=quoted_line.line.description.splitlines()[0],
+                amount=Amount(amount_text(quoted_line.amount, quote.currency), quote.currency),
+                quote=quote.short_name,
             ),
-            "delete_draft_invoice",
+            instead="delete_draft_invoice",
         )
         for quoted_line in left_out
     ]

@@ -8,6 +8,7 @@ from mainstay.business.invoices.model import Invoice
 from mainstay.business.lines.model import Line
 from mainstay.business.purchasing import materials
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 from mainstay.values.money import CURRENCIES
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
 
@@ -74,7 +75,7 @@ def _reserve_source(ctx: Context, invoice: Invoice, source: str, kind: str) -> l
 def reasons_if_billed(ctx: Context, source: str) -> list[Reason]:
     """Return a reason that names the invoice that bills a source already; none if nothing bills it."""
     row = ctx.db.one(
-        "SELECT coalesce(invoice.number, 'a draft for ' || customer.name) FROM billed_source"
+        "SELECT invoice.number, customer.name FROM billed_source"
         " JOIN invoice ON invoice.organisation_id = :organisation AND invoice.id = billed_source.invoice_id"
         " JOIN customer ON customer.organisation_id = :organisation AND customer.id = invoice.customer_id"
         " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = :source",
@@ -82,8 +83,18 @@ def reasons_if_billed(ctx: Context, source: str) -> list[Reason]:
     )
     if row is None:
         return []
-    text = f"{source} is on {row[0]} already. Void or credit that invoice, or take it out of the draft, first."
-    return [Reason(text, "list_invoices")]
+    number, customer_name = row
+    if number is None:
+        message = Message(
+            "{source} is already on a draft for {customer}. Remove it there first.",
+            source=source,
+            customer=str(customer_name),
+        )
+    else:
+        message = Message(
+            "{source} is already on {invoice}. Void or credit that invoice first.", source=source, invoice=str(number)
+        )
+    return [Reason(message, "list_invoices")]
 
 
 def _find_reserved(ctx: Context, invoice: Invoice) -> dict[str, str]:

@@ -13,14 +13,15 @@ from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.kernel.context import Context
 from mainstay.values.countries import WITH_DATE_OF_SUPPLY
 from mainstay.values.fields import StoredDay
+from mainstay.values.message import FieldName, Message
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.vocabulary.refusal import Fault, Invalid
 
 SuppliedFrom = Annotated[
     StoredDay | None,
     Field(
-        description="The date of supply, or the first day of its period. Without it, as the hours, visits and goods say"
-        " that it bills; otherwise the date of issue where the country wants one."
+        description="The date of supply (tax point), or the first day of its period. Empty: the dates of the hours,"
+        " visits and goods billed, or else the issue date if your country requires one."
     ),
 ]
 SuppliedUntil = Annotated[StoredDay | None, Field(description="The last day of the period of supply.")]
@@ -36,7 +37,12 @@ class Supply(NamedTuple):
 def read_supply(first: str | None, last: str | None) -> Supply | None:
     """Return the supply between these days; a single day is both the first and the last."""
     if first and last and last < first:
-        raise Invalid([Fault("suppliedUntil", "is before suppliedFrom; send both to change the period")])
+        message = Message(
+            "is before {field}",
+            field=FieldName("suppliedFrom"),
+            for_programs=Message("send both to change the period"),
+        )
+        raise Invalid([Fault("suppliedUntil", message)])
     return Supply(first or last or "", last or first or "") if first or last else None
 
 

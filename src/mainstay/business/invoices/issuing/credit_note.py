@@ -32,7 +32,7 @@ class ListedCreditNoteOut(Record):
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     job_id: str | None = Field(examples=[None])
     currency: str = Field(examples=["GBP"])
-    net: MoneyText = Field(description="What is credited, without tax.", examples=["1200.00"])
+    net: MoneyText = Field(description="The amount credited, without tax.", examples=["1200.00"])
     tax: MoneyText = Field(examples=["240.00"])
     total: MoneyText = Field(examples=["1440.00"])
     issued_on: str = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
@@ -51,20 +51,20 @@ class CreditNoteOut(ListedCreditNoteOut):
         description="The last day of that period.", examples=["2026-11-13"], json_schema_extra=_DATE
     )
     prices_include_tax: bool = Field(examples=[False])
-    language: str | None = Field(description="In which it was issued.", examples=["en"])
+    language: str | None = Field(description="The language it was issued in.", examples=["en"])
     lines: list[ShownLine] = Field(
-        description="What is credited; quantities as on the invoice.", examples=[[EXAMPLE_LINE]]
+        description="The lines credited, with quantities as on the invoice.", examples=[[EXAMPLE_LINE]]
     )
-    discount: ShownShare | None = Field(description="What was taken off the whole.", examples=[None])
-    taxes: list[ShownTax] = Field(description="What is taxed at each rate.", examples=[[EXAMPLE_TAX]])
+    discount: ShownShare | None = Field(description="The discount on the whole.", examples=[None])
+    taxes: list[ShownTax] = Field(description="The tax at each rate.", examples=[[EXAMPLE_TAX]])
     cost: Annotated[MoneyText | None, RequiresPermission(Permission.COSTS_READ)] = Field(
-        description="What its lines cost the organisation, as far as known.", examples=["800.00"]
+        description="What its lines cost you, as far as known.", examples=["800.00"]
     )
     e_invoice: EInvoiceReadiness | None = Field(
-        title="E-invoice", description="By EN 16931, inside the PDF.", examples=[_EXAMPLE_E_INVOICE]
+        title="E-invoice", description="An EN 16931 e-invoice inside the PDF.", examples=[_EXAMPLE_E_INVOICE]
     )
     peppol: EInvoiceReadiness | None = Field(
-        description="Whether it can go through that network.", examples=[_EXAMPLE_E_INVOICE]
+        description="Whether it can be sent through the Peppol network.", examples=[_EXAMPLE_E_INVOICE]
     )
 
 

@@ -57,6 +57,7 @@ from mainstay.values.fields import (
     make_id_validator,
 )
 from mainstay.values.ids import new_id
+from mainstay.values.message import Amount, DecimalNumber, FieldName, Message, message_of
 from mainstay.values.model_config import INPUT_CONFIG
 from mainstay.values.money import amount_text, minor_to_price, price_text, price_to_minor, spread_total
 from mainstay.values.search_words import SearchText
@@ -71,36 +72,40 @@ class CreditedLine(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    line_id: str = Field(description="Which line of the invoice.")
-    quantity: SignedQuantity | None = Field(None, description="How many of it; all that is left of it without.")
+    line_id: str = Field(title="Line", description="A line of the invoice.")
+    quantity: SignedQuantity | None = Field(None, description="The quantity to credit. Leave empty to credit the rest.")
 
 
 class CreditInvoice(IrreversibleInput):
-    """Which invoice, what of it, and why."""
+    """The invoice, what to credit, and the reason."""
 
     invoice_id: InvoiceId
-    reason: Paragraph = Field(title="Why", description="The customer reads it.")
+    reason: Paragraph = Field(title="Reason", description="Printed on the credit note for the customer.")
     lines: list[CreditedLine] | None = Field(
-        None, max_length=MAX_LINES, description="Only these lines; without, all that is left of the invoice."
+        None,
+        max_length=MAX_LINES,
+        description="Credits only these lines. Leave empty to credit the rest of the invoice.",
     )
-    amount: Price | None = Field(None, description='Or only such an amount, with tax: "100.00".')
+    amount: Price | None = Field(None, description='Credits only this amount including tax, e.g. "100.00".')
     deliver: DeliveryMethod = DELIVER_FIELD
     to: list[Email] | None = TO_FIELD
 
 
 class ListCreditNotes(ListInput):
-    """Which credit notes to list."""
+    """The credit notes to list."""
 
     starting_after: Annotated[str | None, make_id_validator("credit")] = STARTING_AFTER
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Only for this customer."
+        None, title="Customer", description="Only credit notes for this customer."
     )
     invoice_id: Annotated[str | None, RecordReference(prefix="invoice")] = Field(
-        None, title="Invoice", description="Only of this invoice, by id or number."
+        None, title="Invoice", description="Only credit notes for this invoice, by id or number."
     )
-    from_: Day | None = Field(None, alias="from", title="From", description="Only those issued on this date or later.")
-    until: LastDay | None = Field(None, description="Only those issued on this date or earlier.")
-    text: SearchText | None = Field(None, title="Search", description="Number, amount, or words of the customer.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
+    until: LastDay | None = Field(None, description="Issued on or before this date.")
+    text: SearchText | None = Field(
+        None, title="Search", description="Number, amount, or words in the customer's name."
+    )
     order: Literal["newest", "issued"] = Field("newest", description="`newest` first, or last `issued` first.")
 
     def fixed_order(self) -> str | None:
@@ -109,7 +114,7 @@ class ListCreditNotes(ListInput):
 
 
 class GetCreditNote(Input):
-    """Which credit note."""
+    """The credit note."""
 
     credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
 
@@ -122,13 +127,14 @@ class GetCreditNote(Input):
     blocked_by=ListedInvoice.not_creditable,
     emails_outside=True,
     extra_records={"creditNote": CreditNoteOut},
-    done_message="The credit note is issued.",
+    done_message="Credit note issued.",
 )
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
-    """Credit an invoice, or a part of it, with a credit note.
+    """Credit invoice.
 
-    What was paid beyond what is left stays on the customer's account; credited as a whole, what it billed can be billed
-    again. The answer is the invoice, with the new creditNote.
+    Issues a credit note (refund, correction) for an invoice or a part of it; what was paid beyond the rest stays on
+    the customer's account. After a full credit, what it billed can be billed again; the answer is the invoice, with
+    the new creditNote.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()
@@ -142,13 +148,23 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
         surplus = -after.due
         release_surplus(ctx, after, surplus)
         after = settlement.settle_invoice(ctx, after, paid=-surplus)
-        surplus_text = f"{amount_text(surplus, invoice.currency)} {invoice.currency}"
-        ctx.effects.append(f"{surplus_text} that was paid stays on the account of {invoice.customer_name}.")
+        ctx.effects.append(
+            Message(
+                "{amount} that was paid becomes credit on the account of {customer}.",
+                amount=Amount(amount_text(surplus, invoice.currency), invoice.currency),
+                customer=invoice.customer_name,
+            )
+        )
     _release_credited(ctx, after)
     settlement.update_job_billing(ctx, after.job_id)
     ctx.add_task(create_print_task(note.id, note.number))
-    total = f"{amount_text(note.total, note.currency)} {note.currency}"
-    ctx.summary = f"{note.number} credits {total} of {invoice.display_name} to {invoice.customer_name}."
+    ctx.summary = Message(
+        "Credit {total} of {invoice} to {customer} with {credit_note}.",
+        total=Amount(amount_text(note.total, note.currency), note.currency),
+        invoice=invoice.display_name,
+        customer=invoice.customer_name,
+        credit_note=note.number,
+    )
     emailed = EmailedDocument("credit", note, LinkKind.INVOICE, invoice.id)
     email_document(ctx, emailed, recipients.to, partial(_email_values_of, note, after))
     ctx.emit(InvoiceCredited(after, invoice))
@@ -160,7 +176,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
 def list_credit_notes(ctx: Context, given: ListCreditNotes) -> PageResult[ListedCreditNoteOut]:
     """List credit notes.
 
-    Each says which invoice it credits, and why.
+    Each with the invoice that it credits and the reason.
     """
     if given.invoice_id is None:
         return LISTED_CREDIT_NOTES.page(ctx, given)
@@ -176,9 +192,9 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> PageResult[Listed
     on=CREDIT_NOTES,
 )
 def get_credit_note(_ctx: Context, _given: GetCreditNote, credit_note: CreditNote) -> CreditNote:
-    """Get a credit note with its lines.
+    """Get credit note.
 
-    By its id or number.
+    With its lines, by its id or number.
     """
     return credit_note
 
@@ -193,7 +209,7 @@ def _release_credited(ctx: Context, invoice: Invoice) -> None:
     """
     if invoice.status == "credited":
         if sources.release_all_sources(ctx, invoice):
-            ctx.effects.append("What it bills can be billed again.")
+            ctx.effects.append(Message("What it bills can be billed again."))
         return
     deductions = [(line.source["id"], line) for line in read_lines(invoice.lines) if line.source and line.is_deduction]
     if not deductions:
@@ -202,7 +218,12 @@ def _release_credited(ctx: Context, invoice: Invoice) -> None:
     # A deposit is deducted by one line for each of its tax rates.
     still_deducted = {deposit for deposit, line in deductions if credited.get(line.id) != line.quantity}
     for deposit in sources.release_sources(ctx, invoice, {deposit for deposit, _ in deductions} - still_deducted):
-        ctx.effects.append(f"{INVOICES.fetch(ctx, deposit).short_name} is not taken off any more, and can be credited.")
+        ctx.effects.append(
+            Message(
+                "{invoice} is no longer deducted, and can be credited.",
+                invoice=INVOICES.fetch(ctx, deposit).short_name,
+            )
+        )
 
 
 class _CreditContent(NamedTuple):
@@ -215,7 +236,7 @@ class _CreditContent(NamedTuple):
 
 def _build_credit(ctx: Context, given: CreditInvoice, invoice: Invoice) -> _CreditContent:
     if given.lines is not None and given.amount is not None:
-        raise Invalid([Fault("amount", "is not sent with lines: either lines, or an amount")])
+        raise Invalid([Fault("amount", Message("can't be combined with {field}", field=FieldName("lines")))])
     if given.amount is not None:
         return _credit_amount(ctx, given.amount, invoice)
     if given.lines is not None:
@@ -245,13 +266,16 @@ def _credit_amount(ctx: Context, price: int, invoice: Invoice) -> _CreditContent
     try:
         amount = price_to_minor(price, invoice.currency)
     except ValueError as error:
-        raise Invalid([Fault("amount", str(error))]) from None
-    if not 0 < amount <= uncredited:
-        text = (
-            f"is not between nothing and the {amount_text(uncredited, invoice.currency)} that is left"
-            f" of {invoice.short_name}"
+        raise Invalid([Fault("amount", message_of(error))]) from None
+    if amount <= 0:
+        raise Invalid([Fault("amount", Message("must be more than zero"))])
+    if amount > uncredited:
+        message = Message(
+            "is more than the {uncredited} left to credit on {invoice}",
+            uncredited=Amount(amount_text(uncredited, invoice.currency), invoice.currency),
+            invoice=invoice.short_name,
         )
-        raise Invalid([Fault("amount", text)])
+        raise Invalid([Fault("amount", message)])
     if amount == uncredited:
         return _credit_rest(ctx, invoice)
     parts = uncredited_amounts_of(ctx, invoice)
@@ -303,9 +327,16 @@ def _credit_lines(ctx: Context, wanted: Sequence[CreditedLine], invoice: Invoice
     if total == uncredited or not any(line.quantity for line in remaining_lines):
         # If nothing is left of the total, nothing may be left at any tax rate, and vice versa.
         return _credit_rest(ctx, invoice)
-    if not 0 < total <= uncredited:
-        text = f"come to {amount_text(total, invoice.currency)}, and {amount_text(uncredited, invoice.currency)}"
-        raise Invalid([Fault("lines", f"{text} is left of {invoice.short_name}")])
+    if total <= 0:
+        raise Invalid([Fault("lines", Message("must add up to more than zero"))])
+    if total > uncredited:
+        message = Message(
+            "add up to {total}, but {uncredited} is left to credit on {invoice}",
+            total=Amount(amount_text(total, invoice.currency), invoice.currency),
+            uncredited=Amount(amount_text(uncredited, invoice.currency), invoice.currency),
+            invoice=invoice.short_name,
+        )
+        raise Invalid([Fault("lines", message)])
     if credited_before.keys() - lines.keys():
         # Amounts credited before belong to no line, so the lines do not show what is left at each rate.
         negative_lines = [line for line in remaining_lines if line.quantity * line.unit_price < 0]
@@ -341,7 +372,7 @@ def _compute_totals(ctx: Context, credited: _CreditContent) -> Totals:
 
 
 def _check_rates(ctx: Context, invoice: Invoice, credited: _CreditContent, negative: _CreditContent) -> None:
-    """Refuse to credit more at one rate than is left of it, less what the invoice's remaining lines take off there."""
+    """Refuse to credit more at one rate than is left of it, less what the invoice's remaining lines deduct there."""
     uncredited = {
         rate or "": settled.net + sum(settled.taxes) for rate, settled in uncredited_amounts_of(ctx, invoice).items()
     }
@@ -350,10 +381,14 @@ def _check_rates(ctx: Context, invoice: Invoice, credited: _CreditContent, negat
     for group in _compute_totals(ctx, credited).groups:
         gross, most = group.net + group.tax, max(uncredited.get(group.rate.id, 0) - deducted.get(group.rate.id, 0), 0)
         if gross > most:
-            rate_name = rates[group.rate.id].name if group.rate.id else "no tax"
-            text = f"come to {amount_text(gross, invoice.currency)} at {rate_name}, of which"
-            text += f" {amount_text(most, invoice.currency)} is left in {invoice.short_name}"
-            raise Invalid([Fault("lines", f"{text}; credit fewer of them, or an amount")])
+            message = Message(
+                "add up to {gross} at {tax_rate}, but {uncredited} is left to credit at that rate: credit fewer"
+                " lines, or an amount",
+                gross=Amount(amount_text(gross, invoice.currency), invoice.currency),
+                tax_rate=rates[group.rate.id].name if group.rate.id else Message("no tax"),
+                uncredited=Amount(amount_text(most, invoice.currency), invoice.currency),
+            )
+            raise Invalid([Fault("lines", message)])
 
 
 def _read_credited_line(
@@ -361,16 +396,22 @@ def _read_credited_line(
 ) -> Line:
     line = lines.get(one.line_id)
     if line is None:
-        known = ", ".join(lines)
-        raise Invalid([Fault(f"{path}.lineId", f"is no line of it that costs something; there are: {known}")])
+        hint = Message("the lines with a price are {line_ids}", line_ids=[*lines])
+        message = Message("is not a line with a price on this invoice", for_programs=hint)
+        raise Invalid([Fault(f"{path}.lineId", message)])
     if any(other.id == line.id for other in credited):
-        raise Invalid([Fault(f"{path}.lineId", "is named twice")])
+        raise Invalid([Fault(f"{path}.lineId", Message("is listed twice"))])
     uncredited = line.quantity - credited_before.get(line.id, 0)
     quantity = uncredited if one.quantity is None else one.quantity
     if line.is_deduction and quantity != uncredited:
-        raise Invalid([Fault(f"{path}.quantity", "is all or nothing where it takes off another invoice")])
+        message = Message("can't be a part of a line that deducts another invoice: credit all of it")
+        raise Invalid([Fault(f"{path}.quantity", message)])
     if not quantity or abs(quantity) > abs(uncredited) or (quantity > 0) != (uncredited > 0):
-        raise Invalid([Fault(f"{path}.quantity", f"is not among the {price_text(uncredited)} that are left of it")])
+        message = Message(
+            "is not possible: {quantity} of this line is left to credit",
+            quantity=DecimalNumber(price_text(uncredited)),
+        )
+        raise Invalid([Fault(f"{path}.quantity", message)])
     return replace(line, quantity=quantity)
 
 

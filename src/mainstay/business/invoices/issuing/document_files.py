@@ -12,7 +12,7 @@ from mainstay.business.issuing.document_files import PDF, XML, PaperOut, documen
 from mainstay.documents.einvoice import explain_impossible
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.values.choices import to_label
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict
@@ -20,28 +20,28 @@ from mainstay.vocabulary.schemas import Input
 
 
 class GetInvoicePdf(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: InvoiceId
     copy_: Literal["void"] | None = Field(
-        None, alias="copy", description="`void` for the stamped copy of one that is void."
+        None, alias="copy", description="`void`: the copy of a void invoice that is stamped as void."
     )
 
 
 class GetInvoiceUbl(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: InvoiceId
 
 
 class GetCreditNotePdf(Input):
-    """Which credit note."""
+    """The credit note."""
 
     credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
 
 
 class GetCreditNoteUbl(Input):
-    """Which credit note."""
+    """The credit note."""
 
     credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
 
@@ -55,12 +55,12 @@ class GetCreditNoteUbl(Input):
     returns_file=PDF,
 )
 def get_invoice_pdf(_ctx: Context, given: GetInvoicePdf, invoice: Invoice) -> PaperOut:
-    """Get the PDF of an invoice.
+    """Get PDF of invoice.
 
-    As it was issued, with the e-invoice inside: always the same bytes. A draft has none.
+    As it was issued, with the e-invoice inside: always the same bytes. A draft has no PDF.
     """
     if given.copy_ and invoice.status != "void":
-        raise Conflict(f"{invoice.short_name} is not void, so there is no stamped copy of it.")
+        raise Conflict(Message("This invoice is not void, so there's no copy stamped as void."))
     return document_file_of(invoice, given.copy_ or "pdf")
 
 
@@ -73,9 +73,9 @@ def get_invoice_pdf(_ctx: Context, given: GetInvoicePdf, invoice: Invoice) -> Pa
     returns_file=XML,
 )
 def get_invoice_ubl(_ctx: Context, _given: GetInvoiceUbl, invoice: Invoice) -> PaperOut:
-    """Get an invoice as an e-invoice in UBL.
+    """Get e-invoice (UBL) of invoice.
 
-    As it was issued. Where it cannot be one, what is missing is told.
+    As it was issued. If it is not an e-invoice, the refusal says what is missing.
     """
     return e_invoice_file_of(invoice)
 
@@ -89,7 +89,7 @@ def get_invoice_ubl(_ctx: Context, _given: GetInvoiceUbl, invoice: Invoice) -> P
     returns_file=PDF,
 )
 def get_credit_note_pdf(_ctx: Context, _given: GetCreditNotePdf, credit_note: CreditNote) -> PaperOut:
-    """Get the PDF of a credit note.
+    """Get PDF of credit note.
 
     As it was issued, with the e-invoice inside: always the same bytes.
     """
@@ -105,9 +105,9 @@ def get_credit_note_pdf(_ctx: Context, _given: GetCreditNotePdf, credit_note: Cr
     returns_file=XML,
 )
 def get_credit_note_ubl(_ctx: Context, _given: GetCreditNoteUbl, credit_note: CreditNote) -> PaperOut:
-    """Get a credit note as an e-invoice in UBL.
+    """Get e-invoice (UBL) of credit note.
 
-    As it was issued. Where it cannot be one, what is missing is told.
+    As it was issued. If it is not an e-invoice, the refusal says what is missing.
     """
     return e_invoice_file_of(credit_note)
 
@@ -125,17 +125,28 @@ def e_invoice_file_of(document: Invoice | CreditNote) -> PaperOut:
 def _check_is_e_invoice(document: Invoice | CreditNote, check: dict[str, Any]) -> None:
     name = document.display_name
     if check["status"] == "notApplicable":
-        raise Conflict(f"{name} cannot be an e-invoice: {explain_impossible(snapshot_of(document))}.")
+        why = explain_impossible(snapshot_of(document)) or ""
+        raise Conflict(Message("{document} can't be an e-invoice: {why}.", document=name, why=why))
     if check["missing"]:
-        missing = ", ".join(map(describe_missing_field, check["missing"]))
-        raise Conflict(f"{name} is no e-invoice, because this was missing when it was issued: {missing}.")
+        message = Message(
+            "{document} is not an e-invoice. Missing when it was issued: {fields}.",
+            document=name,
+            fields=[*map(describe_missing_field, check["missing"])],
+        )
+        raise Conflict(message)
 
 
-def describe_missing_field(name: str) -> str:
+def describe_missing_field(name: str) -> Message | str:
     """Describe a missing field in words: `your tax number` for `seller.taxNumber`."""
-    party, _, field = name.partition(".")
-    words = " ".join(to_label(part).lower() for part in (field or party).split("."))
-    return f"{_PARTY_WORDS[party]} {words}" if party in _PARTY_WORDS else words
+    return _MISSING_FIELDS.get(name, name)
 
 
-_PARTY_WORDS = {"seller": "your", "buyer": "the customer's"}
+# The fields that an e-invoice requires.
+_MISSING_FIELDS = {
+    "seller.address.country": Message("the country in your address"),
+    "seller.taxNumber": Message("your tax number"),
+    "seller.registrationNumber": Message("your registration number"),
+    "buyer.address.country": Message("the country in the customer's address"),
+    "buyer.taxNumber": Message("the customer's tax number"),
+    "dueOn": Message("the due date"),
+}

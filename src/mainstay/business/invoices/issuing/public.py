@@ -33,12 +33,12 @@ class LinkedInvoiceOut(Output):
     status: InvoiceStatus
     number: str
     language: str
-    snapshot: dict[str, Any] = Field(description="What was issued, as it was.")
+    snapshot: dict[str, Any] = Field(description="The invoice as it was issued.")
     total: str
     paid: str
     credited: str
     due: str
-    has_xml: bool = Field(description="Whether it is an e-invoice as well.")
+    has_xml: bool = Field(description="Whether it is also an e-invoice.")
 
 
 class InvoiceNotice(NamedTuple):
@@ -49,7 +49,7 @@ class InvoiceNotice(NamedTuple):
 
 
 def notice_of(status: InvoiceStatus) -> InvoiceNotice | None:
-    """Return the notice for a status; None if there is nothing to tell yet."""
+    """Return the notice for a status; None if there is none."""
     return _NOTICES.get(status)
 
 
@@ -63,26 +63,26 @@ _NOTICES: dict[InvoiceStatus, InvoiceNotice] = {
 
 
 class GetLinkedInvoice(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: str = Field(description="The invoice's id.")
 
 
 class GetLinkedInvoicePdf(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: str = Field(description="The invoice's id.")
-    copy_: Literal["void"] | None = Field(None, alias="copy", description="`void` for the stamped copy.")
+    copy_: Literal["void"] | None = Field(None, alias="copy", description="`void`: the copy stamped as void.")
 
 
 class GetLinkedInvoiceUbl(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: str = Field(description="The invoice's id.")
 
 
 class SeeLinkedInvoice(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: str = Field(description="The invoice's id.")
 
@@ -111,7 +111,7 @@ LINKED_INVOICES = RecordStore(
 
 @operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_BY_LINK)
 def get_linked_invoice(ctx: Context, given: GetLinkedInvoice) -> LinkedInvoiceOut:
-    """Read an invoice that was sent to you.
+    """View invoice.
 
     As it was issued, with what was paid since.
     """
@@ -120,9 +120,9 @@ def get_linked_invoice(ctx: Context, given: GetLinkedInvoice) -> LinkedInvoiceOu
 
 @operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_BY_LINK, returns_file=PDF)
 def get_linked_invoice_pdf(ctx: Context, given: GetLinkedInvoicePdf) -> PaperOut:
-    """Get the PDF of an invoice that was sent to you.
+    """Get PDF of invoice you received.
 
-    As it was issued, or the stamped copy of one that is void.
+    As it was issued, or the copy of a void invoice that is stamped as void.
     """
     invoice = _fetch_linked_invoice(ctx, given.invoice_id)
     return document_file_of(invoice, "void" if given.copy_ and invoice.status == "void" else "pdf")
@@ -130,7 +130,7 @@ def get_linked_invoice_pdf(ctx: Context, given: GetLinkedInvoicePdf) -> PaperOut
 
 @operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_BY_LINK, returns_file=XML)
 def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut:
-    """Get an invoice that was sent to you as an e-invoice.
+    """Get e-invoice you received.
 
     As it was issued.
     """
@@ -139,9 +139,9 @@ def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut
 
 @operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.CHANGE, doors=_BY_LINK, on=LINKED_INVOICES)
 def see_linked_invoice(ctx: Context, _given: SeeLinkedInvoice, linked: LinkedInvoice) -> LinkedInvoiceOut:
-    """Say that an invoice was seen.
+    """Record that the customer viewed the invoice.
 
-    The first time counts.
+    Only the first time counts.
     """
     invoice = _fetch_linked_invoice(ctx, linked.id)
     if invoice.viewed_at is None:

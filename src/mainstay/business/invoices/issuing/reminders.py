@@ -13,6 +13,7 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import RecordReference
+from mainstay.values.message import Amount, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.permissions import Permission
@@ -24,20 +25,20 @@ MAX_REMINDERS = 50
 
 
 class SendReminders(IrreversibleInput):
-    """Of which invoices."""
+    """The invoices."""
 
     invoice_ids: list[Annotated[str, RecordReference(prefix="invoice", status="unpaid")]] = Field(
         min_length=1,
         max_length=MAX_REMINDERS,
         title="Invoices",
-        description=f"The unpaid invoices, by their ids or numbers; {MAX_REMINDERS} at most.",
+        description=f"Unpaid invoices, by id or number; {MAX_REMINDERS} at most.",
         examples=[["INV-0207", "INV-0211"]],
     )
     again: bool = AGAIN_FIELD
 
 
 class RemindedInvoice(BaseModel):
-    """An invoice of which its customer was reminded."""
+    """An invoice that the customer was reminded of."""
 
     model_config = OUTPUT_CONFIG
 
@@ -46,7 +47,7 @@ class RemindedInvoice(BaseModel):
     customer_id: str
     customer_name: str
     due: MoneyText
-    reminders: int = Field(description="How often the customer was reminded of it.")
+    reminders: int = Field(description="How many reminders were sent for it.")
 
 
 class RemindersOut(Output):
@@ -55,7 +56,7 @@ class RemindersOut(Output):
     noun = "reminders"
 
     currency: str
-    due: MoneyText = Field(description="What is to be paid of all of them.")
+    due: MoneyText = Field(description="What customers owe on all of them.")
     invoices: list[RemindedInvoice]
 
 
@@ -65,13 +66,13 @@ class RemindersOut(Output):
     api_path="POST /invoices/remind",
     only_adds=False,
     emails_outside=True,
-    done_message="The reminders are on their way.",
+    done_message="Reminders sent.",
 )
 def send_reminders(ctx: Context, given: SendReminders) -> RemindersOut:
-    """Send payment reminders for several unpaid or overdue invoices at once.
+    """Send reminders.
 
-    All or none: if one cannot be sent, the preview names it with the reason and nothing is sent. Each invoice goes in
-    an email of its own, with its PDF; send_statement lists all that a customer owes in one.
+    Chase several unpaid or overdue invoices at once, each with its own email and PDF; send_statement lists all that
+    a customer owes in one email. All or none: if one cannot be sent, the preview says why and nothing is sent.
     """
     invoices = _fetch_each(ctx, given.invoice_ids)
     raise_if_blocked(
@@ -103,7 +104,7 @@ def _fetch_each(ctx: Context, record_ids: Sequence[str]) -> list[Invoice]:
     for index, record_id in enumerate(record_ids):
         invoice: Invoice = INVOICES.fetch(ctx, record_id)
         if invoice.id in invoices:
-            raise Invalid([Fault(f"invoiceIds.{index}", "is named twice")])
+            raise Invalid([Fault(f"invoiceIds.{index}", Message("is listed twice"))])
         invoices[invoice.id] = invoice
     return list(invoices.values())
 
@@ -112,8 +113,8 @@ def _add_invoice_name(invoice: Invoice, reasons: Sequence[Reason]) -> list[Reaso
     """Add the invoice to the text of each reason."""
     return [
         reason._replace(
-            text=f"{invoice.display_name}: {reason.text}",
-            unblock_on=reason.unblock_on or (reason.unblocked_by and invoice.id),
+            message=Message("{invoice}: {reason}", invoice=invoice.display_name, reason=reason.message),
+            unblock_on=reason.unblock_on or (invoice.id if reason.unblocking_actions else None),
         )
         for reason in reasons
     ]
@@ -122,12 +123,21 @@ def _add_invoice_name(invoice: Invoice, reasons: Sequence[Reason]) -> list[Reaso
 def _summarise(ctx: Context, invoices: Sequence[Invoice]) -> None:
     """Put into the preview how many customers are reminded of how much, and who gets several emails."""
     currency = settings_of(ctx).currency
-    due = f"{amount_text(sum(invoice.due for invoice in invoices), currency)} {currency}"
     counts = Counter(invoice.customer_id for invoice in invoices)
     names = {invoice.customer_id: invoice.customer_name for invoice in invoices}
-    ctx.summary = f"Reminders of {len(invoices)} invoices go to {len(counts)} customers: {due} is to be paid."
+    ctx.summary = Message(
+        "Send reminders for {invoices} to {customers}: {due} to pay.",
+        invoices=Message("{count} invoice", plural="{count} invoices", count=len(invoices)),
+        customers=Message("{count} customer", plural="{count} customers", count=len(counts)),
+        due=Amount(amount_text(sum(invoice.due for invoice in invoices), currency), currency),
+    )
     ctx.warnings += [
-        f"{names[customer]} gets {number} emails, one for each invoice. send_statement lists all of them in one."
+        Message(
+            "{customer} gets {number} emails, one for each invoice. A statement lists them all in one email.",
+            customer=names[customer],
+            number=number,
+            for_programs=Message("send_statement sends it."),
+        )
         for customer, number in counts.items()
         if number > 1
     ]

@@ -45,6 +45,7 @@ from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Email, Paragraph
+from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.moments import ONE_DAY, local_date, parse_moment
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import Door
@@ -54,21 +55,20 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 # Printed on a draft instead of a number.
 _NO_NUMBER = "\N{EM DASH}"
-_NO_BANK_DETAILS = (
-    "The organisation has no bank details, so the invoice does not say where to pay. Add them in settings, under"
-    " Money, first."
+_NO_BANK_DETAILS = Message(
+    "The invoice doesn't say where to pay, because you have no bank details. Add them in settings, under Money, first."
 )
-_HAD_NO_BANK_DETAILS = (
-    "The organisation had no bank details when the invoice was issued, so it does not say where to pay. Tell them that"
+_HAD_NO_BANK_DETAILS = Message(
+    "The invoice doesn't say where to pay, because you had no bank details when it was issued. Tell the customer"
     " yourself."
 )
 # If the last reminder is more recent than this, sending another gives a warning.
 _RECENT_REMINDER = timedelta(days=3)
-TO_FIELD: Any = recipients_field("those the customer has for invoices")
+TO_FIELD: Any = recipients_field("the customer's usual ones for invoices")
 
 
 class SendInvoice(IrreversibleInput):
-    """Which invoice, and how."""
+    """The invoice, and how to send it."""
 
     invoice_id: InvoiceId
     deliver: DeliveryMethod = DELIVER_FIELD
@@ -76,27 +76,27 @@ class SendInvoice(IrreversibleInput):
 
 
 class GetInvoiceProof(Input):
-    """Which invoice."""
+    """The invoice."""
 
     invoice_id: InvoiceId
 
 
 class VoidInvoice(IrreversibleInput):
-    """Which invoice, and why."""
+    """The invoice, and the reason."""
 
     invoice_id: InvoiceId
-    reason: Paragraph = Field(title="Why", description="It stays on the record.")
+    reason: Paragraph = Field(title="Reason", description="Kept with the invoice, e.g. Sent to the wrong customer.")
 
 
 AGAIN_FIELD = Field(
     default=False,
-    title="Again within a day",
-    description="Needed for a second reminder of the same invoice within 24 hours.",
+    title="Remind again within 24 hours",
+    description="Allows a second reminder of the same invoice within 24 hours.",
 )
 
 
 class SendReminder(IrreversibleInput):
-    """Of which invoice."""
+    """The invoice."""
 
     invoice_id: InvoiceId
     to: list[Email] | None = TO_FIELD
@@ -110,13 +110,13 @@ class SendReminder(IrreversibleInput):
     on=INVOICES,
     blocked_by=ListedInvoice.not_sendable,
     emails_outside=True,
-    done_message="The invoice is issued.",
+    done_message="Invoice issued.",
 )
 def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
-    """Issue an invoice and send it to the customer.
+    """Send invoice.
 
-    It gets its number, and stays as it is from then on. Where it is mailed, the mail has its PDF and a link to its
-    page.
+    Issues the invoice: it gets its number and is locked. The email to the customer includes the PDF and a link to view
+    it.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx)
@@ -133,7 +133,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     settlement.update_job_billing(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, after.short_name))
     if given.deliver == "none":
-        ctx.effects.append("Nobody is mailed: hand it over yourself.")
+        ctx.effects.append(Message("No email is sent. Deliver the invoice yourself."))
     email_document(
         ctx,
         EmailedDocument("invoice", after, LinkKind.INVOICE, after.id),
@@ -170,10 +170,19 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
             "sent_at": ctx.now_text,
         },
     )
-    ctx.summary = f"{after.display_name} goes to {after.customer_name}: {after.total_text}, due on {due_on}."
+    ctx.summary = Message(
+        "Send {invoice} to {customer}: {total}, due on {due_on}.",
+        invoice=after.display_name,
+        customer=after.customer_name,
+        total=after.total_amount,
+        due_on=CalendarDate(due_on),
+    )
     if checks.e_invoice.missing:
         ctx.warnings.append(
-            f"It is no e-invoice: {', '.join(map(describe_missing_field, checks.e_invoice.missing))} is missing."
+            Message(
+                "No e-invoice will be included. Missing: {fields}.",
+                fields=[*map(describe_missing_field, checks.e_invoice.missing)],
+            )
         )
     if after.due > 0 and not has_account(snapshot):
         ctx.warnings.append(_NO_BANK_DETAILS)
@@ -187,12 +196,13 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
     api_path="POST /invoices/{invoice_id}/void",
     on=INVOICES,
     blocked_by=ListedInvoice.not_voidable,
-    done_message="The invoice is void.",
+    done_message="Invoice voided.",
 )
 def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
-    """Make an invoice void that was issued by mistake.
+    """Void invoice.
 
-    Only while nothing is paid or credited. It keeps its number, what it billed can be billed again, nobody is mailed.
+    For an invoice issued by mistake, while nothing is paid or credited. It keeps its number, what it billed can be
+    billed again, and no email is sent.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()
@@ -209,10 +219,17 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
             "void_reason": given.reason,
         },
     )
-    ctx.summary = f"{after.display_name} becomes void: {after.customer_name} owes nothing of {after.total_text}."
+    ctx.summary = Message(
+        "Void {invoice}: {customer} no longer owes {total}.",
+        invoice=after.display_name,
+        customer=after.customer_name,
+        total=after.total_amount,
+    )
     if sources.release_all_sources(ctx, after):
-        ctx.effects.append("What it bills can be billed again.")
-    ctx.effects.append("Its number stays in the books, and its PDF gets a stamped copy. Nobody is mailed.")
+        ctx.effects.append(Message("What it bills can be billed again."))
+    ctx.effects.append(
+        Message("The invoice keeps its number and gets a PDF stamped as void. No email is sent to the customer.")
+    )
     settlement.update_job_billing(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, f"{after.short_name}, void", form="void"))
     ctx.emit(InvoiceVoided(after, invoice))
@@ -226,23 +243,29 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     on=INVOICES,
     blocked_by=ListedInvoice.not_remindable,
     emails_outside=True,
-    done_message="The reminder is on its way.",
+    done_message="Reminder sent.",
 )
 def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoice:
-    """Remind a customer of an invoice that is not paid.
+    """Send reminder.
 
-    By a mail with its PDF and the link to its page. A second reminder within a day needs again: true.
+    Chase an unpaid or overdue invoice: emails its PDF and link to the customer again. A second reminder within 24 hours
+    needs again: true.
     """
     after = remind_customer(ctx, invoice, given.to, again=given.again)
-    ctx.summary = f"{after.customer_name} is reminded of {after.display_name}: {after.due_text} is to be paid."
+    ctx.summary = Message(
+        "Remind {customer} of {invoice}: {due} to pay.",
+        customer=after.customer_name,
+        invoice=after.display_name,
+        due=after.due_amount,
+    )
     return after
 
 
 @operation(permission=Permission.INVOICES_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=INVOICES)
 def get_invoice_proof(ctx: Context, _given: GetInvoiceProof, invoice: Invoice) -> ProofOut:
-    """Get a draft of an invoice as it would be printed.
+    """Get draft PDF of invoice.
 
-    Stamped as a draft, without a number, and kept nowhere.
+    Stamped as a draft, without a number, and not stored.
     """
     check_not_issued(invoice)
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
@@ -265,10 +288,22 @@ def remind_customer(
     just_reminded = [] if again else _reasons_if_reminded_today(ctx, invoice)
     raise_if_blocked([*just_reminded, *recipients.reasons])
     if invoice.status != "overdue":
-        ctx.warnings.append(f"{invoice.short_name} is not overdue: there is time until {invoice.due_on}.")
+        ctx.warnings.append(
+            Message(
+                "{invoice} is not overdue yet: it is due on {due_on}.",
+                invoice=invoice.short_name,
+                due_on=CalendarDate(invoice.due_on or ""),
+            )
+        )
     if invoice.reminded_at and ctx.now - parse_moment(invoice.reminded_at) < _RECENT_REMINDER:
         on = local_date(parse_moment(invoice.reminded_at), settings_of(ctx).time_zone)
-        ctx.warnings.append(f"They were reminded of {invoice.short_name} on {on} already.")
+        ctx.warnings.append(
+            Message(
+                "The customer was already reminded of {invoice} on {on}.",
+                invoice=invoice.short_name,
+                on=CalendarDate(on.isoformat()),
+            )
+        )
     # The enclosed PDF stays as it was issued, even if the organisation has added bank details since.
     if not has_account(snapshot_of(invoice)) and _HAD_NO_BANK_DETAILS not in ctx.warnings:
         ctx.warnings.append(_HAD_NO_BANK_DETAILS)
@@ -302,8 +337,14 @@ def _reasons_if_reminded_today(ctx: Context, invoice: Invoice) -> list[Reason]:
     if not invoice.reminded_at or ctx.now - parse_moment(invoice.reminded_at) >= ONE_DAY:
         return []
     on = local_date(parse_moment(invoice.reminded_at), settings_of(ctx).time_zone)
-    text = f"{invoice.customer_name} was reminded of {invoice.short_name} less than a day ago, on {on}."
-    return [Reason(f"{text} Wait, or choose to remind them again (send `again` as true).")]
+    message = Message(
+        "{customer} was reminded of {invoice} less than 24 hours ago, on {on}. Wait, or choose to remind them again.",
+        customer=invoice.customer_name,
+        invoice=invoice.short_name,
+        on=CalendarDate(on.isoformat()),
+        for_programs=Message("To do so, send `again` as true."),
+    )
+    return [Reason(message)]
 
 
 def _reasons_if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
@@ -318,8 +359,12 @@ def _reasons_if_too_late(ctx: Context, invoice: Invoice) -> list[Reason]:
         warn_of_deposits(ctx, quote, except_id=invoice.id)
     if not is_fully_billed(ctx, quote):
         return []
-    text = f"All of {quote.short_name} is on other invoices, which do not take this one off. Delete it, or those drafts"
-    return [Reason(f"{text}, first.", "delete_draft_invoice")]
+    message = Message(
+        "All of {quote} is already on other invoices, which don't deduct this one. Delete this draft, or those drafts"
+        " first.",
+        quote=quote.short_name,
+    )
+    return [Reason(message, instead="delete_draft_invoice")]
 
 
 def _supply_of(ctx: Context, invoice: Invoice, settings: OrganisationSettings) -> Supply | None:
@@ -369,7 +414,11 @@ def _warn_of_money_on_account(ctx: Context, invoice: Invoice) -> None:
         customer=invoice.customer_id,
     )
     if row and row[0]:
-        amount = f"{amount_text(int(row[0]), invoice.currency)} {invoice.currency}"
         ctx.warnings.append(
-            f"{invoice.customer_name} has {amount} on account. allocate_payment puts it to the invoice."
+            Message(
+                "{customer} has {amount} on account, which can be allocated to this invoice.",
+                customer=invoice.customer_name,
+                amount=Amount(amount_text(int(row[0]), invoice.currency), invoice.currency),
+                for_programs=Message("allocate_payment does that."),
+            )
         )

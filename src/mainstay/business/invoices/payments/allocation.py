@@ -8,6 +8,7 @@ from mainstay.business.invoices.payments import settlement
 from mainstay.business.invoices.payments.payment import PAYMENTS, Payment
 from mainstay.business.invoices.store import INVOICES
 from mainstay.kernel.context import Context
+from mainstay.values.message import Amount, Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 
@@ -57,23 +58,32 @@ def release_surplus(ctx: Context, invoice: Invoice, surplus: int) -> None:
 
 def _check_allocation(invoice: Invoice, payment: Payment, difference: int) -> None:
     if invoice.customer_id != payment.customer_id:
-        text = f"{invoice.short_name} is for another customer, {invoice.customer_name}"
-        raise Invalid([Fault("allocations", f"{text}; list_invoices tells this one's")])
+        message = Message(
+            "include {invoice}, which is for another customer, {customer}",
+            invoice=invoice.display_name,
+            customer=invoice.customer_name,
+            for_programs=Message("list_invoices lists the invoices of a customer"),
+        )
+        raise Invalid([Fault("allocations", message)])
     if difference > 0:
         raise_if_blocked(invoice.not_payable())
         if invoice.currency != payment.currency:
-            text = f"{invoice.short_name} is in {invoice.currency}, and the payment in {payment.currency}"
-            raise Invalid([Fault("allocations", f"{text}; credit it, and send another in {payment.currency}")])
-        if difference > invoice.due:
-            difference_text = amount_text(difference, invoice.currency)
-            raise Invalid(
-                [
-                    Fault(
-                        "allocations",
-                        f"puts {difference_text} to {invoice.short_name}, of which {invoice.due_text} is due",
-                    )
-                ]
+            message = Message(
+                "include {invoice}, which is in {invoice_currency}, but the payment is in {currency}: credit the"
+                " invoice and send another in {currency}",
+                invoice=invoice.short_name,
+                invoice_currency=invoice.currency,
+                currency=payment.currency,
             )
+            raise Invalid([Fault("allocations", message)])
+        if difference > invoice.due:
+            message = Message(
+                "put {amount} on {invoice}, but only {due} is due",
+                amount=Amount(amount_text(difference, invoice.currency), invoice.currency),
+                invoice=invoice.short_name,
+                due=invoice.due_amount,
+            )
+            raise Invalid([Fault("allocations", message)])
 
 
 def _store_allocation(ctx: Context, payment_id: str, invoice_id: str, amount: int) -> None:
@@ -95,8 +105,11 @@ def _save_payment(ctx: Context, payment: Payment, shares: Mapping[str, int], num
     allocated = {record_id: amount for record_id, amount in shares.items() if amount}
     unallocated = payment.amount - sum(allocated.values())
     if unallocated < 0:
-        excess = amount_text(-unallocated, payment.currency)
-        raise Invalid([Fault("allocations", f"come to {excess} more than was paid")])
+        message = Message(
+            "add up to {excess} more than was paid",
+            excess=Amount(amount_text(-unallocated, payment.currency), payment.currency),
+        )
+        raise Invalid([Fault("allocations", message)])
     allocations = [
         {"invoiceId": record_id, "invoiceNumber": numbers[record_id], "amount": amount_text(amount, payment.currency)}
         for record_id, amount in allocated.items()

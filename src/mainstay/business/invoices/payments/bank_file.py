@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
+from mainstay.values.message import Message, message_of
 from mainstay.values.money import parse_price, price_to_minor
 from mainstay.values.typed_prices import detect_column_format, find_foreign_currency, normalise_amount, normalise_number
 
@@ -67,11 +68,11 @@ class IncomingPayment(NamedTuple):
     on: str
     amount: str
     text: str
-    problem: str | None = None
+    problem: Message | str | None = None
 
 
 class UnreadableStatement(Exception):
-    """The table cannot be read as a bank statement; the text says what is missing."""
+    """The table cannot be read as a bank statement; the message says what is missing."""
 
 
 def read_incoming_payments(
@@ -122,13 +123,16 @@ def _find_columns(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> _Co
     texts = [index for index, name in enumerate(headings) if any(word in name for word in _TEXT_HEADINGS)]
     missing = [
         what
-        for what, found in (("the date", date_column), ("the amount", amount), ("a text", texts or None))
+        for what, found in (
+            (Message("the date"), date_column),
+            (Message("the amount"), amount),
+            (Message("the description"), texts or None),
+        )
         if found is None
     ]
     if date_column is None or amount is None or missing:
-        missing_text = " and ".join(missing)
         raise UnreadableStatement(
-            f"No column was found for {missing_text}. Name the columns date, amount and description."
+            Message("No column found for {columns}. Name the columns date, amount and description.", columns=[*missing])
         )
     directions = [index for index in range(len(headings)) if index not in {date_column, amount, *texts}]
     return _Columns(date_column, amount, texts, directions, only_directions)
@@ -169,7 +173,7 @@ def _read_entry(cells: Sequence[str], columns: _Columns, reading: _AmountReader)
         amount = _read_amount(found, amount_text, reading)
         on = _read_date(date_text, month_first=reading.country in _MONTH_FIRST) if amount else ""
     except ValueError as error:
-        return IncomingPayment(date_text, amount_text, text, str(error))
+        return IncomingPayment(date_text, amount_text, text, message_of(error))
     return IncomingPayment(on, amount, text) if amount else None
 
 
@@ -200,13 +204,19 @@ def _read_amount(found: re.Match[str] | None, cell: str, reading: _AmountReader)
     """Return an amount as a plain decimal, empty if it is zero; raise ValueError if it cannot be read."""
     text_around = f"{found[1]} {found[3]}" if found else ""
     if mark := find_foreign_currency(text_around, reading.currency):
-        raise ValueError(f"The amount is in {mark}, not in {reading.currency}. Record the payment by hand.")
+        raise ValueError(
+            Message(
+                "The amount is in {mark}, not in {currency}. Record the payment by hand.",
+                mark=mark,
+                currency=reading.currency,
+            )
+        )
     decimal = reading.to_decimal(found[2] if found else cell)
     price = parse_price(decimal)
     try:
         price_to_minor(price, reading.currency)
     except ValueError as error:
-        raise ValueError(f"The amount {error}.") from None
+        raise ValueError(Message("The amount {problem}.", problem=message_of(error))) from None
     return decimal if price else ""
 
 
@@ -225,7 +235,7 @@ def _read_date(cell: str, *, month_first: bool) -> str:
         raise ValueError(_NO_DATE) from None
 
 
-_NO_DATE = "The date cannot be read. Write it as 2026-11-16."
+_NO_DATE = Message("The date can't be read. Write it as {example}.", example="2026-11-16")
 
 
 def _replace_invisible(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Suggests which invoices the entries of a bank statement pay, for somebody to confirm."""
+"""Suggests which invoices the entries of a bank statement pay, to be confirmed by a person."""
 
 import hashlib
 import re
@@ -15,6 +15,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.duplicate_keys import LEGAL_FORMS
 from mainstay.values.fields import Day, Price
+from mainstay.values.message import message_of
 from mainstay.values.model_config import INPUT_CONFIG, OUTPUT_CONFIG
 from mainstay.values.money import amount_text, price_to_minor
 from mainstay.vocabulary.actor import Door
@@ -37,21 +38,22 @@ _IGNORED_WORDS = LEGAL_FORMS | frozenset(_COMMON_NAME_WORDS.split())
 
 
 class StatementEntry(BaseModel):
-    """Something that came in."""
+    """An incoming payment on a bank statement."""
 
     model_config = INPUT_CONFIG
 
-    on: Annotated[Day, Field(description="When it came in.")]
-    amount: Annotated[Price, Field(description="How much.")]
-    text: Annotated[str, Field(max_length=500)] = Field(description="What was written with it.")
+    on: Annotated[Day, Field(description="The booking date.")]
+    amount: Annotated[Price, Field(description='The amount received, e.g. "250.00".')]
+    text: Annotated[str, Field(max_length=500)] = Field(description="The bank's text, with reference and payer.")
 
 
 class FindPaidInvoices(Input):
-    """What came in."""
+    """The incoming payments."""
 
     entries: list[StatementEntry] = Field(
         max_length=MAX_ENTRIES,
-        description="What came in: of each entry the date, the amount and the text of the bank, with the payer's name.",
+        description="Incoming payments of a bank statement, each with its date, its amount and the bank's text with the"
+        " payer's name.",
     )
 
 
@@ -63,12 +65,12 @@ class Suggestion(BaseModel):
     on: str
     amount: MoneyText
     text: str
-    external_ref: str = Field(description="By which the payment is known, so that it is recorded once.")
-    payment_id: str | None = Field(description="Where it is recorded already.")
+    external_ref: str = Field(description="Identifies the entry, so that it is recorded only once.")
+    payment_id: str | None = Field(description="The payment, if it is already recorded.")
     customer_id: str | None
     customer_name: str | None
     allocations: list[ShownAllocation]
-    why: str | None = Field(description="By what it was found.")
+    why: str | None = Field(description="What matched.")
 
 
 class StatementOut(Output):
@@ -87,10 +89,10 @@ class StatementOut(Output):
     is_slow=True,
 )
 def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
-    """Suggest which invoices the entries of a bank statement pay.
+    """Match bank statement to invoices.
 
-    By the number in their text, or by amount and name. Nothing is recorded: record_payment does that, with the
-    allocations and the externalRef that are suggested.
+    Suggests which unpaid invoices the incoming payments are for, by invoice number or by amount and name. Nothing is
+    recorded: record_payment does that, with the suggested allocations and externalRef.
     """
     currency = settings_of(ctx).currency
     repeats: Counter[tuple[str, int, str]] = Counter()
@@ -99,7 +101,7 @@ def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
         try:
             amount = price_to_minor(entry.amount, currency)
         except ValueError as error:
-            raise Invalid([Fault(f"entries.{index}.amount", str(error))]) from None
+            raise Invalid([Fault(f"entries.{index}.amount", message_of(error))]) from None
         key = (entry.on, amount, entry.text)
         repeats[key] += 1
         entries.append((entry, amount, _build_reference(*key, repeats[key])))

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, Field
 
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import Money, amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_text
@@ -35,7 +36,7 @@ def share_out(amount: N, dues: Iterable[N]) -> list[N]:
 
 
 class ShownAllocation(BaseModel):
-    """What of a payment is for an invoice."""
+    """The amount of a payment that is allocated to an invoice."""
 
     model_config = OUTPUT_CONFIG
 
@@ -61,27 +62,27 @@ class PaymentOut(Record):
     customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     status: PaymentStatus = Field(examples=["recorded"])
-    on: str = Field(title="Paid", examples=["2026-11-16"], json_schema_extra={"format": "date"})
+    on: str = Field(title="Paid on", examples=["2026-11-16"], json_schema_extra={"format": "date"})
     amount: MoneyText = Field(examples=["1440.00"])
     currency: str = Field(examples=["GBP"])
     method: PaymentMethod = Field(examples=["bank"])
-    reference: str | None = Field(description="What the customer wrote.", examples=["INV-0207"])
+    reference: str | None = Field(description="The customer's payment reference.", examples=["INV-0207"])
     note: str | None = Field(examples=[None])
     allocations: list[ShownAllocation] = Field(
-        description="For which invoices it is.", examples=[[_EXAMPLE_ALLOCATION]]
+        description="The invoices that it pays.", examples=[[_EXAMPLE_ALLOCATION]]
     )
     unallocated: MoneyText = Field(
-        title="On account", description="What of it is for no invoice yet.", examples=["0.00"]
+        title="On account", description="The amount that is not allocated to an invoice.", examples=["0.00"]
     )
     reversed_at: str | None = Field(title="Reversed", examples=[None], json_schema_extra={"format": "date-time"})
     reversed_on: str | None = Field(
         title="Reversed on",
-        description="The date in the books on which it was taken back.",
+        description="The date of the reversal in the books.",
         examples=[None],
         json_schema_extra={"format": "date"},
     )
-    reverse_reason: str | None = Field(title="Why reversed", examples=[None])
-    external_ref: str | None = Field(title="Reference elsewhere", examples=[None])
+    reverse_reason: str | None = Field(title="Reason for reversing", examples=[None])
+    external_ref: str | None = Field(title="External ID", examples=[None])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +104,21 @@ class Payment(StoredRecord):
     @property
     def display_name(self) -> str:
         """The amount and the date."""
-        return f"{self.amount_text} of {self.on}"
+        return f"{amount_text(self.amount, self.currency)} {self.currency} of {self.on}"
+
+    @property
+    def name_in_message(self) -> Message:
+        """The amount and the date, within a sentence."""
+        return Message(
+            "payment of {amount} on {on}",
+            amount=Amount(amount_text(self.amount, self.currency), self.currency),
+            on=CalendarDate(self.on),
+        )
 
     @property
     def detail(self) -> str:
         """The customer's name."""
         return self.customer_name
-
-    @property
-    def amount_text(self) -> str:
-        """The amount with the currency."""
-        return f"{amount_text(self.amount, self.currency)} {self.currency}"
 
     @property
     def shares(self) -> dict[str, int]:
@@ -122,11 +127,15 @@ class Payment(StoredRecord):
 
     def not_allocatable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be allocated to invoices."""
-        return [Reason(f"The payment {self.display_name} was reversed.")] if self.status == "reversed" else []
+        if self.status != "reversed":
+            return []
+        return [Reason(Message("The {payment} was reversed, so it can't be allocated.", payment=self.name_in_message))]
 
     def not_reversible(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be reversed."""
-        return [Reason(f"The payment {self.display_name} is reversed already.")] if self.status == "reversed" else []
+        if self.status != "reversed":
+            return []
+        return [Reason(Message("The {payment} is already reversed.", payment=self.name_in_message))]
 
 
 def _search_words_of(customer_name: str, reference: str | None, currency: str, amount: int) -> frozenset[str]:
@@ -161,4 +170,4 @@ PAYMENTS = RecordStore(
 # Finds a payment by its reference in another system. After a reversal, the same reference can be recorded again.
 HAS_EXTERNAL_REF = "payment.external_ref = :ref AND payment.status = 'recorded'"
 # How it was made, as an input field.
-PaymentMethodField = Annotated[PaymentMethod, Field(title="Paid by", description="The way the money came.")]
+PaymentMethodField = Annotated[PaymentMethod, Field(title="Payment method", description="How the customer paid.")]

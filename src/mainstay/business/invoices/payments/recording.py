@@ -31,6 +31,7 @@ from mainstay.values.fields import (
     TextLine,
     make_id_validator,
 )
+from mainstay.values.message import Amount, CalendarDate, FieldName, Message, message_of
 from mainstay.values.model_config import INPUT_CONFIG
 from mainstay.values.money import MAX_STORED, amount_text, price_to_minor
 from mainstay.values.search_words import SearchText
@@ -51,27 +52,29 @@ class AllocationInput(BaseModel):
     model_config = INPUT_CONFIG
 
     invoice_id: Annotated[str, _UNPAID_INVOICE] = Field(title="Invoice", description="By id or number.")
-    amount: Price = Field(description='Such as "250.00"; "0" lets it go.')
+    amount: Price = Field(description='E.g. "250.00"; "0" removes the allocation.')
 
 
 class ListPayments(ListInput):
-    """Which payments to list."""
+    """The payments to list."""
 
     starting_after: Annotated[str | None, make_id_validator("payment")] = STARTING_AFTER
     status: PaymentStatusFilter | None = Field(
-        None, description="Only these; `onAccount` are those of which something is for no invoice yet."
+        None, description="Only payments with this status. `onAccount`: not fully allocated to invoices."
     )
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Only of this customer."
+        None, title="Customer", description="Only payments by this customer."
     )
     invoice_id: Annotated[str | None, RecordReference(prefix="invoice")] = Field(
-        None, title="Invoice", description="Only for this invoice, by id or number."
+        None, title="Invoice", description="Only payments for this invoice, by id or number."
     )
-    method: PaymentMethod | None = Field(None, description="Only paid in this way.")
-    from_: Day | None = Field(None, alias="from", title="From", description="Only of this date or later.")
-    until: LastDay | None = Field(None, description="Only of this date or earlier.")
-    text: SearchText | None = Field(None, title="Search", description="Amount, or words of reference or customer.")
-    order: Literal["newest", "date"] = Field("newest", description="Last recorded first, or by the `date` paid.")
+    method: PaymentMethod | None = Field(None, description="Only payments by this method.")
+    from_: Day | None = Field(None, alias="from", title="From", description="Paid on or after this date.")
+    until: LastDay | None = Field(None, description="Paid on or before this date.")
+    text: SearchText | None = Field(
+        None, title="Search", description="Amount, or words in the reference or the customer's name."
+    )
+    order: Literal["newest", "date"] = Field("newest", description="Last recorded first, or last `date` paid first.")
 
     def fixed_order(self) -> str | None:
         """Return the order that fits a filter by date."""
@@ -79,62 +82,62 @@ class ListPayments(ListInput):
 
 
 class GetPayment(Input):
-    """Which payment."""
+    """The payment."""
 
     payment_id: _PaymentId
 
 
 class RecordPayment(Input):
-    """Who paid, how much, when, how, and what for."""
+    """The payment."""
 
     invoice_id: Annotated[str | None, _UNPAID_INVOICE] = Field(
-        None, title="Invoice", description="What was paid, by id or number; what is more stays on account."
+        None, title="Invoice", description="The invoice that was paid, by id or number."
     )
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Who paid; known by the invoice where one is named."
+        None, title="Customer", description="Filled in from the invoice."
     )
-    amount: Price = Field(description='Such as "250.00".')
-    on: StoredDay | None = Field(None, title="Paid on", description="Today where nothing is said.")
+    amount: Price = Field(description='E.g. "250.00".')
+    on: StoredDay | None = Field(None, title="Paid on", description="Default: today.")
     method: PaymentMethodField = "bank"
-    reference: TextLine | None = Field(None, description="What the customer wrote, such as the number of the invoice.")
-    note: Paragraph | None = Field(None, description="For the office alone.")
+    reference: TextLine | None = Field(None, description="The customer's payment reference, e.g. INV-0207.")
+    note: Paragraph | None = Field(None, description="Office only.")
     allocations: list[AllocationInput] | None = Field(
         None,
         max_length=_MAX_INVOICES,
-        title="For several invoices",
-        description="For which invoices; without any, those due first. An empty list (`[]`) leaves it on account.",
+        title="Allocations",
+        description="The invoices to pay. Default: those due first. An empty list (`[]`) leaves it all on account.",
     )
     external_ref: TextLine | None = Field(
-        None, title="Reference elsewhere", description="What a bank or another system calls it; each once."
+        None, title="External ID", description="ID at your bank or in your accounting software. Must be unique."
     )
 
 
 class AllocatePayment(Input):
-    """Which payment, and for which invoices it is."""
+    """The payment and its allocations."""
 
     payment_id: _PaymentId
     allocations: list[AllocationInput] = Field(
         max_length=_MAX_INVOICES,
-        description="How much is for which invoice; those not named stay.",
+        description="The amount for each invoice. Other allocations stay.",
         examples=[[{"invoiceId": "INV-0207", "amount": "250.00"}]],
     )
 
 
 class ReversePayment(IrreversibleInput):
-    """Which payment, and why."""
+    """The payment, and the reason."""
 
     payment_id: _PaymentId
-    reason: Paragraph = Field(title="Why", description="Such as a cheque that bounced.")
+    reason: Paragraph = Field(title="Reason", description="E.g. The cheque bounced.")
     on: StoredDay | None = Field(
-        None, title="Reversed on", description="The date in the books, such as the bank's; today if not sent."
+        None, title="Reversed on", description="The date in the books, e.g. from your bank statement. Default: today."
     )
 
 
 @operation(permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /payments")
 def list_payments(ctx: Context, given: ListPayments) -> PageResult[PaymentOut]:
-    """List payments of customers.
+    """List payments.
 
-    With the invoices they are for, and what is left on account.
+    Money received from customers, with the invoices it paid and what is left on account.
     """
     if given.invoice_id is None:
         return PAYMENTS.page(ctx, given)
@@ -156,9 +159,9 @@ _FOR_INVOICE = (
     doors=API_AND_OFFICE,
 )
 def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
-    """Get a payment.
+    """Get payment.
 
-    With the invoices it is for.
+    With the invoices that it pays.
     """
     return payment
 
@@ -169,12 +172,13 @@ def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
     api_path="POST /payments",
     # It also changes the invoices that it pays.
     only_adds=False,
-    done_message="The payment is recorded.",
+    done_message="Payment recorded.",
 )
 def record_payment(ctx: Context, given: RecordPayment) -> Payment:
-    """Record that a customer paid.
+    """Record payment.
 
-    For one invoice, for several, or for those due first; what is more than is due stays on the customer's account.
+    A customer paid: for one invoice, for several, or for those due first. Overpayment is kept as credit on the
+    customer's account.
     """
     settings = settings_of(ctx)
     invoice: Invoice | None = INVOICES.fetch(ctx, given.invoice_id) if given.invoice_id else None
@@ -208,12 +212,12 @@ def record_payment(ctx: Context, given: RecordPayment) -> Payment:
     api_path="POST /payments/{payment_id}/allocate",
     on=PAYMENTS,
     blocked_by=Payment.not_allocatable,
-    done_message="The payment is put to these invoices.",
+    done_message="Payment allocated.",
 )
 def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> Payment:
-    """Put a payment to invoices, or take it off.
+    """Allocate payment.
 
-    Also what a customer has on account.
+    Choose which invoices a payment, or money on account, pays; or remove it from them.
     """
     wanted, known = _read_allocations(ctx, given.allocations, payment.currency)
     return allocate_to_invoices(ctx, payment, payment.shares | wanted, known)
@@ -225,18 +229,24 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
     api_path="POST /payments/{payment_id}/reverse",
     on=PAYMENTS,
     blocked_by=Payment.not_reversible,
-    done_message="The payment is reversed.",
+    done_message="Payment reversed.",
 )
 def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:
-    """Take back a payment that did not come, or was recorded by mistake.
+    """Reverse payment.
 
-    The invoices that it was for are to be paid again. The books of the day on which it was paid stay as they are: it is
-    taken back on a date of its own.
+    For a payment that bounced or was recorded by mistake: its invoices become unpaid again. The reversal has its
+    own date, so the books of the day of the payment don't change.
     """
     on = _check_reversal_date(ctx, given, payment)
-    ctx.summary = f"The payment {payment.display_name} by {payment.customer_name} is reversed."
+    ctx.summary = Message(
+        "Reverse the {payment} by {customer}.", payment=payment.name_in_message, customer=payment.customer_name
+    )
     ctx.effects.extend(
-        f"{one['invoiceNumber']} is to be paid again: {one['amount']} {payment.currency}."
+        Message(
+            "{amount} of {invoice} becomes unpaid again.",
+            amount=Amount(one["amount"], payment.currency),
+            invoice=one["invoiceNumber"],
+        )
         for one in payment.allocations
     )
     after = allocate_to_invoices(ctx, payment, {})
@@ -250,14 +260,16 @@ OPERATIONS = (list_payments, get_payment, record_payment, allocate_payment, reve
 def _fetch_payer(ctx: Context, given: RecordPayment, invoice: Invoice | None) -> Customer:
     customer_id = given.customer_id or (invoice.customer_id if invoice else None)
     if customer_id is None:
-        raise Invalid([Fault("customerId", "is required without invoiceId: who paid")])
+        raise Invalid([Fault("customerId", Message("is required without {field}", field=FieldName("invoiceId")))])
     customer: Customer = CUSTOMERS.fetch(ctx, customer_id)
     # An archived customer may still pay.
     raise_if_blocked(customer.reasons_if_merged())
     if invoice and invoice.customer_id != customer_id:
-        raise Invalid([Fault("invoiceId", "is an invoice for another customer; list_invoices tells this one's")])
+        hint = Message("list_invoices lists the invoices of a customer")
+        raise Invalid([Fault("invoiceId", Message("is for another customer", for_programs=hint))])
     if invoice and given.allocations is not None:
-        raise Invalid([Fault("allocations", "is not sent with invoiceId: either one invoice, or several")])
+        message = Message("can't be combined with {field}", field=FieldName("invoiceId"))
+        raise Invalid([Fault("allocations", message)])
     return customer
 
 
@@ -265,9 +277,11 @@ def _to_minor_units(price: int, currency: str, field: str) -> int:
     try:
         minor = price_to_minor(price, currency)
     except ValueError as error:
-        raise Invalid([Fault(field, str(error))]) from None
-    if field == "amount" and not 0 < minor <= MAX_STORED:
-        raise Invalid([Fault(field, "is not more than nothing")])
+        raise Invalid([Fault(field, message_of(error))]) from None
+    if field == "amount" and minor <= 0:
+        raise Invalid([Fault(field, Message("must be more than zero"))])
+    if field == "amount" and minor > MAX_STORED:
+        raise Invalid([Fault(field, Message("is too large"))])
     return minor
 
 
@@ -275,7 +289,7 @@ def _check_payment_date(ctx: Context, given: RecordPayment, settings: Organisati
     today = settings.today(ctx).isoformat()
     on = given.on or today
     if on > today:
-        raise Invalid([Fault("on", "lies ahead; a payment is recorded when it has come")])
+        raise Invalid([Fault("on", Message("is in the future: record a payment when it has arrived"))])
     raise_if_blocked(settings.reasons_if_closed(on))
     return on
 
@@ -286,16 +300,22 @@ def _check_reversal_date(ctx: Context, given: ReversePayment, payment: Payment) 
     today = settings.today(ctx).isoformat()
     on = given.on or today
     if on > today:
-        raise Invalid([Fault("on", "is ahead; send today or an earlier date")])
+        raise Invalid([Fault("on", Message("is in the future: choose today or an earlier date"))])
     if on < payment.on:
-        raise Invalid([Fault("on", f"is before the payment, which is of {payment.on}")])
+        message = Message("is before the date of the payment, {paid_on}", paid_on=CalendarDate(payment.on))
+        raise Invalid([Fault("on", message)])
     raise_if_blocked(settings.reasons_if_closed(on))
     return on
 
 
 def _check_external_ref(ctx: Context, ref: str | None) -> str | None:
     if ref and (known := PAYMENTS.find(ctx, HAS_EXTERNAL_REF, ref=ref)):
-        raise Invalid([Fault("externalRef", f"is known already, of the payment {known.display_name} ({known.id})")])
+        message = Message(
+            "already belongs to the {payment}",
+            payment=known.name_in_message,
+            for_programs=Message("it is {payment_id}", payment_id=known.id),
+        )
+        raise Invalid([Fault("externalRef", message)])
     return ref
 
 
@@ -330,7 +350,7 @@ def _read_allocations(ctx: Context, allocations: list[AllocationInput], currency
     for index, allocation in enumerate(allocations):
         invoice = INVOICES.fetch(ctx, allocation.invoice_id)
         if invoice.id in known:
-            raise Invalid([Fault(f"allocations.{index}.invoiceId", "is named twice")])
+            raise Invalid([Fault(f"allocations.{index}.invoiceId", Message("is listed twice"))])
         shares[invoice.id] = _to_minor_units(allocation.amount, currency, f"allocations.{index}.amount")
         known[invoice.id] = invoice
     return _Allocations(shares, known)
@@ -340,13 +360,21 @@ def _warn_of_duplicate(ctx: Context, payment: Payment) -> None:
     is_same = "payment.customer_id = :customer AND payment.on_date = :on AND payment.amount = :amount"
     bound: dict[str, Any] = {"customer": payment.customer_id, "on": payment.on, "amount": payment.amount}
     if PAYMENTS.find(ctx, f"{is_same} AND payment.status = 'recorded' AND payment.id <> :id", id=payment.id, **bound):
-        ctx.warnings.append("Another payment of the same amount and date by them is recorded already. Is it the same?")
+        ctx.warnings.append(
+            Message(
+                "This may be a duplicate: {customer} already has a payment with the same amount and date.",
+                customer=payment.customer_name,
+            )
+        )
 
 
 def _warn_of_unallocated(ctx: Context, payment: Payment) -> Payment:
     if payment.unallocated:
-        unallocated_text = f"{amount_text(payment.unallocated, payment.currency)} {payment.currency}"
         ctx.warnings.append(
-            f"{unallocated_text} of it is for no invoice, and stays on the account of {payment.customer_name}."
+            Message(
+                "{amount} is kept as credit on the account of {customer}.",
+                amount=Amount(amount_text(payment.unallocated, payment.currency), payment.currency),
+                customer=payment.customer_name,
+            )
         )
     return payment

@@ -19,6 +19,7 @@ from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes import store as quoted
 from mainstay.kernel.context import Context
+from mainstay.values.message import Message
 
 
 def settle_invoice(ctx: Context, invoice: Invoice, *, paid: int = 0, credited: int = 0) -> Invoice:
@@ -66,8 +67,11 @@ def update_job_billing(ctx: Context, job_id: str | None) -> None:
         changes["status"] = "closed" if closes else "done"
     after = jobs.save(ctx, before, changes)
     if closes or opens:
-        why = "is closed: all of it is invoiced and paid" if closes else "is not closed any more: it is not paid"
-        ctx.effects.append(f"{before.display_name} {why}.")
+        ctx.effects.append(
+            Message("{job} is closed, because everything is invoiced and paid.", job=before.display_name)
+            if closes
+            else Message("{job} is reopened as done, because it is no longer fully paid.", job=before.display_name)
+        )
     emit_job_updated(ctx, after, before)
 
 

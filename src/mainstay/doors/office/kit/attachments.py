@@ -29,6 +29,7 @@ from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.deadline import reset_deadline
 from mainstay.infrastructure.file_types import ExaminedFile, UnacceptedFile, to_single_line_name
 from mainstay.kernel.catalogue import check_permission
+from mainstay.values.message import Message
 from mainstay.values.sizes import size_text
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
 
@@ -83,7 +84,7 @@ class DocumentPages:
         shared_input: dict[str, object] = {"recordId": record, "visibility": fields.get("visibility", "field")}
         try:
             if not uploaded_files:
-                raise Invalid([Fault("File", "is missing. Choose one first")])
+                raise Invalid([Fault("File", Message("is missing"))], Message("Choose a file first."))
             for _uploaded in uploaded_files:
                 await self.office.count_upload(request, "documents", DOCUMENTS_AN_HOUR)
             contents = await self._examine_files(request, uploaded_files)
@@ -97,7 +98,7 @@ class DocumentPages:
                 "refused.html",
                 request,
                 status_of(refusal),
-                title="Nothing was added",
+                title="Files not added",
                 text=f"{refusal.text.rstrip('.')}.",
                 back=back,
                 back_words="Back",

@@ -54,7 +54,7 @@ class LineFaults(NamedTuple):
         if not isinstance(refusal, Invalid):
             return cls({}, refusal_variables(refusal)["problem"], status_of(refusal))
         faults, others = edits.split_faults(refusal)
-        problem = f"{'; '.join(others).rstrip('.')}." if others else None
+        problem = " ".join(others) or None
         return cls(faults, problem, status_of(refusal))
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.edit_conflicts import MARKS_FIELD, EditConflict, FormFields, ShownMarks, build_marks
+from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.values.choices import to_label
 from mainstay.values.ids import is_id
 from mainstay.vocabulary.refusal import Invalid
@@ -23,8 +24,8 @@ _TEXT_LINE_FIELDS = ("description",)
 _ITEM_LINE_FIELDS = (*TEXT_FIELDS, *DECIMAL_FIELDS, "taxRateId")
 # The labels of the fields, in display order. A heading or a text is labelled by its kind.
 LINE_LABELS = {
-    ITEM_FIELD: "From the price list",
-    "description": "What it is",
+    ITEM_FIELD: "Price list item",
+    "description": "Description",
     "quantity": "Quantity",
     "unit": "Unit",
     "unitPrice": "Price",
@@ -56,7 +57,9 @@ class LineRow:
         """Return the faults of the row in the order of its fields, each with the id of the input to link to."""
         order = [*(name for name in LINE_LABELS if name in self.faults), *(self.faults.keys() - LINE_LABELS.keys())]
         inputs = [(name if name in self.fields else "description", name) for name in order]
-        return [(f"{self.id}-{target}", f"{self.label(name)} {self.faults[name]}") for target, name in inputs]
+        return [
+            (f"{self.id}-{target}", problem_sentence(self.label(name), self.faults[name])) for target, name in inputs
+        ]
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class LineEdits:
             elif fault.field == ITEM_FIELD:
                 by_row.setdefault(NEW_LINE, {})[ITEM_FIELD] = fault.problem
             else:
-                others.append(f"{fault.field} {fault.problem}")
+                others.append(problem_sentence(to_label(fault.field), fault.problem))
         return by_row, others
 
 

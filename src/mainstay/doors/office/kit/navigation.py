@@ -1,6 +1,7 @@
 """Navigation of the office: its areas in groups, and what a person needs to see each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
@@ -106,7 +107,7 @@ SIDEBAR_GROUPS: tuple[tuple[Area, ...], ...] = (
     ),
 )
 DEVELOPER_AREAS = (
-    Area("API Keys", "/settings/developer/keys", operation=list_keys),
+    Area("API keys", "/settings/developer/keys", operation=list_keys),
     Area("MCP", "/settings/developer/mcp", operation=list_connections),
     Area("Webhooks", "/settings/developer/webhooks", operation=list_webhooks),
 )
@@ -115,13 +116,13 @@ SETTINGS_AREAS: tuple[Area, ...] = (
     Area("Work", "/settings/work-rules", operation=get_settings),
     Area("Money", "/settings/documents", operation=get_settings),
     Area("Taxes", "/settings/taxes", operation=list_tax_rates),
-    Area("Mail texts", "/settings/mail-texts", operation=get_settings),
+    Area("Email texts", "/settings/mail-texts", operation=get_settings),
     Area("Your account", "/settings/account"),
     Area("Developer", "/settings/developer", areas=DEVELOPER_AREAS),
     Area("Import", "/settings/import", operation=create_customer),
     Area("Export", "/settings/export", permission=EXPORT_PERMISSION),
     Area("Activity", "/settings/activity", operation=list_activity),
-    Area("Not done", "/settings/work", operation=list_failed_work),
+    Area("Failed tasks", "/settings/work", operation=list_failed_work),
 )
 # The entries of the button "New".
 NEW_MENU: Sequence[Area] = (
@@ -141,3 +142,15 @@ NEW_MENU: Sequence[Area] = (
     Area("API key", "/settings/developer/keys/new", operation=create_key),
     Area("Webhook", "/settings/developer/webhooks/new", operation=create_webhook),
 )
+
+
+def find_area(path: str) -> Area | None:
+    """Return the area to which an address belongs: the one with the longest address above it."""
+    above = [area for area in _walk_areas() if path == area.path or path.startswith(f"{area.path}/")]
+    return max(above, key=lambda area: len(area.path), default=None)
+
+
+def _walk_areas() -> Iterator[Area]:
+    """Yield all areas, without those that only contain others."""
+    for area in (*chain.from_iterable(SIDEBAR_GROUPS), *SETTINGS_AREAS):
+        yield from area.areas or (area,)

@@ -16,14 +16,15 @@ from mainstay.doors.office.kit import navigation
 from mainstay.doors.office.kit.navigation import Area
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import View
+from mainstay.doors.pages.field_labels import duration_fields_of, field_label, labels_of
 from mainstay.doors.pages.form_fields import FormField, id_field_of
 from mainstay.doors.pages.forms import FormTooLong, query_parameters, take_once_token
 from mainstay.doors.pages.interrupted_forms import NOT_STORED
-from mainstay.doors.pages.localised_text import localise_answer, localise_refusal
+from mainstay.doors.pages.localised_text import localise_text
+from mainstay.doors.pages.message_format import PageFormat, label_in_text, problem_sentence
 from mainstay.doors.pages.one_time_secrets import OneTimeSecrets
 from mainstay.doors.pages.rendering import render_template
 from mainstay.doors.pages.session import TYPED_PARAMETER, Visitor, Visitors
-from mainstay.doors.pages.speech import TextRewriter
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.identity.secrets import hash_secret
 from mainstay.identity.sign_in import InvalidLink, WrongCredentials
@@ -31,10 +32,21 @@ from mainstay.kernel.catalogue import Catalogue, check_permission, is_permitted
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.values.ids import is_id
+from mainstay.values.message import Message
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
-from mainstay.vocabulary.refusal import Conflict, Forbidden, Invalid, Lapsed, NotFound, Refusal, Stale, TooManyRequests
+from mainstay.vocabulary.refusal import (
+    Conflict,
+    Fault,
+    Forbidden,
+    Invalid,
+    Lapsed,
+    NotFound,
+    Refusal,
+    Stale,
+    TooManyRequests,
+)
 
 NO_INPUT: Mapping[str, object] = MappingProxyType({})
 NO_RECORDS: Mapping[str, int] = MappingProxyType({})
@@ -60,12 +72,12 @@ _STATUSES: dict[type[Refusal], int] = {
 
 # Notices of actions that are not operations on records. The address carries only the key.
 NOTICES = {
-    "password": "Your password is changed. Every other sign-in has ended.",
-    "ended": "The sign-in has ended.",
-    "others-ended": "Every other sign-in has ended.",
-    "reset": "Your new password is set. Sign in with it.",
-    "signed-out": "You are signed out.",
-    "unchanged": "Nothing was changed, so nothing was saved.",
+    "password": "Password changed. You've been signed out everywhere else.",
+    "ended": "Signed out on that device.",
+    "others-ended": "Signed out everywhere else.",
+    "reset": "Password changed. Sign in with your new password.",
+    "signed-out": "You've signed out.",
+    "unchanged": "No changes to save.",
 }
 
 
@@ -143,11 +155,6 @@ class OfficePages:
         """All operations by name."""
         return {operation.name: operation for operation in self.catalogue.operations}
 
-    @cached_property
-    def rewriter(self) -> TextRewriter:
-        """The rewriter of texts of operations for people."""
-        return TextRewriter(self.catalogue.operations)
-
     def require_sign_in(self, view: OfficeView) -> View:
         """Wrap a page so that it needs a signed-in person of an organisation. Others are sent to sign in."""
 
@@ -166,7 +173,9 @@ class OfficePages:
                 # The address of an operation on a record is below that of the record.
                 return self.render_refusal(office_request, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
             except Refusal as refusal:
-                return self.render_refusal(office_request, refusal, refusal.text)
+                return self.render_refusal(
+                    office_request, refusal, PageFormat(office_request.display).render(refusal.message or refusal.text)
+                )
             finally:
                 for file in chain.from_iterable(office_request.uploaded_files.values()):
                     file.path.unlink(missing_ok=True)
@@ -202,12 +211,20 @@ class OfficePages:
     ) -> dict[str, Any]:
         """Return what an operation would answer: it is performed and rolled back."""
         try:
+            details = RequestDetails(
+                request.http_request.id, message_format=self._message_format(request, operation, operation_input)
+            )
             result = await self.visitors.runner.run_change(
-                request.actor.organisation, self._dry_run, request, operation, orjson.dumps(dict(operation_input))
+                request.actor.organisation,
+                self._dry_run,
+                request,
+                operation,
+                orjson.dumps(dict(operation_input)),
+                details,
             )
         except Refusal as refusal:
             raise self.translate_refusal(request, operation, operation_input, refusal) from None
-        return self._translate_answer(request, operation_input, result)
+        return result
 
     async def list_records(
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
@@ -217,9 +234,11 @@ class OfficePages:
             request, operation, operation_input, RequestDetails(request.http_request.id, with_actions=True)
         )
 
-    def _dry_run(self, request: OfficeRequest, operation: Operation, raw: bytes) -> dict[str, Any]:
+    def _dry_run(
+        self, request: OfficeRequest, operation: Operation, raw: bytes, details: RequestDetails
+    ) -> dict[str, Any]:
         with self.visitors.performer.open_batch(request.actor.organisation, commit=False) as batch:
-            answer = batch.perform(operation, request.actor, raw, RequestDetails(request.http_request.id))
+            answer = batch.perform(operation, request.actor, raw, details)
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
 
@@ -231,6 +250,8 @@ class OfficePages:
         details: RequestDetails,
     ) -> dict[str, Any]:
         runner, performer = self.visitors.runner, self.visitors.performer
+        if operation.changes:
+            details = details._replace(message_format=self._message_format(request, operation, operation_input))
         try:
             answer = await runner.perform(
                 performer, operation, request.actor, orjson.dumps(dict(operation_input)), details
@@ -240,25 +261,36 @@ class OfficePages:
         result: dict[str, Any] = orjson.loads(answer.body)
         if answer.is_preview:
             result["unblocks"] = answer.unblocking_actions
-        return self._translate_answer(request, operation_input, result) if operation.changes else result
+        return result
 
     def translate_refusal(
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], refusal: Refusal
     ) -> Refusal:
-        """Rewrite and localise a refusal for the person."""
+        """Render a refusal for the person. Each fault stays assigned to its field."""
         if isinstance(refusal, Invalid) and any(fault.field == "Idempotency-Key" for fault in refusal.faults):
             return Conflict(_SENT_BEFORE)
-        return localise_refusal(
-            self.rewriter.rewrite_refusal(refusal, operation), request.display, _texts_of(operation_input)
-        )
+        message_format = self._message_format(request, operation, operation_input)
+        if not isinstance(refusal, Invalid):
+            refusal.message = message_format.render(refusal.message)
+            return refusal
+        labels, durations = labels_of(operation.input), duration_fields_of(operation.input)
+        problems = [
+            (fault.field, message_format.render_problem(fault.message, is_duration=fault.field in durations))
+            for fault in refusal.faults
+        ]
+        sentences = [problem_sentence(field_label(field, labels), problem) for field, problem in problems]
+        return Invalid([Fault(field, problem) for field, problem in problems], " ".join(sentences))
 
-    def _translate_answer(
-        self, request: OfficeRequest, operation_input: Mapping[str, object], result: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Rewrite and localise the sentences of an answer or a preview."""
-        for texts in {"blockers", "warnings"} & result.keys():
-            result[texts] = [self.rewriter.rewrite(text) for text in result[texts]]
-        return localise_answer(result, request.display, _texts_of(operation_input))
+    def _message_format(
+        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
+    ) -> PageFormat:
+        """Return how the messages of an operation are rendered for the person."""
+        labels, typed = labels_of(operation.input), [text for text in operation_input.values() if isinstance(text, str)]
+        return PageFormat(
+            request.display,
+            labels,
+            lambda text: localise_text(text, request.display, typed),
+        )
 
     async def read_form(self, request: OfficeRequest, form_fields: Sequence[FormField] = ()) -> dict[str, str]:
         """Return the text fields of a sent form, and receive the files of its file fields."""
@@ -304,7 +336,7 @@ class OfficePages:
         if not (
             await self.visitors.rate_limits.take(f"{counter} of {request.actor.organisation}", limit, 3600.0)
         ).accepted:
-            raise TooManyRequests("There were too many files within an hour. Wait a while, then try again.")
+            raise TooManyRequests(Message("Too many files were uploaded within an hour. Try again later."))
 
     def render_page(
         self, template: str, request: OfficeRequest, status: int = 200, *, headers: Headers = (), **shown: Any
@@ -337,10 +369,10 @@ class OfficePages:
 
     def render_refusal(self, request: OfficeRequest, refusal: Refusal, text: str, back: str = "") -> Response:
         """Render a page that shows a refusal."""
-        title = "Nothing here" if isinstance(refusal, NotFound) else "That is not possible"
-        if isinstance(refusal, NotFound) and text == refusal.text:
-            # The refusal names an id, which means nothing to people.
-            text = f"There is no such {refusal.label}, or you are not shown it. The search finds what there is."
+        title = _refusal_title(refusal)
+        explanation = _explain_missing_record(refusal, text) or _explain_missing_access(request, refusal)
+        if explanation:
+            text = PageFormat(request.display).render(explanation)
         return self.render_page("refused.html", request, status_of(refusal), title=title, text=text, back=back, area="")
 
     def path_of(self, record_id: str) -> str:
@@ -370,18 +402,41 @@ class OfficePages:
         """Return the notice of what was just done, for the page after it."""
         key = query_parameters(request.http_request).get("done", "")
         operation = self.operations.get(key)
-        return operation.done_message if operation else NOTICES.get(key)
+        notice = operation.done_message if operation else NOTICES.get(key)
+        return request.display.translations.gettext(notice) if notice else None
 
 
 _SENT_BEFORE = (
-    "This form was sent before with something else in it, so nothing was done now. Look at it once more, then send it."
+    "This form was already sent with different content, so nothing was saved now. Check it, then send it again."
 )
-RESTORED_NOTICE = "You are signed in again, and the form is as you left it. Nothing was sent yet."
-_CHANGED_SINCE = "Someone has changed this since you opened it, so nothing was done."
+RESTORED_NOTICE = "You're signed in again, and the form is as you left it. Nothing has been saved yet."
+_CHANGED_SINCE = "Someone else changed this after you opened it, so nothing was saved."
 
 
-def _texts_of(operation_input: Mapping[str, object]) -> list[str]:
-    return [value for value in operation_input.values() if isinstance(value, str)]
+def _refusal_title(refusal: Refusal) -> str:
+    """Return the title of a page that shows a refusal."""
+    if isinstance(refusal, NotFound):
+        return "Not found"
+    if isinstance(refusal, Forbidden):
+        return "No access"
+    return "Not changed" if isinstance(refusal, Stale) else "Something needs attention"
+
+
+def _explain_missing_record(refusal: Refusal, text: str) -> Message | None:
+    """Return the message for a missing record. The refusal itself names an id, which means nothing to people."""
+    if not isinstance(refusal, NotFound) or text != refusal.text:
+        return None
+    return Message(
+        "{record} not found. It may have been deleted, or you don't have access.", record=refusal.label.capitalize()
+    )
+
+
+def _explain_missing_access(request: OfficeRequest, refusal: Refusal) -> Message | None:
+    """Return the message for an area that the person cannot use at all."""
+    area = navigation.find_area(request.http_request.path) if isinstance(refusal, Forbidden) else None
+    if area is None or request.usable_areas([area]):
+        return None
+    return Message("You don't have access to {area}. Ask an owner or admin.", area=label_in_text(area.name))
 
 
 def id_input_of(operation: Operation, record_id: str) -> dict[str, object]:

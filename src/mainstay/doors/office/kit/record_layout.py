@@ -12,15 +12,17 @@ from mainstay.doors.office.kit.record_panels import PANELS, RelatedList
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cells
 from mainstay.doors.pages.form_fields import Choices, id_field_of
+from mainstay.doors.pages.formatting import drop_technical_text
 from mainstay.doors.pages.localised_text import localise_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import Output
 
 # How a document can be delivered when it is sent.
-DELIVERY_CHOICES: Choices = (("email", "By mail"), ("none", "Not by mail: it is handed over otherwise"))
+DELIVERY_CHOICES: Choices = (("email", "By email"), ("none", "Don't email (print it or hand it over)"))
 
 
 class Action(NamedTuple):
@@ -80,12 +82,12 @@ class RecordLayout:
     # Fields left out of forms because they have a page of their own, and fields that come first.
     skipped_fields: frozenset[str] = frozenset()
     first_fields: tuple[str, ...] = ()
-    empty_text: str = "There is nothing to show."
+    empty_text: str = "Nothing here yet."
     base_template: str = "shell.html"
     # If there is no list: the path of the list of the records that it belongs to.
     parent_path: str = ""
     # The warning on a record's page if the last email about it could not be sent. `{problem}` is the reason.
-    email_warning: str = "The last mail about this could not be sent: {problem}"
+    email_warning: str = "The last email about this could not be sent: {problem}"
     # Templates with parts that only this kind of record has: above its list, above its fields, and below them.
     list_header: str | None = None
     page_header: str | None = None
@@ -97,6 +99,8 @@ class RecordLayout:
     accepts_additions: Callable[[RecordJson], bool] = lambda _record: True
     # Fields with custom text, given the record and the viewer's time zone.
     field_texts: Mapping[str, Callable[[RecordJson, str], str]] = field(default_factory=dict)
+    # By operation: the line below the title of its form, if the description of the operation does not suit people.
+    form_leads: Mapping[str, str] = field(default_factory=dict)
     # By operation: a template shown above its form.
     form_headers: Mapping[str, str] = field(default_factory=dict)
     # By operation: a custom part of its form, instead of fields that are left out.
@@ -129,15 +133,19 @@ class RecordLayout:
     def form_heading(self, operation: Operation, record: RecordJson | None) -> dict[str, str]:
         """Return the title and the button label of an operation's form."""
         if record is None:
-            return {"title": title_of_new(operation), "submits": submit_label(operation)}
+            return {"title": title_of_new(operation), "submits": label_of_new(operation)}
         if operation.name in self.purposes and (purpose := self.purposes[operation.name](record)):
             return {"title": f"{purpose} {self.title.lower()}", "submits": purpose}
-        return {"title": operation.title, "submits": submit_label(operation)}
+        return {"title": title_of_form(operation, record), "submits": submit_label(operation)}
+
+    def form_lead(self, operation: Operation) -> str:
+        """Return the line below the title of an operation's form."""
+        return self.form_leads.get(operation.name, drop_technical_text(operation.description))
 
     def check_purpose(self, operation: Operation, record: RecordJson) -> None:
         """Raise Conflict if the form has no purpose in the current state of the record."""
         if operation.name in self.purposes and self.purposes[operation.name](record) is None:
-            raise Conflict("This cannot be done with it as it is now. Its own page shows what can be.")
+            raise Conflict(Message("This isn't possible any more. Its page shows what you can do now."))
 
     def is_required(self, name: str, fields: Mapping[str, str]) -> bool:
         """Return whether an optional field is required because of the value of another field."""
@@ -229,7 +237,9 @@ def verb_of(operation: Operation) -> str:
 
 def button_label(operation: Operation) -> str:
     """Return a button label: `Rotate secret` for `rotate_webhook_secret`, `Create webhook` for `create_webhook`."""
-    return to_label(_name_without_noun(operation) if operation.on else operation.name)
+    verb = _name_without_noun(operation) if operation.on else operation.name
+    # With the noun, because "Cancel" alone could mean closing the menu or the form.
+    return to_label(operation.name if verb == "cancel" else verb)
 
 
 def label_with_noun(operation: Operation) -> str:
@@ -239,24 +249,39 @@ def label_with_noun(operation: Operation) -> str:
 
 
 def label_of_new(operation: Operation) -> str:
-    """Return the label of a button that creates a record: `Create webhook`, and `Add site` for `save_site`."""
-    return to_label(operation.name.replace("save_", "add_", 1) if operation.creates_without_id else operation.name)
+    """Return the label of a button that creates a record: `Create quote`, and `Add site` for `save_site`."""
+    verb, _, noun = operation.name.partition("_")
+    return to_label(f"{_CREATE_VERBS.get(verb, verb)}_{noun}")
 
 
 def title_of_new(operation: Operation) -> str:
-    """Return the title of the form for a new record: `New site` if the same operation also edits one."""
-    is_saved = operation.name.startswith("save_")
-    return to_label(operation.name.replace("save_", "new_", 1)) if is_saved else operation.title
+    """Return the title of the form for a new record: `New job`, or `Log hours`."""
+    verb, _, noun = operation.name.partition("_")
+    return to_label(f"new_{noun}") if verb in {"create", *_CREATE_VERBS} else operation.title
+
+
+def title_of_form(operation: Operation, record: RecordJson) -> str:
+    """Return the title of an operation's form: `Edit job`, or with the record's number `Void invoice INV-0213`."""
+    if operation.on and _name_without_noun(operation) == "edit":
+        return label_with_noun(operation)
+    return add_number(operation.title, operation, record)
+
+
+def add_number(label: str, operation: Operation, record: RecordJson) -> str:
+    """Add the number of a record to a label that ends with what the record is."""
+    noun, number = operation.on.label.lower() if operation.on else "", record.get("number")
+    return f"{label} {number}" if noun and number and label.lower().endswith(f" {noun}") else label
 
 
 def submit_label(operation: Operation) -> str:
-    """Return the label of the button that sends a form."""
+    """Return the label of the button that sends the form of a record."""
     if operation.is_irreversible:
-        return "Show what would happen"
-    if _name_without_noun(operation) == "cancel":
-        # With the noun, because "Cancel" alone could mean cancelling the form.
-        return to_label(operation.name)
+        return to_label(f"review_and_{operation.name.partition('_')[0]}")
     return "Save" if _name_without_noun(operation) == "edit" else button_label(operation)
+
+
+# Verbs of operations that create records, with the verbs that people read.
+_CREATE_VERBS = {"draft": "create", "save": "add"}
 
 
 def _name_without_noun(operation: Operation) -> str:

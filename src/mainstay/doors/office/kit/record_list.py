@@ -16,6 +16,7 @@ from mainstay.doors.pages.display import column_labels, drop_empty_cells, is_amo
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
 from mainstay.vocabulary.refusal import Invalid
@@ -243,4 +244,4 @@ def _empty_page_of(invalid: Invalid) -> tuple[RecordJson, str]:
     for fault in invalid.faults:
         if fault.field != SEARCH_FIELD:
             raise invalid
-    return _EMPTY_PAGE, f"What you look for {invalid.faults[0].problem}."
+    return _EMPTY_PAGE, problem_sentence("Search", invalid.faults[0].problem)

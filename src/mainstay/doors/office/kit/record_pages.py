@@ -12,6 +12,8 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup
+
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import (
@@ -24,7 +26,7 @@ from mainstay.doors.office.kit.office_pages import (
     refusal_variables,
     status_of,
 )
-from mainstay.doors.office.kit.record_layout import RecordLayout, verb_of
+from mainstay.doors.office.kit.record_layout import RecordLayout, add_number, title_of_form, verb_of
 from mainstay.doors.office.kit.record_links import add_links
 from mainstay.doors.office.kit.record_list import RecordList
 from mainstay.doors.office.kit.record_panels import (
@@ -280,7 +282,10 @@ class RecordPages:
             of=self.layout,
             operation=operation,
             record=record,
-            deed=to_label(operation.name),
+            title=title_of_form(operation, record),
+            lead=self.layout.form_lead(operation),
+            sends=operation.name.startswith("send_"),
+            deed=add_number(to_label(operation.name), operation, record),
             called=self.layout.localised_title_of(record, request.display),
             path=self.layout.path_of(record["id"]),
             version=record.get("version"),
@@ -369,6 +374,7 @@ class RecordPages:
             status_of(refusal),
             of=self.layout,
             operation=operation,
+            lead=self.layout.form_lead(operation),
             record=record,
             called=self.layout.localised_title_of(record, request.display) if record else None,
             path=self.layout.path_of(record["id"]) if record else self.layout.path,
@@ -395,13 +401,13 @@ class RecordPages:
         return redirect(f"{path}?{urlencode({'done': operation.name})}", cookies)
 
     def _find_notice(self, request: OfficeRequest, record: RecordJson) -> str | None:
-        """Return the notice of what was just done, with the record's number if it has one."""
-        notice, noun, number = (
-            self.office.find_notice(request),
-            self.layout.get_operation.output.noun,
-            record.get("number"),
-        )
-        return notice.replace(f"The {noun} ", f"{noun.capitalize()} {number} ", 1) if notice and number else notice
+        """Return the notice of what was just done, with the record's number or name as a link: `Quote Q-0069 sent.`."""
+        notice, noun = self.office.find_notice(request), to_label(self.layout.get_operation.output.noun)
+        called = record.get("number") or record.get("name")
+        if notice is None or not called or not notice.startswith(f"{noun} "):
+            return notice
+        link = Markup('<a href="{}"><bdi>{}</bdi></a>').format(self.layout.path_of(record["id"]), called)
+        return Markup("{} {}{}").format(noun, link, notice.removeprefix(noun))
 
     @property
     def _record_list(self) -> RecordList:

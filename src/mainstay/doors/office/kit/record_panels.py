@@ -215,7 +215,7 @@ class Panel(NamedTuple):
 PANELS = {
     NOTES_PANEL: Panel("Notes", list_notes, _build_notes),
     "files": Panel("Photos and files", list_documents, _build_files),
-    "history": Panel("What happened", get_history, _build_history),
+    "history": Panel("History", get_history, _build_history),
 }
 # The panels of settings-like records and of files, which have no files.
 PANELS_WITHOUT_FILES = (NOTES_PANEL, "history")

@@ -9,9 +9,10 @@ from typing import Any, get_args
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.form_fields import Choices, FormField, to_operation_input
-from mainstay.doors.pages.formatting import format_date
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.kernel.operation import Operation
 from mainstay.values.ids import is_id
+from mainstay.values.message import Amount, CalendarDate, Message, message_of
 from mainstay.values.search_words import MAX_TEXT_LENGTH, MAX_WORDS
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 
@@ -20,6 +21,7 @@ RecordJson = dict[str, Any]
 # What a field refers to: the id prefix of the kind of record, and the status that it must have.
 ReferenceTarget = tuple[str, str | None]
 
+_NOT_FOUND = Message("was not found. Check the spelling, or type more of it")
 # The most records in a pick list, and the size of a page. If there are more, the field is typed.
 _MAX_LISTED = 100
 # The most records in a list of tick boxes. If there are more, the field is left out.
@@ -32,9 +34,9 @@ _CUSTOMER_FIELD = "customerId"
 _SEPARATOR = " · "
 _NO_FILTERS: Mapping[str, str] = MappingProxyType({})
 # Shown instead of a record that the viewer may not see.
-_NOT_SHOWN = "(not shown to you)"
+_NOT_SHOWN = "(no access)"
 # Shown for an id that has no page: a series of visits.
-_NAMELESS = "this one"
+_NAMELESS = "this series"
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class ReferenceFields:
                 try:
                     resolved_fields[field.name] = await self.find_record(request, field.refers_to, typed, filters)
                 except ValueError as problem:
-                    faults.append(Fault(field.name, str(problem)))
+                    page_format = PageFormat(request.display)
+                    faults.append(Fault(field.name, page_format.render_problem(message_of(problem))))
         if faults:
             raise Invalid(faults)
         return resolved_fields
@@ -190,7 +193,7 @@ class ReferenceFields:
         list_operation = self.office.catalogue.list_operations.get(kind)
         words = typed.partition(_SEPARATOR)[0].split()[:MAX_WORDS]
         if list_operation is None or not request.can_perform(list_operation) or not words:
-            raise ValueError("is not known here; type more of it")
+            raise ValueError(_NOT_FOUND)
         search = {"limit": _MAX_LISTED, "text": " ".join(words)[:MAX_TEXT_LENGTH].strip()}
         allowed = {name: value for name, value in filters.items() if name in _input_names(list_operation)}
         try:
@@ -198,7 +201,7 @@ class ReferenceFields:
             if allowed and not page["data"]:
                 page = await self.office.perform(request, list_operation, search)
         except Invalid:
-            raise ValueError("is not known here; type more of it") from None
+            raise ValueError(_NOT_FOUND) from None
         hits = {hit["id"]: (record_title_of(hit), _title_with_detail(hit)) for hit in page["data"]}
         matches = {
             record_id: titles for record_id, titles in hits.items() if typed.casefold() in map(str.casefold, titles)
@@ -206,11 +209,11 @@ class ReferenceFields:
         if len(matches) == 1:
             return str(next(iter(matches)))
         if not matches:
-            raise ValueError("was not found; look whether it is written so")
+            raise ValueError(_NOT_FOUND)
         names = "; ".join(detailed for _, detailed in list(matches.values())[:_MAX_NAMED])
-        raise ValueError(
-            f"could be one of several: {names}{' and more' if len(matches) > _MAX_NAMED else ''}. Type more of it"
-        )
+        if len(matches) > _MAX_NAMED:
+            raise ValueError(Message("could be one of several: {names} and more. Type more of it", names=names))
+        raise ValueError(Message("could be one of several: {names}. Type more of it", names=names))
 
     async def _to_title_fields(self, request: OfficeRequest, field: FormField, text: str) -> dict[str, str]:
         """Return the title of a record with the hidden field of its id. Text that is no id stays as typed."""
@@ -316,7 +319,8 @@ def _title_with_detail(record: RecordJson) -> str:
 def _format_due(record: RecordJson, display: DisplaySettings) -> str:
     if not record.get("due") or not record["dueOn"]:
         return ""
-    return f"{display.format_money(record['due'])} {record['currency']}, due {format_date(record['dueOn'])}"
+    due, due_on = Amount(record["due"], record["currency"]), CalendarDate(record["dueOn"])
+    return PageFormat(display).render(Message("{amount}, due {date}", amount=due, date=due_on))
 
 
 def _choice_label(record: RecordJson, status: str | None, display: DisplaySettings) -> str:

@@ -101,7 +101,7 @@ def generate_rows(
     yield [column.label for column in columns]
     for number, record in enumerate(records):
         if number == max_rows:
-            yield [f"Only the first {max_rows:,} are here. Narrow the list to get the others."]
+            yield [f"Only the first {max_rows:,} rows are included. Filter the list to get the others."]
             return
         yield [column.text(record) for column in columns]
 

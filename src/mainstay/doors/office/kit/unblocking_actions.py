@@ -46,12 +46,12 @@ class UnblockingFinder:
         self,
         request: OfficeRequest,
         refused: Operation,
-        unblocks: Iterable[tuple[str, str | None]],
+        unblocks: Iterable[tuple[str, str | None, bool]],
         record: RecordJson | None,
     ) -> list[Action]:
         """Return each action once, without the refused operation itself, whose form is displayed already."""
         actions: dict[str, Action] = {}
-        for name, record_id in unblocks:
+        for name, record_id, _ in unblocks:
             operation = self.office.operations[name]
             possible = request.can_perform(operation) and (record_id or operation is not refused)
             candidates = await self._actions_of(request, operation, record_id, record) if possible else ()
@@ -109,7 +109,7 @@ class UnblockingFinder:
         if operation.changes and operation.name not in other["availableActions"]:
             return None
         path = self.office.path_of(record_id)
-        action = build_action(operation, path) if operation.changes else Action("See", path)
+        action = build_action(operation, path) if operation.changes else Action("Open", path)
         is_same_kind = other["object"] == self.layout.get_operation.output.noun
         label = (
             f"{action.label} {self.layout.localised_title_of(other, request.display)}"

@@ -16,9 +16,11 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest
 from mainstay.doors.office.money.invoices import PAYMENTS
 from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.tables import MAX_BYTES, UnreadableTable
 from mainstay.kernel.catalogue import check_permission
+from mainstay.values.message import Message
 from mainstay.values.money import parse_price
 from mainstay.vocabulary.refusal import Conflict, Invalid, NotFound, Refusal
 
@@ -61,7 +63,7 @@ class BankStatementPages:
         await self.office.read_form_with_files(request, {"file": UploadLimit(MAX_BYTES)})
         files = request.uploaded_files.get("file", [])
         if not files:
-            return self._render_page(request, 422, problem="Choose the file that your bank gave you.")
+            return self._render_page(request, 422, problem=_render(request, Message("Choose a file from your bank.")))
         await self.office.count_upload(request, "statements")
         organisation = await self.office.perform(request, get_organisation)
         try:
@@ -73,18 +75,17 @@ class BankStatementPages:
                 organisation["currency"],
             )
         except (UnreadableTable, UnreadableStatement) as error:
-            return self._render_page(request, 422, problem=str(error))
+            return self._render_page(request, 422, problem=_render(request, error.args[0]))
         if not incoming:
-            return self._render_page(
-                request, 422, problem=f"Nothing came in, by this file. {_describe_omitted(omitted)}".strip()
-            )
+            nothing = _render(request, Message("The file has no incoming payments."))
+            return self._render_page(request, 422, problem=f"{nothing} {_describe_omitted(request, omitted)}")
         entries = incoming[:MAX_ENTRIES]
         return self._render_page(
             request,
             rows=await self._match_entries(request, entries),
             currency=organisation["currency"],
             left_out=len(incoming) - len(entries),
-            not_listed=_describe_omitted(omitted),
+            not_listed=_describe_omitted(request, omitted),
         )
 
     async def _match_entries(self, request: OfficeRequest, entries: list[IncomingPayment]) -> list[StatementRow]:
@@ -92,20 +93,25 @@ class BankStatementPages:
         readable = [{"on": one.on, "amount": one.amount, "text": one.text} for one in entries if not one.problem]
         answer = await self.office.perform(request, find_paid_invoices, {"entries": readable})
         suggestions = iter(answer["suggestions"])
-        return [one._asdict() if one.problem else _suggestion_to_row(next(suggestions)) for one in entries]
+        return [
+            {**one._asdict(), "problem": _render(request, one.problem)}
+            if one.problem
+            else _suggestion_to_row(next(suggestions))
+            for one in entries
+        ]
 
     async def record_payments(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Record the ticked rows. Show the refused ones again with the reason, and those that were not ticked."""
         check_permission(record_payment, request.actor)
         rows = _read_rows(await self.office.read_form(request))
         if not any(row["ticked"] for row in rows):
-            return await self._render_rows(request, 422, rows, problem="Tick what is to be recorded.")
+            request_to_select = _render(request, Message("Select at least one entry to record."))
+            return await self._render_rows(request, 422, rows, problem=request_to_select)
         # If the form is sent twice, each row is still recorded once, because of the reference of the bank's entry.
         results = [await self._record_row(request, row) if row["ticked"] else row for row in rows]
         remaining = [row for row in results if "payment" not in row]
-        problem = (
-            "Some could not be recorded. What is in the way stands beside them." if _has_faults(remaining) else None
-        )
+        notice = Message("Some payments could not be recorded. The reason is shown beside each.")
+        problem = _render(request, notice) if _has_faults(remaining) else None
         recorded = [row for row in results if "payment" in row]
         return await self._render_rows(request, 200, remaining, recorded=recorded, problem=problem)
 
@@ -122,7 +128,7 @@ class BankStatementPages:
         try:
             payment = await self.office.perform(request, record_payment, await self._build_payment(request, row))
         except Refusal as refusal:
-            return {**row, "fault": _refusal_text(refusal)}
+            return {**row, "fault": _describe_refusal(request, refusal)}
         return {**row, "payment": payment}
 
     async def _build_payment(self, request: OfficeRequest, row: StatementRow) -> dict[str, object]:
@@ -131,10 +137,10 @@ class BankStatementPages:
         # A number that is typed twice counts once.
         numbers = dict.fromkeys(filter(None, re.split(r"[\s,;]+", row["numbers"])))
         if not numbers:
-            raise Conflict("Say for which invoice, or leave it unticked.")
+            raise Conflict(Message("Enter an invoice number, or untick this entry."))
         if not row["on"]:
             # Without a date, the operation would take today.
-            raise Conflict("Say when it came in.")
+            raise Conflict(Message("The date is missing."))
         invoices = [await self._find_invoice(request, number) for number in numbers]
         allocation: dict[str, object] = {"invoiceId": invoices[0]["id"]}
         if len(invoices) > 1:
@@ -151,7 +157,7 @@ class BankStatementPages:
         try:
             return await self.office.perform(request, get_invoice, {"invoiceId": number})
         except (NotFound, Invalid):
-            raise Conflict(f"There is no invoice {number}.") from None
+            raise Conflict(Message("Invoice {number} was not found.", number=number)) from None
 
     def _read_entries(self, file: UploadedFile, country: str, currency: str) -> tuple[list[IncomingPayment], int]:
         """Return the incoming payments, and the number of all other rows."""
@@ -164,11 +170,18 @@ class BankStatementPages:
         return self.office.render_page("statement.html", request, status, of=PAYMENTS, path=PATH, **variables)
 
 
-def _describe_omitted(rows: int) -> str:
+def _render(request: OfficeRequest, message: Message | str) -> str:
+    return PageFormat(request.display).render(message)
+
+
+def _describe_omitted(request: OfficeRequest, rows: int) -> str:
     """Say how many rows are not listed, and why."""
-    if not rows:
-        return ""
-    return f"{'1 row is' if rows == 1 else f'{rows} rows are'} not listed: of what went out, or without an amount."
+    message = Message(
+        "{count} row is not listed because it is an outgoing payment or has no amount.",
+        plural="{count} rows are not listed because they are outgoing payments or have no amount.",
+        count=rows,
+    )
+    return _render(request, message) if rows else ""
 
 
 def _read_rows(fields: Mapping[str, str]) -> list[StatementRow]:
@@ -205,18 +218,20 @@ def _parse_amount(amount: str) -> Decimal:
     try:
         price = parse_price(amount)
     except ValueError:
-        raise Conflict("The amount cannot be read.") from None
+        raise Conflict(Message("The amount could not be read.")) from None
     if price <= 0:
-        raise Conflict("The amount is not more than nothing.")
+        raise Conflict(Message("The amount must be more than zero."))
     return Decimal(amount)
 
 
-def _refusal_text(refusal: Refusal) -> str:
+def _describe_refusal(request: OfficeRequest, refusal: Refusal) -> str:
     """Return why a row was refused. The bank's reference is named in words, because people do not see its field."""
     reference_faults = (
         [fault for fault in refusal.faults if fault.field == "externalRef"] if isinstance(refusal, Invalid) else []
     )
-    return f"The bank's entry {reference_faults[0].problem}." if reference_faults else refusal.text
+    if reference_faults:
+        return _render(request, Message("The bank's entry {problem}.", problem=reference_faults[0].problem))
+    return _render(request, refusal.message)
 
 
 def _suggestion_to_row(suggestion: dict[str, Any]) -> StatementRow:

@@ -29,8 +29,10 @@ from mainstay.doors.pages.edit_conflicts import (
     group_fields,
 )
 from mainstay.doors.pages.form_fields import FormField, form_fields_of, form_values_of, order_faults, to_operation_input
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
 
 MAX_RATES = 100
@@ -135,7 +137,11 @@ def _merge_conflict(
     )
     seen = ShownMarks(fields)
     merged = seen.merge(typed_parts, current_parts)
-    numbers = {line["id"]: f"line {number}" for number, line in enumerate(bill["lines"], start=1)}
+    message_format = PageFormat(request.display)
+    numbers = {
+        line["id"]: message_format.render(Message("line {number}", number=number))
+        for number, line in enumerate(bill["lines"], start=1)
+    }
     conflicting = [
         *form_field_labels(_form_fields(request), merged.changed_by_both),
         *(numbers[name] for name in merged.changed_by_both if name in numbers),

@@ -15,9 +15,11 @@ from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import form_fields_of
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import render_template
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import Operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Conflict, Invalid, NotFound, Refusal
 
 # The fields that decide what there is to bill, and the hidden field with the values for which it was listed.
@@ -30,14 +32,12 @@ _TICK_PREFIX = "bill "
 _QUOTE_SOURCE_KINDS = ("quoteLine",)
 # The headings of the list, each with the kinds of sources of the lines below it.
 _GROUPS = (
-    ("Of the quote", _QUOTE_SOURCE_KINDS),
+    ("From the quote", _QUOTE_SOURCE_KINDS),
     ("Hours", ("timeEntry",)),
     ("Materials", ("orderLine", "billLine")),
 )
-_LIST_CHANGED = (
-    "What there is to bill is not what was listed before. Look at what is listed now, then draft the invoice."
-)
-_NO_QUOTE_LINES = "Tick what is billed of the quote, or leave out the quote."
+_LIST_CHANGED = Message("The list of what can be billed has changed. Check it, then create the invoice.")
+_NO_QUOTE_LINES = Message("Select at least one line of the quote, or remove the quote.")
 
 
 class TickableLine(NamedTuple):
@@ -79,7 +79,7 @@ class BillableChoice:
             # Sending the form will show the problem.
             return {}
         except Refusal as refusal:
-            return {"nothing_to_bill": refusal.text}
+            return {"nothing_to_bill": PageFormat(request.display).render(refusal.message)}
         ticked_names = fields if is_list_current else None
         return {
             "totals": self._totals_path,

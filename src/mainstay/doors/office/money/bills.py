@@ -34,7 +34,7 @@ from mainstay.vocabulary.refusal import Refusal
 
 BILLS = RecordLayout(
     title="Bills",
-    lead="What suppliers want to be paid, and what was paid.",
+    lead="Bills from your suppliers, to check and pay.",
     path="/purchasing/bills",
     area="Purchasing",
     base_template="purchasing.html",
@@ -49,7 +49,7 @@ BILLS = RecordLayout(
     tabs={"all": "All", "draft": "Drafts", "approved": "To pay", "paid": "Paid", "void": "Void"},
     skipped_fields=frozenset({"lines", "edits", "total", "allowOverbilling"}),
     page_body="bill.html",
-    empty_text="No bills yet. Record the first one, or record one from its order.",
+    empty_text="No bills yet. Record one here or from its order.",
 )
 
 
@@ -134,7 +134,6 @@ class BillPages:
             request,
             status_of(refusal),
             of=BILLS,
-            operation=record_bill,
             order=order,
             credits=_is_credit(request),
             asked=form_fields,

@@ -1,13 +1,16 @@
 """Bar charts of reports. The table of the report has the exact figures."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.formatting import format_month
+from mainstay.doors.pages.message_format import PageFormat
+from mainstay.values.message import Message
 
 # Formats a figure as text.
-FigureFormat = Callable[[DisplaySettings, str], str]
+FigureFormat = Callable[[str], str]
 
 _MAX_BARS = 24
 # The length of the longest bar. The others are in proportion.
@@ -48,7 +51,7 @@ def build_chart(report: Mapping[str, Any], display: DisplaySettings) -> Chart | 
     positions = {name: position for position, name in enumerate(columns)}
     if age_columns := _AGE_COLUMNS.get(report["name"]):
         figures = [(columns[name]["label"], report["totals"][positions[name]]) for name in age_columns]
-        return _chart_from_figures(report["title"], figures, DisplaySettings.format_money, display)
+        return _chart_from_figures(report["title"], figures, _amount_format(report, display), display)
     if report["name"] not in _DRAWN_COLUMNS:
         return None
     value, label = _DRAWN_COLUMNS[report["name"]]
@@ -59,7 +62,7 @@ def build_chart(report: Mapping[str, Any], display: DisplaySettings) -> Chart | 
     return _chart_from_figures(
         report["title"],
         figures,
-        format_percent if columns[value]["kind"] == "percent" else DisplaySettings.format_money,
+        partial(format_percent, display) if columns[value]["kind"] == "percent" else _amount_format(report, display),
         display,
     )
 
@@ -67,6 +70,10 @@ def build_chart(report: Mapping[str, Any], display: DisplaySettings) -> Chart | 
 def format_percent(display: DisplaySettings, figure: str) -> str:
     """Format a percentage for the viewer's country."""
     return f"{display.format_number(figure)}\N{NO-BREAK SPACE}%"
+
+
+def _amount_format(report: Mapping[str, Any], display: DisplaySettings) -> FigureFormat:
+    return lambda figure: display.format_amount(figure, report["currency"])
 
 
 def _bar_label(label: str, value: str) -> str:
@@ -81,9 +88,18 @@ def _chart_from_figures(
     if not longest or len(figures) == 1:
         return None
     bars = [
-        Bar(label, format_figure(display, figure), abs(size) * _LONGEST_BAR // longest, size < 0)
+        Bar(label, format_figure(figure), abs(size) * _LONGEST_BAR // longest, size < 0)
         for (label, figure), size in zip(figures, sizes, strict=True)
     ]
     highest, lowest = bars[sizes.index(max(sizes))], bars[sizes.index(min(sizes))]
-    sentence = f"{title} as {len(bars)} bars: the most is {highest.label} with {highest.text}"
-    return Chart(bars, f"{sentence}, the least {lowest.label} with {lowest.text}. The table below has every figure.")
+    alternative = Message(
+        "{title} as {count} bars: the highest is {highest} with {most}, the lowest {lowest} with {least}. The table"
+        " below has every figure.",
+        title=title,
+        count=len(bars),
+        highest=highest.label,
+        most=highest.text,
+        lowest=lowest.label,
+        least=lowest.text,
+    )
+    return Chart(bars, PageFormat(display).render(alternative))

@@ -13,6 +13,7 @@ from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.pages.door import Route
 from mainstay.infrastructure.log import log_error
 from mainstay.kernel.operation import Operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Conflict
 
 FILE_NAME = "draft.pdf"
@@ -41,7 +42,7 @@ class DraftPreviewPages:
             )
         except RenderingFailed as error:
             log_error("draft not printed", error, request=request.http_request.id)
-            raise Conflict("This draft could not be printed. Shorten its texts, then try again.") from None
+            raise Conflict(Message("The PDF could not be created. Shorten the texts, then try again.")) from None
         return respond_with_generated_file(pdf, draft["name"], PDF)
 
     def _print_pdf(self, snapshot: str, logo: str | None) -> bytes:

@@ -1,6 +1,6 @@
 """Invoices, payments and credit notes: their lists and pages, and the line editor of invoices."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -25,7 +25,9 @@ from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import isolate_rtl, join_isolated
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.identity.links import LinkKind, LinkMaker
+from mainstay.values.message import Message
 
 _QUANTITY_PREFIX = "quantity "
 _KIND_LABELS = {"deposit": "Deposit", "progress": "Progress", "final": "Final invoice"}
@@ -50,7 +52,7 @@ def _payment_fields(invoice: Mapping[str, Any]) -> dict[str, str]:
 
 INVOICES = RecordLayout(
     title="Invoices",
-    lead="What was billed, and what of it is paid.",
+    lead="What you have billed, and what customers still owe.",
     path="/invoices",
     area="Invoices",
     get_operation=get_invoice,
@@ -102,11 +104,15 @@ INVOICES = RecordLayout(
         RelatedList("Credit notes", list_credit_notes, "invoiceId", "/credit-notes", ("issuedOn", "total", "reason")),
     ),
     form_headers={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
-    empty_text="No invoices yet. Draft the first one, for a customer, a job or an accepted quote.",
+    form_leads={
+        draft_invoice.name: "What would you like to bill? Choose a quote, a job, or only a customer.",
+        send_reminder.name: "The customer gets the PDF and the link by email again.",
+    },
+    empty_text="No invoices yet. Create the first one for a customer, a job or an accepted quote.",
 )
 PAYMENTS = RecordLayout(
     title="Payments",
-    lead="What customers paid, and what of it is for no invoice yet.",
+    lead="Payments from customers, and credit not allocated to an invoice yet.",
     path="/payments",
     area="Invoices",
     get_operation=get_payment,
@@ -133,12 +139,13 @@ PAYMENTS = RecordLayout(
     order="date",
     list_header="invoices_above.html",
     page_body="payment.html",
-    empty_text="No payments yet. Record one here, or on the page of its invoice.",
+    form_leads={record_payment.name: "Overpayment is kept as credit."},
+    empty_text="No payments yet. Record one here or on its invoice.",
 )
 
 CREDIT_NOTES = RecordLayout(
     title="Credit notes",
-    lead="What was taken back of invoices.",
+    lead="Invoices that were credited in full or in part.",
     path="/credit-notes",
     area="Invoices",
     get_operation=get_credit_note,
@@ -149,7 +156,7 @@ CREDIT_NOTES = RecordLayout(
     facts=("customerName", "issuedOn", "suppliedFrom", "suppliedUntil", "reason"),
     list_header="invoices_above.html",
     page_body="credit_note.html",
-    empty_text="No credit notes yet. They are made on the page of an invoice.",
+    empty_text="No credit notes yet. Create one from an invoice.",
 )
 
 
@@ -185,7 +192,7 @@ class InvoicePages:
         can_pay = is_payable(invoice["status"]) and request.can_perform(record_payment)
         actions = INVOICES.actions_of(self.office, invoice)
         pay_action = Action(
-            "Record a payment", f"/payments/new?{urlencode({'invoiceId': invoice['id'], **_payment_fields(invoice)})}"
+            "Record payment", f"/payments/new?{urlencode({'invoiceId': invoice['id'], **_payment_fields(invoice)})}"
         )
         return {
             "public": self.link_maker.build_url(LinkKind.INVOICE, invoice["id"]) if is_issued(invoice) else None,
@@ -196,8 +203,17 @@ class InvoicePages:
             ],
             "is_void": is_void(invoice["status"]),
             "has_xml": is_e_invoice(invoice["eInvoice"]),
-            "lacking": [describe_missing_field(name) for name in (invoice["eInvoice"] or {}).get("missing", [])],
+            "missing": _describe_missing_fields(request, (invoice["eInvoice"] or {}).get("missing", [])),
         }
 
     async def _credit_note_variables(self, _request: OfficeRequest, note: RecordJson | None) -> dict[str, Any]:
         return {"has_xml": is_e_invoice(note["eInvoice"])} if note else {}
+
+
+def _describe_missing_fields(request: OfficeRequest, names: Sequence[str]) -> str:
+    """Say what an issued invoice would have needed to be an e-invoice, if anything was missing."""
+    message = Message(
+        "This is not an e-invoice. Missing when it was issued: {fields}.",
+        fields=[describe_missing_field(name) for name in names],
+    )
+    return PageFormat(request.display).render(message) if names else ""

@@ -29,6 +29,7 @@ from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.rendering import redirect
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid
 
 _RECEIVED_PREFIX = "came "
@@ -57,13 +58,13 @@ def _read_received_lines(order: RecordJson, fields: Mapping[str, str], display: 
         if text not in empty_texts
     ]
     if not lines:
-        raise Invalid([Fault("lines", "is empty: say how many of something have come")])
+        raise Invalid([Fault("lines", Message("must have a quantity for at least one item"))])
     return {"lines": lines}
 
 
 ORDERS = RecordLayout(
     title="Orders",
-    lead="What was ordered, from whom, and what has come of it.",
+    lead="What you ordered from suppliers, and what has arrived.",
     path="/purchasing/orders",
     area="Purchasing",
     base_template="purchasing.html",
@@ -81,7 +82,7 @@ ORDERS = RecordLayout(
     page_body="order.html",
     form_headers={send_purchase_order.name: "document_way.html"},
     form_parts={receive_goods.name: FormPart("goods.html", _read_received_lines, _fill_open_quantities)},
-    empty_text="No orders yet. Draft the first one from a supplier.",
+    empty_text="No orders yet. Create the first one for a supplier.",
     related_lists=(RelatedList("Bills", list_bills, "purchaseOrderId", "/purchasing/bills", _BILL_COLUMNS),),
 )
 

@@ -44,8 +44,7 @@ ITEMS = RecordLayout(
     order="name",
     # Values of a kit that come from its parts are not filled in, because nobody typed them.
     prefill=lambda item: item | dict.fromkeys(item["fromParts"]),
-    empty_text="Nothing is on the price list yet. Add the first item, or bring a list over from a file under Settings,"
-    " Import.",
+    empty_text="No items yet. Add the first one, or import your price list in Settings → Import.",
     page_body="price_item.html",
 )
 
@@ -74,7 +73,7 @@ SUPPLIERS = RecordLayout(
     ),
     tabs={"": "In use", "archived": "Archived"},
     order="name",
-    empty_text="No suppliers yet. Add the first one, or bring them over from a file under Settings, Import.",
+    empty_text="No suppliers yet. Add the first one, or import them in Settings → Import.",
     related_lists=(
         RelatedList(
             "Orders",
@@ -117,11 +116,11 @@ TAXES = RecordLayout(
     list_operation=list_tax_rates,
     create_operation=save_tax_rate,
     title_of=lambda rate: str(rate["name"]),
-    subtitle_of=lambda rate: "Taken where nothing else is said" if rate["isDefault"] else "",
+    subtitle_of=lambda rate: "Default rate" if rate["isDefault"] else "",
     columns=("percent", "category"),
     facts=("percent", "category", "note"),
     tabs={"": "In use", "archived": "Archived"},
-    empty_text="No tax rates yet. Add those that you charge, such as VAT 20 %, and say which is the usual one.",
+    empty_text="No tax rates yet. Add the rates you charge, such as VAT 20 %, and choose the default.",
     list_header="taxes_above.html",
     page_body="tax_rate.html",
 )

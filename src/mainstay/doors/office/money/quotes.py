@@ -33,7 +33,7 @@ def _read_chosen_options(_quote: RecordJson, fields: Mapping[str, str], _display
 
 QUOTES = RecordLayout(
     title="Quotes",
-    lead="What work would cost, and what customers answered.",
+    lead="Offers to customers, and their answers.",
     path="/quotes",
     area="Quotes",
     get_operation=get_quote,
@@ -66,7 +66,7 @@ QUOTES = RecordLayout(
     form_headers={send_quote.name: "document_way.html"},
     form_parts={record_quote_decision.name: FormPart("chosen_options.html", _read_chosen_options)},
     related_lists=(RelatedList("Invoices", list_invoices, "quoteId", "/invoices", ("status", "total", "due")),),
-    empty_text="No quotes yet. Draft the first one for a customer.",
+    empty_text="No quotes yet. Create the first one for a customer.",
 )
 
 

@@ -9,8 +9,10 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, status_of
 from mainstay.doors.office.money.invoices import INVOICES
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Invalid
 
 PATH = "/invoices/remind"
@@ -53,6 +55,9 @@ class ReminderPages:
             request,
             of=INVOICES,
             operation=send_reminders,
+            title="Send reminders",
+            lead=None,
+            sends=True,
             deed="Send reminders",
             called="Send reminders",
             path=PATH,
@@ -67,6 +72,7 @@ class ReminderPages:
     ) -> Response:
         check_permission(send_reminders, request.actor)
         page = await self.office.perform(request, list_invoices, {"status": "overdue", "limit": MAX_REMINDERS})
+        problem = refusal.message if refusal and marked else Message("Select at least one invoice.")
         return self.office.render_page(
             "reminders.html",
             request,
@@ -76,5 +82,5 @@ class ReminderPages:
             marked=marked,
             more=page["hasMore"],
             notice=None,
-            problem=("Mark at least one invoice." if not marked else refusal.text) if refusal else None,
+            problem=PageFormat(request.display).render(problem) if refusal else None,
         )

@@ -24,8 +24,10 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date, format_date_range, format_month
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.durations import hours_text
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Invalid, NotFound
 
 _PATH = "/reports"
@@ -141,13 +143,16 @@ class ReportPages:
         shown_columns = [
             (position, column) for position, column in enumerate(report["columns"]) if column["kind"] != "id"
         ]
-        headings = [_column_heading(one) for _, one in shown_columns]
+        message_format = PageFormat(request.display)
+        headings = [_column_heading(one, message_format) for _, one in shown_columns]
         rows = [
             [_plain_value(column["kind"], row[position]) for position, column in shown_columns]
             for row in report["rows"]
         ]
-        notice = f"Only the first {len(rows):,} are here. Ask for less time to get the others."
-        notices = [[notice]] if report["hasMore"] else []
+        notice = Message(
+            "Only the first {count} rows are included. Choose a shorter period to get the others.", count=len(rows)
+        )
+        notices = [[message_format.render(notice)]] if report["hasMore"] else []
         lines = [headings, *rows, *notices]
         temporary_files, accepts_gzip = self.office.visitors.temporary_files, request.http_request.accepts_gzip
         return write_download(temporary_files, report["title"], partial(write_csv, rows=lines), compresses=accepts_gzip)
@@ -222,7 +227,6 @@ class ReportPages:
         totals = self._build_row(request, report, report["totals"])
         return {
             "report": report,
-            "told_in": report["currency"] if any(one["kind"] == "money" for one in report["columns"]) else None,
             "when": format_date_range(report["from"] or report["until"], report["until"]),
             "rows": [self._build_row(request, report, row) for row in report["rows"]],
             # The total of a column that is not summed is empty.
@@ -241,7 +245,10 @@ class ReportPages:
             kind = column["kind"]
             cells.append(
                 _ReportCell(
-                    column["label"], _format_value(kind, value, request.display), kind not in _TEXT_FORMATS, path
+                    column["label"],
+                    _format_value(kind, value, report["currency"], request.display),
+                    kind not in _TEXT_FORMATS,
+                    path,
                 )
             )
             path = ""
@@ -265,12 +272,12 @@ def _usual_ranges(today: date) -> list[tuple[str, date, date]]:
     ]
 
 
-def _format_value(kind: str, value: Any, display: DisplaySettings) -> str:
+def _format_value(kind: str, value: Any, currency: str, display: DisplaySettings) -> str:
     """Format a value for people."""
     if value is None:
         return EMPTY_TEXT
     if kind == "money":
-        return display.format_money(value)
+        return display.format_amount(value, currency)
     if kind == "percent":
         return format_percent(display, value)
     if kind == "minutes":
@@ -282,10 +289,10 @@ def _format_value(kind: str, value: Any, display: DisplaySettings) -> str:
 _TEXT_FORMATS: dict[str, Callable[[str], str]] = {"text": str, "date": format_date, "month": format_month}
 
 
-def _column_heading(column: Mapping[str, Any]) -> str:
+def _column_heading(column: Mapping[str, Any], message_format: PageFormat) -> str:
     """Return the heading of a column in the file. It names the unit of durations."""
     label = str(column["label"])
-    return f"{label}, minutes" if column["kind"] == "minutes" else label
+    return message_format.render(Message("{column}, minutes", column=label)) if column["kind"] == "minutes" else label
 
 
 def _write_journal(postings: ListExport, file: IO[bytes]) -> None:

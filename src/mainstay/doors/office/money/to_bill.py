@@ -11,7 +11,7 @@ from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.business.jobs.model import TO_BILL
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.business.organisation.operations import get_organisation
+from mainstay.business.organisation.settings import get_settings
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
 from mainstay.doors.office.kit.reference_fields import ReferenceFields, restore_ids
@@ -69,7 +69,7 @@ class ToBillPages:
             total=str(sum(Decimal(job["amount"]) for job in page["data"])) if is_complete and page["data"] else None,
             first=_page_path(lasting_filters) if "startingAfter" in filters else None,
             next=_page_path({**lasting_filters, "startingAfter": page["data"][-1]["id"]}) if page["hasMore"] else None,
-            currency=(await self.office.perform(request, get_organisation))["currency"],
+            prices_include_tax=(await self.office.perform(request, get_settings))["pricesIncludeTax"],
             **refusal_variables(refusal),
         )
 

@@ -24,7 +24,7 @@ from mainstay.vocabulary.refusal import NotFound, Refusal
 # Page views from one address, for all links together: more than any reader needs, too few to guess links.
 VIEWS_PER_MINUTE = 120
 NOINDEX_HEADERS: Headers = (("x-robots-tag", "noindex, nofollow"),)
-_NO_LINK = "There is nothing at this address. Ask whoever gave it to you for the present one."
+_NO_LINK = "This link doesn't work any more. Ask the sender for a new one."
 
 # A page for the customer to whom the link belongs.
 SecretLinkView = Callable[[Request, Actor], Awaitable[Response]]
@@ -44,7 +44,9 @@ class SecretLinkPages:
         async def guarded(request: Request, path_values: Mapping[str, str]) -> Response:
             address = self.public_pages.client_address(request)
             if not await self.public_pages.count_use("links from", address, VIEWS_PER_MINUTE, 60.0):
-                return respond_with_error(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
+                return respond_with_error(
+                    request, 429, "Too many requests. Wait a minute, then try again.", (("retry-after", "60"),)
+                )
             actor = await self.public_pages.runner.run_read(partial(self._find_actor, path_values["token"]))
             if actor is None:
                 return respond_with_error(request, 404, _NO_LINK, NOINDEX_HEADERS)

@@ -26,8 +26,10 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.localised_text import localise_text
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.choices import to_label
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Forbidden, Invalid, NotFound
 
 PATH = "/settings/activity"
@@ -110,7 +112,7 @@ class ActivityPages:
             SpreadsheetColumn("Who", lambda act: escape_formula(act["who"])),
             SpreadsheetColumn("App or key", _client_text),
             SpreadsheetColumn("What", lambda act: escape_formula(act["what"])),
-            SpreadsheetColumn("Records", _records_text),
+            SpreadsheetColumn("Records", partial(_records_text, PageFormat(request.display))),
         ]
         write_csv(file, generate_rows(columns, acts, export.max_rows))
 
@@ -179,7 +181,7 @@ class ActivityPages:
 
 
 # The name of an app or a key that cannot be found.
-_UNKNOWN_CLIENT = "unknown"
+_UNKNOWN_CLIENT = "Unknown app"
 
 
 def _form_fields(request: OfficeRequest) -> list[FormField]:
@@ -199,8 +201,8 @@ def _read_address(request: OfficeRequest) -> ListAddress:
     return ListAddress.parse(PATH, query | dates, frozenset(form_field.name for form_field in form_fields))
 
 
-def _records_text(act: Mapping[str, Any]) -> str:
-    more = [f"{act['others']} more"] if act["others"] else []
+def _records_text(message_format: PageFormat, act: Mapping[str, Any]) -> str:
+    more = [message_format.render(Message("{count} more", count=act["others"]))] if act["others"] else []
     return escape_formula("; ".join([*act["called"].values(), *more]))
 
 

@@ -19,6 +19,7 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.identity.connections import get_connection, list_connections
 from mainstay.identity.keys import SecretDeriver, create_key, get_key, list_keys
 from mainstay.kernel.operation import Operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Permissions, Role
 from mainstay.vocabulary.refusal import Forbidden
 
@@ -36,8 +37,8 @@ class Snippet:
 
 
 KEYS = RecordLayout(
-    title="API Keys",
-    lead="A key lets a program use the HTTP API and the tool server, with the rights of whoever made it.",
+    title="API keys",
+    lead="A key gives a program the access of the person who created it.",
     path="/settings/developer/keys",
     area="Settings",
     base_template="developer.html",
@@ -50,11 +51,11 @@ KEYS = RecordLayout(
     facts=("access", "personName", "createdAt", "lastUsedAt", "revokedAt"),
     panels=PANELS_WITHOUT_FILES,
     page_body="activity_link.html",
-    empty_text="No keys yet. Make one for each program, so that you can revoke it alone.",
+    empty_text="No keys yet. Create one for each program, so that you can revoke each separately.",
 )
 CONNECTIONS = RecordLayout(
     title="MCP",
-    lead="The address for agents such as Claude or Cursor, and the apps that people have connected to it.",
+    lead="Connect AI apps such as Claude or Cursor.",
     path="/settings/developer/mcp",
     area="Settings",
     base_template="developer.html",
@@ -67,7 +68,7 @@ CONNECTIONS = RecordLayout(
     list_header="mcp.html",
     page_body="connection.html",
     panels=PANELS_WITHOUT_FILES,
-    empty_text="No apps connected. An app appears here once someone has approved it.",
+    empty_text="No connected apps yet. Add the address above to an app to connect it.",
 )
 
 
@@ -97,7 +98,7 @@ class DeveloperPages:
         """Redirect to the first page that the person can use."""
         areas = request.usable_areas(DEVELOPER_AREAS)
         if not areas:
-            raise Forbidden("Your role does not connect apps or programs.")
+            raise Forbidden(Message("You don't have access to developer settings. Ask an owner or admin."))
         return redirect(areas[0].path)
 
     def _add_secret(
@@ -135,7 +136,7 @@ def _client_snippets(address: str) -> list[Snippet]:
         ),
         Snippet(
             "Other clients, with an API key",
-            "Where apps cannot sign in by themselves, a key does:",
+            "For apps that cannot sign in, use an API key:",
             _format_json(
                 {
                     "mcpServers": {
@@ -150,7 +151,7 @@ def _client_snippets(address: str) -> list[Snippet]:
         ),
         Snippet(
             "curl, with an API key",
-            "To see that it answers:",
+            "Check that the server responds:",
             f"curl {address} \\\n  -H 'Authorization: Bearer YOUR_API_KEY' \\\n"
             f"  -H 'Content-Type: application/json' \\\n  -d '{call}'",
         ),

@@ -18,6 +18,7 @@ from mainstay.doors.pages.display import EMPTY_TEXT, drop_empty_cells
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, format_date
 from mainstay.values.bank import group_iban
+from mainstay.values.choices import to_label
 
 # The fields of this page: of the organisation, and of its settings.
 _PAYMENT_FIELDS = ("bank", "eInvoiceAddress")
@@ -77,7 +78,7 @@ def format_next_number(numbers: Mapping[str, Any]) -> str:
 
 
 def _next_number_formatter(series: str) -> Callable[[RecordJson, str], str]:
-    return lambda record, _zone: f"{format_next_number(record[series])} comes next"
+    return lambda record, _zone: f"Next: {format_next_number(record[series])}"
 
 
 # Formats of the fields that hold a number series.
@@ -86,7 +87,7 @@ NUMBER_FORMATS = {
     for kind in ("invoice", "creditNote", "quote", "job", "purchaseOrder")
 }
 
-_LEAD = "What stands on your quotes and invoices, where customers pay, and until when the books are closed."
+_LEAD = "What appears on your quotes and invoices, where customers pay, and how far the books are closed."
 DOCUMENT_SETTINGS = RecordLayout(
     title="Money",
     lead=_LEAD,
@@ -143,11 +144,11 @@ class DocumentSettingsPages:
             # The default rate comes first.
             "rates": sorted(rates, key=lambda rate: not rate["isDefault"]),
             "address": format_address(values["address"]),
-            "own_words": _list_custom_texts(values["mailTexts"]),
+            "own_texts": _list_custom_texts(values["mailTexts"]),
             "may_change": request.can_perform(update_organisation),
         }
 
 
 def _list_custom_texts(texts: Mapping[str, Any]) -> list[str]:
     """Return the kinds of email for which the organisation has its own text."""
-    return [kind for kind, own in texts.items() if own]
+    return [to_label(kind) for kind, own in texts.items() if own]

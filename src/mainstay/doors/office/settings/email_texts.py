@@ -1,4 +1,4 @@
-"""Settings → Mail texts: the texts of emails to customers, with a preview and a form for the organisation's own."""
+"""Settings → Email texts: the texts of emails to customers, with a preview and a form for the organisation's own."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -51,9 +51,9 @@ class _EmailKind(NamedTuple):
 
 
 _KINDS = {
-    "quote": _EmailKind("Quote", "Goes with a quote.", QuoteMail, "quoteNumbers", 30),
-    "invoice": _EmailKind("Invoice", "Goes with an invoice.", InvoiceMail, "invoiceNumbers", 14),
-    "reminder": _EmailKind("Reminder", "Reminds of an invoice that is overdue.", InvoiceMail, "invoiceNumbers", -7),
+    "quote": _EmailKind("Quote", "Sent with a quote.", QuoteMail, "quoteNumbers", 30),
+    "invoice": _EmailKind("Invoice", "Sent with an invoice.", InvoiceMail, "invoiceNumbers", 14),
+    "reminder": _EmailKind("Reminder", "Sent when an invoice is overdue.", InvoiceMail, "invoiceNumbers", -7),
 }
 
 

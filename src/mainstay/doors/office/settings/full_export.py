@@ -39,6 +39,7 @@ from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
 from mainstay.values.choices import to_label
+from mainstay.values.message import Message
 from mainstay.values.moments import local_date, moment_text
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Forbidden, TooManyRequests
@@ -78,7 +79,7 @@ class FullExportPages:
         visitors = self.office.visitors
         rate_limit_key = f"exports of {request.actor.organisation}"
         if not (await visitors.rate_limits.take(rate_limit_key, EXPORTS_PER_HOUR, 3600.0)).accepted:
-            raise TooManyRequests("Everything was exported too often within an hour. Wait a while, then try again.")
+            raise TooManyRequests(Message("Everything was exported too often in the last hour. Try again later."))
         full_export = FullExport(
             visitors.performer,
             request.actor,
@@ -97,7 +98,7 @@ def _read_storage(performer: Performer, organisation: str) -> int:
 
 def _check_permission(actor: Actor) -> None:
     if not actor.can(EXPORT_PERMISSION):
-        raise Forbidden(f"The role {actor.role} may not export everything. Ask an owner or admin.")
+        raise Forbidden(Message("You don't have access to the full export. Ask an owner or admin."))
 
 
 @dataclass
@@ -245,25 +246,23 @@ def _format_notice(heading: str, names: Sequence[str]) -> str:
     return "\n".join(("", heading, *names, "")) if names else ""
 
 
-_PDFS_NOT_MADE = (
-    "These PDFs were not made yet. Each is made when it is opened in the office, and is here the next time:"
-)
-_MISSING_FILES = "These files were not found where they are kept:"
-_README = """Everything of your organisation, as {person} sees it,
+_PDFS_NOT_MADE = "These PDFs were not created yet. Open each in the office to create it, then export again:"
+_MISSING_FILES = "These files were not found in storage:"
+_README = """All data of your organisation that {person} can see,
 read from {began} to {ended}.
 
 csv/     One table for each list, for spreadsheets (UTF-8), and one for the lines of each kind of document. Dates are
          written as 2026-12-08. A text that a spreadsheet would take for a formula begins with an apostrophe.
-json/    The same for programs, with every field and id and with all that is in each record, such as lines, taxes and
-         receipts of goods: one record on each line.
-papers/  What was issued, as customers and suppliers were sent it: the PDF of each document, the stamped copy of an
-         invoice that is void, and the e-invoice by itself (XML) where someone has asked for it; each PDF that is an
-         e-invoice has it inside. Numbers are the names, with _ for /.
-files/   Photos and files, in a folder for each record they belong to; json/documents.jsonl tells of each.
+json/    The same for programs, one record on each line, with every field and id and everything in the record, such as
+         lines, taxes and receipts of goods.
+papers/  Issued documents as they were sent: the PDF of each, the stamped copy of a void invoice, and the separate
+         e-invoice (XML) if someone has downloaded it; an e-invoice is also inside its PDF. Each is named after its
+         number, with _ for /.
+files/   Photos and files, in a folder for each record they belong to; json/documents.jsonl describes each.
 
 Records:
 {counts}
 
-Not in it:
+Not included:
 {left_out}
 {pdfs_not_made}{missing}"""

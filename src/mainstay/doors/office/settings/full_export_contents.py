@@ -22,9 +22,9 @@ from mainstay.vocabulary.schemas import ListInput, Output, PageResult
 
 # Lists of the office that are not exported, each with the reason.
 EXCLUDED_LISTS = {
-    "list_messages": "mails stand beside the record that they are about, one by one",
-    "get_history": "it lists what one did oneself; what happened to a record stands beside it, page by page",
-    "list_deliveries": "what was sent to webhooks is kept for some days only, and tells of records that are here",
+    "list_messages": "each email is shown with the record that it is about",
+    "get_history": "it lists what you did yourself; the history of a record is shown with the record",
+    "list_deliveries": "what was sent to webhooks is deleted after some days, and is about records that are included",
 }
 # Queries that make a list complete, if it would otherwise begin with today.
 _COMPLETE_QUERIES: Mapping[str, dict[str, object]] = {

@@ -16,6 +16,7 @@ from mainstay.business.importing.store import RUN_ID_PREFIX, ColumnChoice, NewIm
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest
 from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.deadline import reset_deadline
@@ -24,6 +25,7 @@ from mainstay.infrastructure.log import log_error
 from mainstay.infrastructure.tables import MAX_BYTES, MAX_ROWS, UnreadableTable
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Conflict, raise_if_blocked
 from mainstay.vocabulary.schemas import StateLabel
 
@@ -69,13 +71,13 @@ class ImportPages:
         fields = await self.office.read_form_with_files(request, {"file": UploadLimit(MAX_BYTES)})
         kind, files = IMPORT_KINDS.get(fields.get("kind", "")), request.uploaded_files.get("file", [])
         if kind is None or not files:
-            return await self._render_form(request, "Choose what is in the file, and the file.")
+            return await self._render_form(request, Message("Choose what is in the file, and the file."))
         check_permission(kind.create_operation, request.actor)
         await self.office.count_upload(request, "imports")
         try:
             record_id = await self._read_file(request, kind, files[0])
         except UnreadableTable as error:
-            return await self._render_form(request, str(error), kind.name)
+            return await self._render_form(request, error.args[0], kind.name)
         return redirect(f"{PATH}/{record_id}")
 
     async def show(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
@@ -101,7 +103,8 @@ class ImportPages:
         raise_if_blocked(run.not_checkable())
         mapping, signs = _read_mapping(run, fields), _read_signs(run, fields)
         if missing := run.kind.missing_columns(mapping):
-            problem = f"Choose the column of: {', '.join(column.label for column in missing)}."
+            message = Message("Choose a column for {fields}.", fields=[column.label for column in missing])
+            problem = PageFormat(request.display).render(message)
             variables = _run_variables(run, None) | {"mapping": mapping, "signs": signs, "problem": problem}
             return self.office.render_page("import_run.html", request, 422, area="Settings", run=run, **variables)
         return await self._start_work(request, run, CHECKING, ImportWork.check, ColumnChoice(mapping, signs))
@@ -151,7 +154,9 @@ class ImportPages:
         await asyncio.wait({task}, timeout=_MOMENT_SECONDS)
         return redirect(f"{PATH}/{run.id}")
 
-    async def _render_form(self, request: OfficeRequest, problem: str | None = None, kind: str = "") -> Response:
+    async def _render_form(
+        self, request: OfficeRequest, problem: Message | str | None = None, kind: str = ""
+    ) -> Response:
         recent = await self.office.visitors.runner.run_read(self._read_recent, request)
         return self.office.render_page(
             "import.html",
@@ -162,7 +167,7 @@ class ImportPages:
             kind=kind,
             most_rows=MAX_ROWS,
             most_bytes=MAX_BYTES,
-            problem=problem,
+            problem=PageFormat(request.display).render(problem) if problem else None,
             recent=[(run, self._state_of(run)) for run in recent],
         )
 
@@ -233,7 +238,7 @@ class ImportPages:
 
 
 _MAX_NAME_LENGTH = 200
-_ALREADY_RUNNING = "Somebody is already working on this import. Wait until that is over."
+_ALREADY_RUNNING = Message("Someone is already working on this import. Wait until they have finished.")
 
 
 def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:

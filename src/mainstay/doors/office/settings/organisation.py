@@ -7,7 +7,7 @@ from typing import Any
 
 from mainstay.business.organisation.failed_work import get_work, list_failed_work
 from mainstay.business.organisation.operations import get_organisation
-from mainstay.business.organisation.settings import get_settings
+from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.doors.downloads import respond_with_picture
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
@@ -26,19 +26,20 @@ from mainstay.identity.sign_in import WrongCredentials
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.images import media_type_of
 from mainstay.values.choices import to_label
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
 
 _ACCOUNT_PATH = "/settings/account"
 
 ORGANISATION = RecordLayout(
     title="Organisation",
-    lead="Its name, address and numbers, as customers see them.",
+    lead="Your name, address and numbers, as customers see them.",
     path="/settings",
     area="Settings",
     base_template="settings.html",
     get_operation=get_organisation,
     title_of=lambda organisation: str(organisation["name"]),
-    subtitle_of=lambda _: "The organisation as customers see it.",
+    subtitle_of=lambda _: "Your name, address and numbers, as customers see them.",
     columns=(),
     facts=(
         "legalName",
@@ -58,13 +59,13 @@ ORGANISATION = RecordLayout(
 
 WORK_RULES = RecordLayout(
     title="Work",
-    lead="When you work, what roles may see, and how jobs are numbered.",
+    lead="Working hours, what each role can see, and job numbers.",
     path="/settings/work-rules",
     area="Settings",
     base_template="settings.html",
     get_operation=get_settings,
     title_of=lambda _: "Work",
-    subtitle_of=lambda _: "When you work, what roles may see, and how jobs are numbered.",
+    subtitle_of=lambda _: "Working hours, what each role can see, and job numbers.",
     columns=(),
     facts=(
         "workingHours",
@@ -81,13 +82,14 @@ WORK_RULES = RecordLayout(
         "subscription": lambda settings, _zone: to_label(settings["subscription"]["status"]),
     },
     skipped_fields=MONEY_FIELDS | EMAIL_FIELDS,
+    form_leads={update_settings.name: "Changes apply at once."},
     panels=PANELS_WITHOUT_FILES,
 )
 
 
 FAILED_WORK = RecordLayout(
-    title="Not done",
-    lead="What the house was to do by itself and could not. Clear away what is in its way and try again, or drop it.",
+    title="Failed tasks",
+    lead="Background tasks that failed. Fix the cause, then retry.",
     path="/settings/work",
     area="Settings",
     base_template="settings.html",
@@ -98,7 +100,7 @@ FAILED_WORK = RecordLayout(
     columns=("problem", "failedAt"),
     facts=("problem", "failedAt", "attempts"),
     panels=PANELS_WITHOUT_FILES,
-    empty_text="There is nothing that could not be done.",
+    empty_text="Nothing has failed.",
 )
 
 
@@ -146,7 +148,10 @@ class SettingsPages:
             given = {"password": fields.get("newPassword", ""), "session": request.visitor.session}
             await self.office.perform(request, change_password, given)
         except WrongCredentials:
-            return await self._render_account(request, Invalid([Fault("password", "is not right")]))
+            wrong = Invalid([Fault("password", Message("is not correct"))])
+            return await self._render_account(
+                request, self.office.translate_refusal(request, change_password, {}, wrong)
+            )
         except Refusal as refusal:
             return await self._render_account(request, refusal)
         cookie = await self.public_pages.remember_browser(request.http_request, request.visitor.account)

@@ -22,16 +22,13 @@ from mainstay.doors.pages.forms import query_parameters
 from mainstay.kernel.operation import Operation
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
-from mainstay.webhooks.endpoints import MAX_WEBHOOKS, create_webhook, get_webhook, list_webhooks, rotate_webhook_secret
+from mainstay.webhooks.endpoints import create_webhook, get_webhook, list_webhooks, rotate_webhook_secret
 from mainstay.webhooks.model import TEST_EVENT, DeliveryOut
 from mainstay.webhooks.signature import Signer, old_secret_until
 
 WEBHOOKS = RecordLayout(
     title="Webhooks",
-    lead=(
-        "A webhook is an address of yours that is told what happens here, as it happens. There are at"
-        f" most {MAX_WEBHOOKS}."
-    ),
+    lead="Webhooks send events to your own server as they happen.",
     path="/settings/developer/webhooks",
     area="Settings",
     base_template="developer.html",
@@ -45,7 +42,7 @@ WEBHOOKS = RecordLayout(
     choices={"events": [(event.name, event.__doc__ or "") for event in CATALOGUE.events]},
     page_body="webhook.html",
     panels=PANELS_WITHOUT_FILES,
-    empty_text="No webhooks yet. Make one, and your own server hears of everything that happens.",
+    empty_text="No webhooks yet. Create one to get events on your own server.",
 )
 DELIVERIES = RecordLayout(
     title="Deliveries",
@@ -69,7 +66,7 @@ def _event_title(event_name: str) -> str:
     return _EVENT_TITLES.get(event_name, event_name).rstrip(".")
 
 
-_EVENT_TITLES = {event.name: event.__doc__ or event.name for event in CATALOGUE.events} | {TEST_EVENT: "A test event"}
+_EVENT_TITLES = {event.name: event.__doc__ or event.name for event in CATALOGUE.events} | {TEST_EVENT: "Test event"}
 
 _PYTHON = """\
 # pip install standardwebhooks
@@ -78,8 +75,8 @@ from standardwebhooks import Webhook
 
 webhook = Webhook(os.environ["WEBHOOK_SECRET"])
 
-# The body byte for byte as it arrived, and the headers.
-# Raises an error if they are not ours.
+# Pass the unchanged bytes of the body, and the headers.
+# Raises an error if the signature is wrong.
 event = webhook.verify(body, headers)"""
 _NODE = """\
 // npm install standardwebhooks
@@ -87,12 +84,13 @@ import { Webhook } from "standardwebhooks";
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET);
 
-// The body byte for byte as it arrived, and the headers.
-// Throws an error if they are not ours.
+// Pass the unchanged bytes of the body, and the headers.
+// Throws an error if the signature is wrong.
 const event = webhook.verify(body, headers);"""
+_HOW_TO_VERIFY = "Keep the secret in the environment, not in the code:"
 _SNIPPETS = [
-    Snippet("Python", "With the secret in the environment, not in the code:", _PYTHON),
-    Snippet("Node", "With the secret in the environment, not in the code:", _NODE),
+    Snippet("Python", _HOW_TO_VERIFY, _PYTHON),
+    Snippet("Node", _HOW_TO_VERIFY, _NODE),
 ]
 
 
@@ -173,4 +171,4 @@ class WebhookPages:
     def _reveal_secret(self, _request: OfficeRequest, operation: Operation, webhook: RecordJson) -> RecordJson | None:
         if operation not in {create_webhook, rotate_webhook_secret}:
             return None
-        return {"title": "Its secret", "secret": self.signer.reveal_secret(webhook["id"], webhook["generation"])}
+        return {"title": "Signing secret", "secret": self.signer.reveal_secret(webhook["id"], webhook["generation"])}

@@ -18,6 +18,7 @@ from mainstay.identity.first_organisation import SET_UP_PATH, FirstOrganisation
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
 from mainstay.values.country_defaults import defaults_by_country
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door, operator_actor
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal
 
@@ -78,7 +79,7 @@ class FirstOrganisationPages:
         ):
             raise TooManyAttempts
         if not self.first_organisation.is_code(fields.get("code", "")):
-            raise Invalid([Fault("code", "is not the one in the log of the server")])
+            raise Invalid([Fault("code", Message("is not the one in the server's log"))])
 
     def _render_page(self, request: Request, fields: dict[str, str], refusal: Refusal | None = None) -> Response:
         rights = operator_actor(self.first_organisation.organisation_id).permissions

@@ -9,7 +9,9 @@ import orjson
 
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.kit.office_pages import NOTICES, refusal_variables, status_of
+from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.runner import Runner
@@ -21,8 +23,9 @@ from mainstay.identity.person_sign_in import sign_in
 from mainstay.identity.sign_in import KnownAddress
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseHandle
 from mainstay.kernel.context import RequestDetails
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
-from mainstay.vocabulary.refusal import Refusal, TooManyRequests
+from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, TooManyRequests
 
 # The most attempts within a quarter of an hour. Those on an account are counted from its last successful sign-in.
 WINDOW = 900.0
@@ -34,7 +37,7 @@ class TooManyAttempts(TooManyRequests):
     """Passwords were tried, or emails requested, too often."""
 
     def __init__(self) -> None:
-        super().__init__("There were too many attempts. Wait a while, then try again.")
+        super().__init__(Message("Too many attempts. Wait a while, then try again."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,9 @@ class PublicPages:
         if isinstance(refusal, TooManyRequests):
             headers = (*headers, ("retry-after", "60"))
         page_variables = (
-            {"notice": NOTICES.get(query_parameters(request).get("done", ""))} | refusal_variables(refusal) | variables
+            {"notice": NOTICES.get(query_parameters(request).get("done", ""))}
+            | refusal_variables(_render_faults(refusal))
+            | variables
         )
         return render_template(
             template,
@@ -169,3 +174,11 @@ class PublicPages:
         answer = performer.perform(sign_in, actor, orjson.dumps(sign_in_input), RequestDetails(request_id))
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
+
+
+def _render_faults(refusal: Refusal | None) -> Refusal | None:
+    """Render the faults of fields for people. Nobody is signed in, so the organisation's formats are not known."""
+    if not isinstance(refusal, Invalid):
+        return refusal
+    page_format = PageFormat(DisplaySettings("UTC"))
+    return Invalid([Fault(fault.field, page_format.render_problem(fault.message)) for fault in refusal.faults])

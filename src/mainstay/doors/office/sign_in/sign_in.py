@@ -79,4 +79,4 @@ class SignInPages:
             sessions.end_session(db, account_id, session)
 
 
-_SIGN_IN_ENDED = "Your sign-in had ended, so nothing was done with what you sent. Sign in to go on."
+_SIGN_IN_ENDED = "Your session ended, so nothing was saved. Sign in to continue."

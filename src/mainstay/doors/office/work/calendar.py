@@ -34,7 +34,7 @@ _PATH = "/schedule/calendar"
 _SUFFIX = ".ics"
 # The limit for one address, which a whole company may share.
 FETCHES_PER_MINUTE = 60
-_NO_LINK = "There is no calendar at this address. Ask whoever gave it to you for the present one."
+_NO_LINK = "Calendar not found. The link may have been replaced."
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ class CalendarPages:
         if not await self.public_pages.count_use(
             "calendars from", self.public_pages.client_address(request), FETCHES_PER_MINUTE, 60.0
         ):
-            return respond_with_error(request, 429, "Wait a minute, then try again.", (("retry-after", "60"),))
+            return respond_with_error(
+                request, 429, "Too many requests. Wait a minute, then try again.", (("retry-after", "60"),)
+            )
         actor = await self.office.visitors.runner.run_read(self._find_actor, path_values["name"].removesuffix(_SUFFIX))
         if actor is None or not path_values["name"].endswith(_SUFFIX):
             return respond_with_error(request, 404, _NO_LINK)

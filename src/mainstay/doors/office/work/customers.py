@@ -64,7 +64,7 @@ CUSTOMERS = RecordLayout(
     ),
     tabs={"": "Active", "archived": "Archived"},
     order="name",
-    empty_text="No customers yet. Add the first one, or bring them over from a file under Settings, Import.",
+    empty_text="No customers yet. Create one, or import your customers in Settings, Import.",
     page_header="customer_ways.html",
     related_lists=(
         _JOBS_OF_CUSTOMER,
@@ -109,7 +109,7 @@ CUSTOMERS = RecordLayout(
 
 STATEMENTS = RecordLayout(
     title="Statements",
-    lead="Statements of account that customers were sent.",
+    lead="Statements sent to customers.",
     path="/statements",
     area="Customers",
     get_operation=get_statement,
@@ -124,7 +124,7 @@ STATEMENTS = RecordLayout(
 
 SITES = RecordLayout(
     title="Sites",
-    lead="The places where you work.",
+    lead="Addresses where you work.",
     path="/sites",
     area="Customers",
     get_operation=get_site,
@@ -134,8 +134,8 @@ SITES = RecordLayout(
     subtitle_of=lambda site: " · ".join(filter(None, (site["customerName"], format_address(site["address"])))),
     columns=("contactName", "contactPhone", "status"),
     facts=("customerName", "address", "accessNotes", "contactName", "contactPhone", "timeZone", "externalRef"),
-    tabs={"": "In use", "archived": "Archived"},
-    empty_text="No sites yet. A site belongs to a customer: add it on the customer's page.",
+    tabs={"": "Active", "archived": "Archived"},
+    empty_text="No sites yet. Add one on a customer's page.",
     page_body="site.html",
     related_lists=(_JOBS_AT_SITE,),
 )
@@ -152,8 +152,8 @@ CONTACTS = RecordLayout(
     subtitle_of=lambda contact: " · ".join(filter(None, (contact["customerName"], contact["role"]))),
     columns=("phone", "email", "status"),
     facts=("customerName", "role", "phone", "email", "externalRef"),
-    tabs={"": "In use", "archived": "Archived"},
-    empty_text="No contacts yet. A contact belongs to a customer: add them on the customer's page.",
+    tabs={"": "Active", "archived": "Archived"},
+    empty_text="No contacts yet. Add one on a customer's page.",
 )
 
 

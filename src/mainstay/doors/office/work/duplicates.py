@@ -17,7 +17,7 @@ from mainstay.values.duplicate_keys import SharedDetail
 
 PATH = "/customers/duplicates"
 _MATCH_LABELS: dict[SharedDetail, str] = {
-    "email": "email address",
+    "email": "email",
     "phone": "phone number",
     "taxNumber": "tax number",
     "name": "name",

@@ -38,10 +38,13 @@ from mainstay.doors.pages.door import Route, form_routes
 from mainstay.doors.pages.form_fields import FormField
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat, problem_sentence
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
-from mainstay.values.durations import hours_text, parse_minutes
+from mainstay.values.durations import hours_text
+from mainstay.values.message import message_of
+from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Invalid, Refusal, Stale
 
@@ -95,13 +98,13 @@ def _form_purpose(entry: Mapping[str, Any]) -> str | None:
     return next((_DECISION_LABELS[decision] for decision in _form_decisions(entry)), None)
 
 
-_DECISION_LABELS: Mapping[ReviewDecision, str] = {"approve": "Approve", "reject": "Reject", "unapprove": "Un-approve"}
+_DECISION_LABELS: Mapping[ReviewDecision, str] = {"approve": "Approve", "reject": "Reject", "unapprove": "Unapprove"}
 # The decision that needs a form.
 _DECISION_WITH_REASON: ReviewDecision = "reject"
 
 HOURS = RecordLayout(
     title="Hours",
-    lead="What was worked, by whom, on what.",
+    lead="Time worked, by person and job.",
     path="/hours",
     area="Hours",
     get_operation=get_time_entry,
@@ -130,7 +133,7 @@ HOURS = RecordLayout(
     | {"approved": "Approved", "rejected": "Rejected"},
     list_header="hours_above.html",
     page_body="time_entry.html",
-    empty_text="No hours yet. Log some, or start a timer.",
+    empty_text="No hours yet. Log hours or start a timer.",
     primary_actions={
         stop_timer.name: _stop_buttons,
         submit_hours.name: _submit_buttons,
@@ -227,7 +230,9 @@ class HoursPages:
         try:
             minutes = parse_minutes(fields.get("time", ""))
         except ValueError as problem:
-            return await self._render_page(request, address, fields, {"time": f"Time {problem}."})
+            return await self._render_page(
+                request, address, fields, {"time": _problem_sentence("Time", problem, request)}
+            )
         given = {
             "minutes": minutes,
             "on": request.display.parse_date(fields.get("day", "")),
@@ -251,7 +256,9 @@ class HoursPages:
         try:
             given["breakMinutes"] = parse_minutes(fields.get("break", "") or "0")
         except ValueError as problem:
-            return await self._render_page(request, address, fields, {"break": f"Break {problem}."})
+            return await self._render_page(
+                request, address, fields, {"break": _problem_sentence("Break", problem, request)}
+            )
         # The page of an entry stops its own timer, not another one that was started since.
         given |= {"timeEntryId": fields["entry"]} if fields.get("entry") else {}
         return await self._perform_and_redirect(request, address, stop_timer, fields, given)
@@ -386,13 +393,18 @@ class HoursPages:
             try:
                 performer.perform(change.operation, request.actor, orjson.dumps(change.given), details)
             except Stale:
-                faults[change.cell] = "It was changed meanwhile. Look at it, then save again."
+                faults[change.cell] = "Someone else changed this. Check it, then save again."
             except Refusal as refusal:
                 faults[change.cell] = self.office.translate_refusal(
                     request, change.operation, change.given, refusal
                 ).text
         if faults:
             raise _RefusedError(faults)
+
+
+def _problem_sentence(label: str, problem: ValueError, request: OfficeRequest) -> str:
+    """Return what is wrong with a field as a sentence."""
+    return problem_sentence(label, PageFormat(request.display).render_problem(message_of(problem)))
 
 
 class _RefusedError(Exception):

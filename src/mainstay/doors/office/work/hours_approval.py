@@ -13,10 +13,12 @@ from mainstay.business.hours.operations import list_hours
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest, parse_version, status_of
 from mainstay.doors.office.work.hours_week import DAYS, monday_of
-from mainstay.doors.pages.display import state_of
+from mainstay.doors.pages.display import DisplaySettings, state_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
+from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.refusal import Forbidden, Invalid, Refusal, Stale
 
 _PAGE_SIZE = 100
@@ -73,7 +75,7 @@ class HoursApprovalPages:
         changed_ids: Collection[str] = (),
     ) -> Response:
         if not can_see_queue(request):
-            raise Forbidden(f"The role {request.actor.role} may not decide on hours. Ask an owner or admin.")
+            raise Forbidden(Message("You can't approve hours. Ask an owner or admin."))
         queue, has_more = await self._read_queue(request)
         person, monday = values.get("person", ""), values.get("week", "")
         chosen = next((one for one in queue if (one["person"], one["week"]) == (person, monday)), None)
@@ -93,10 +95,10 @@ class HoursApprovalPages:
             more_days=more_days,
             fields=values,
             changed=changed_ids,
-            problem=_changed_text(len(changed_ids)) if changed_ids else _problem_text(refusal, values),
+            problem=_changed_text(len(changed_ids), request.display) if changed_ids else _problem_text(refusal, values),
             notice=RESTORED_NOTICE
             if request.restored_fields and not refusal
-            else _decision_notice(query_parameters(request.http_request)),
+            else _decision_notice(query_parameters(request.http_request), request.display),
             can_see_queue=True,
             # What was typed stays visible, even if it is refused because nothing can be decided any more.
             can_decide=request.can_perform(review_hours) or refusal is not None or bool(request.restored_fields),
@@ -165,19 +167,26 @@ def _sum_waiting(days: list[dict[str, Any]]) -> dict[str, int]:
     return {"count": len(minutes), "minutes": sum(minutes)}
 
 
-def _decision_notice(query: Mapping[str, str]) -> str | None:
+def _decision_notice(query: Mapping[str, str], display: DisplaySettings) -> str | None:
     """Return the notice that says how many entries were decided, and how."""
     outcome, count = STATUS_AFTER.get(query.get("decided", "")), query.get("count", "")
     if outcome is None or not count.isdecimal():
         return None
-    return f"One entry is {outcome}." if count == "1" else f"{int(count)} entries are {outcome}."
+    return PageFormat(display).render(
+        Message(
+            "{count} entry {outcome}.", plural="{count} entries {outcome}.", count=int(count), outcome=Choice(outcome)
+        )
+    )
 
 
-def _changed_text(count: int) -> str:
-    which = "One of these entries was" if count == 1 else f"{count} of these entries were"
-    return (
-        f"{which} changed since you opened this page, so none was decided on. What is still here of it is marked as"
-        " changed: look at it, then decide again."
+def _changed_text(count: int, display: DisplaySettings) -> str:
+    return PageFormat(display).render(
+        Message(
+            "{count} entry was changed after you opened this page, so nothing was saved. Check it, then try again.",
+            plural="{count} entries were changed after you opened this page, so nothing was saved. Check them, then "
+            "try again.",
+            count=count,
+        )
     )
 
 
@@ -185,7 +194,7 @@ def _problem_text(refusal: Refusal | None, values: Mapping[str, str]) -> str | N
     """Return what is wrong. If something is missing, say so in words of this page."""
     faults = {fault.field for fault in refusal.faults} if isinstance(refusal, Invalid) else set()
     if "timeEntryIds" in faults and not any(name.startswith(_ENTRY_PREFIX) for name in values):
-        return "Mark at least one entry."
+        return "Select at least one entry."
     if "reason" in faults and not values.get("reason", "").strip():
-        return "Say why, so that they know what to change."
+        return "Enter a reason, so the person knows what to correct."
     return refusal.text if refusal else None

@@ -8,9 +8,11 @@ from typing import NamedTuple
 from mainstay.business.hours.operations import delete_hours, log_hours, update_hours
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.formatting import join_isolated
+from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.kernel.operation import Operation
-from mainstay.values.durations import hours_text, parse_minutes
+from mainstay.values.durations import hours_text
 from mainstay.values.ids import is_id
+from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.refusal import Invalid, Refusal
 
 DAYS = 7
@@ -202,13 +204,13 @@ def read_hours_changes(
         try:
             minutes = parse_minutes(text) if text.strip() else 0
         except ValueError as problem:
-            faults[name] = f"That {problem}."
+            faults[name] = problem_sentence("Time", str(problem))
             continue
         seen = fields.get(f"seen {cell_place}", "").split(" ")
         if is_id(seen[0], "entry"):
             changes += _entry_changes(name, minutes, seen)
         elif minutes and row == NEW_ROW and not job:
-            faults[name] = "Choose the job in this row."
+            faults[name] = "Choose a job for this row."
         elif minutes:
             job_id = job if row == NEW_ROW else row
             job_input = {} if job_id == NO_JOB else {"jobId": job_id}
@@ -250,7 +252,7 @@ def page_faults_of(refusal: Refusal) -> dict[str, str]:
     if any(fault.field not in _FORM_FIELDS for fault in faults):
         return {}
     labelled = [(*_FORM_FIELDS[fault.field], fault.problem) for fault in faults]
-    return {name: f"{label} {problem}." for name, label, problem in labelled}
+    return {name: problem_sentence(label, problem) for name, label, problem in labelled}
 
 
 def form_name_of(fields: Mapping[str, str]) -> str:

@@ -31,9 +31,11 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.display import state_of
-from mainstay.doors.pages.formatting import to_phone_digits
+from mainstay.doors.pages.formatting import format_visit_date, to_phone_digits
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import fold_text
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import NotFound
 
@@ -57,6 +59,7 @@ class JobPageVariables:
         costing = await self._get_if_permitted(request, get_job_costing, jobId=job["id"])
         return {
             "actions": self._list_actions(request, job, visits["coming"], costing),
+            "next_text": _next_visit_text(request, job, visits["coming"]),
             "visits": visits,
             "worked": await self._hours_variables(request, job),
             "costing": costing,
@@ -80,12 +83,12 @@ class JobPageVariables:
     ) -> Action | None:
         stage = job["stage"]
         if has_to_be_planned(stage) and request.can_perform(plan_visit):
-            return Action("Plan a visit", _plan_visit_path(job))
+            return Action("Plan visit", _plan_visit_path(job))
         if has_planned_visit(stage) and coming:
-            return Action("See the next visit", coming[0]["path"])
+            return Action("Open visit", coming[0]["path"])
         unbilled = Decimal(costing["unbilled"]) if costing else Decimal()
         if has_to_be_billed(stage, job["billing"], unbilled) and request.can_perform(draft_invoice):
-            return Action("Draft the invoice", _draft_invoice_path(job, costing))
+            return Action("Create invoice", _draft_invoice_path(job, costing))
         step = next_job_step(stage, sees_office_stages=bool(job["nextAction"]))
         possible = change_job_status.name in job["availableActions"]
         if step is None or not possible or step.status not in settable_statuses(job["status"], request.actor):
@@ -100,9 +103,9 @@ class JobPageVariables:
     def _work_actions(self, request: OfficeRequest, job: RecordJson, costing: RecordJson | None) -> list[Action]:
         """Return the buttons to plan, log and bill work on a job."""
         choices = (
-            (plan_visit, Action("Plan a visit", _plan_visit_path(job))),
+            (plan_visit, Action("Plan visit", _plan_visit_path(job))),
             (log_hours, Action("Log hours", f"/hours/new?{urlencode({'jobId': job['id']})}")),
-            (draft_invoice, Action("Draft an invoice", _draft_invoice_path(job, costing))),
+            (draft_invoice, Action("Create invoice", _draft_invoice_path(job, costing))),
             (start_timer, Action("Start timer", "/hours/timer/start", is_direct=True, answers={"job": job["id"]})),
         )
         return [action for operation, action in choices if request.can_perform(operation)]
@@ -178,6 +181,14 @@ class JobPageVariables:
             return await self.office.perform(request, operation, given)
         except NotFound:
             return None
+
+
+def _next_visit_text(request: OfficeRequest, job: RecordJson, coming: list[RecordJson]) -> str | None:
+    """Return when the next visit of a job is, if doing that visit is its next step."""
+    if not coming or not has_planned_visit(job["stage"]):
+        return None
+    message = Message("visit on {time}", time=format_visit_date(coming[0], request.time_zone))
+    return PageFormat(request.display).render(message)
 
 
 def _minutes_by_state(costing: RecordJson) -> list[tuple[int, str]]:

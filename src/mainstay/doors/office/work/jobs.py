@@ -26,7 +26,7 @@ _MAX_CARDS = 20
 
 JOBS = RecordLayout(
     title="Jobs",
-    lead="What is to be done, for whom, and how far it is.",
+    lead="All work, from enquiry to completion.",
     path="/jobs",
     area="Jobs",
     get_operation=get_job,
@@ -57,8 +57,9 @@ JOBS = RecordLayout(
     list_header="jobs_above.html",
     page_header="job_ways.html",
     page_body="job.html",
+    form_leads={create_job.name: "Use Enquiry until the customer agrees; you can open it later."},
     possible_choices={"status": lambda job, by: settable_statuses(job["status"], by)},
-    empty_text="No jobs yet. Make the first one for a customer.",
+    empty_text="No jobs yet. Create your first job.",
     related_lists=(
         RelatedList(
             "Quotes", list_quotes, "jobId", "/quotes", ("status", "total", "validUntil"), draft_quote, "/quotes/new"
@@ -110,7 +111,12 @@ class JobPages:
             # People in the field do not see the office's stages of finished jobs.
             columns.append(await self._build_column(request, "status", DONE))
         return self.office.render_page(
-            "board.html", request, of=JOBS, columns=columns, may_create=request.can_perform(create_job)
+            "board.html",
+            request,
+            of=JOBS,
+            columns=columns,
+            sees_billing=not hidden_stages,
+            may_create=request.can_perform(create_job),
         )
 
     async def _build_column(self, request: OfficeRequest, field: str, value: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from mainstay.vocabulary.permissions import HIGHEST_ROLE, Role
 
 PEOPLE = RecordLayout(
     title="People",
-    lead="Everyone who works here, and what they may do.",
+    lead="Everyone in your organisation and their access.",
     path="/people",
     area="People",
     get_operation=get_person,
@@ -23,7 +23,8 @@ PEOPLE = RecordLayout(
     prefill=lambda person: person | ({"role": None} if person["role"] == HIGHEST_ROLE else {}),
     page_body="activity_link.html",
     email_warning=(
-        "The last mail could not be sent: {problem} Correct the address; if it was the invitation, invite again."
+        "The last email could not be sent: {problem} Correct the email address. If it was the invitation, invite them"
+        " again."
     ),
-    empty_text="Nobody here. Invite the people you work with: they get a mail with a link to join.",
+    empty_text="No people here. Invite your team: each person gets an email with a link to join.",
 )

@@ -40,8 +40,10 @@ from mainstay.doors.pages.formatting import (
     join_isolated,
 )
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.choices import to_label
+from mainstay.values.message import Message
 from mainstay.values.wall_times import wall_time_text
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import NotFound, Refusal
@@ -55,7 +57,7 @@ _PAGE_SIZE = 100
 
 
 def _visit_subtitle(visit: Mapping[str, Any], zone: str) -> str:
-    return join_isolated(format_visit_date(visit, zone), visit["personName"] or "Nobody yet", separator=" · ")
+    return join_isolated(format_visit_date(visit, zone), visit["personName"] or "Unassigned", separator=" · ")
 
 
 def _format_visit_start(visit: Mapping[str, Any], zone: str) -> str:
@@ -123,7 +125,7 @@ VISITS = RecordLayout(
         "finishedAt",
         "overlapReason",
     ),
-    tabs={"": "To come", "planned": "Planned", "started": "Started", "done": "Done", "cancelled": "Cancelled"},
+    tabs={"": "Upcoming", "planned": "Planned", "started": "Started", "done": "Done", "cancelled": "Cancelled"},
     order="start",
     list_header="visits_above.html",
     page_header="visit.html",
@@ -132,17 +134,18 @@ VISITS = RecordLayout(
     choices={
         "scope": (
             ("one", "This visit only"),
-            ("crew", "It and the visits of its crew"),
-            ("following", "It and those that follow in its series"),
-            ("all", "All of its series"),
+            ("crew", "This visit and its crew"),
+            ("following", "This and following visits"),
+            ("all", "All visits in the series"),
         )
     },
     field_texts={"startsAt": _format_visit_start},
-    empty_text="Nothing is planned from today on.",
+    form_leads={plan_visit.name: "Clashes are checked when you save."},
+    empty_text="No upcoming visits.",
 )
 TIME_OFF = RecordLayout(
     title="Time off",
-    lead="When people are away, and what was decided.",
+    lead="Holidays, sick leave and other absences.",
     path="/time-off",
     area="Schedule",
     get_operation=get_time_off,
@@ -153,13 +156,13 @@ TIME_OFF = RecordLayout(
     subtitle_of=_format_leave_period,
     columns=("status", "startsAt", "endsAt"),
     facts=("personName", "kind", "startsAt", "endsAt", "note", "decisionNote"),
-    tabs={"": "To come", "requested": "Requested", "approved": "Approved", "declined": "Declined"}
+    tabs={"": "Upcoming", "requested": "Requested", "approved": "Approved", "declined": "Declined"}
     | {"cancelled": "Cancelled"},
     order="start",
     page_body="time_off.html",
     field_texts={"startsAt": _format_leave_start, "endsAt": _format_leave_end},
     form_headers={decide_time_off.name: "time_off.html"},
-    empty_text="Nobody is away from today on.",
+    empty_text="No upcoming time off.",
 )
 
 
@@ -280,7 +283,9 @@ class SchedulePages:
             area="Schedule",
             view=view,
             views=[(name, text, _schedule_path(name, shown_day)) for name, text in _VIEWS.items()],
-            title=format_long_date(shown_day) if view in {"day", "sheet"} else f"Week of {format_long_date(first)}",
+            title=format_long_date(shown_day)
+            if view in {"day", "sheet"}
+            else PageFormat(request.display).render(Message("Week of {date}", date=format_long_date(first))),
             on=shown_day.isoformat(),
             today=_schedule_path(view, today),
             before=_schedule_path(view, first - timedelta(days=(last - first).days + 1)),
@@ -290,6 +295,7 @@ class SchedulePages:
             may_ask=request.can_perform(find_free_time),
             sees_leave=request.can_perform(list_time_off),
             found=schedule,
+            several_zones=len({visit["timeZone"] for visit in schedule["visits"]} | {schedule["timeZone"]}) > 1,
             notice=one_time_notice.content["notice"] if one_time_notice else self.office.find_notice(request),
             headers=one_time_notice.headers if one_time_notice else (),
             **variables,
@@ -347,7 +353,7 @@ class SchedulePages:
             by_person.setdefault(visit["personName"] or "", []).append(visit | {"called": visit_title(visit)})
         # Visits without a person come last.
         sorted_people = sorted(by_person.items(), key=lambda one: (not one[0], one[0]))
-        return [{"name": name or "Nobody yet", "visits": found} for name, found in sorted_people]
+        return [{"name": name or "Unassigned", "visits": found} for name, found in sorted_people]
 
 
 def _schedule_path(view: str, day: date) -> str:
@@ -382,7 +388,7 @@ def _format_leave_span(leave: RecordJson, zone: str) -> str:
     first, last = (wall_time_text(leave[name], zone) for name in ("startsAt", "endsAt"))
     if first.endswith("T00:00") and last.endswith("T00:00"):
         return format_date_range(first[:10], (date.fromisoformat(last[:10]) - timedelta(days=1)).isoformat())
-    return f"{format_moment(leave['startsAt'], zone)} to {format_moment(leave['endsAt'], zone)}"
+    return f"{format_moment(leave['startsAt'], zone)}\N{EN DASH}{format_moment(leave['endsAt'], zone)}"
 
 
 def _plan_visit_path(slot: Mapping[str, Any], answers: Mapping[str, object], zone: str) -> str:

@@ -23,7 +23,7 @@ _USUAL_HOURS = (8, 17)
 # The empty hours shown before and after everything, so that visits can be moved there.
 _MARGIN = 3 * _HOUR
 _MAX_LANES = 6
-_NOBODY = "Nobody yet"
+_NOBODY = "Unassigned"
 # Only dates from 2000 to 2099 can be planned. A page also shows dates around the one in its URL.
 _FIRST_DATE, _LAST_DATE = date(2000, 2, 1), date(2099, 11, 30)
 
@@ -248,5 +248,5 @@ def _leave_item(leave: Mapping[str, Any], zone: str) -> DrawnPart:
     """Return time off as the schedule shows it. If it is not decided yet, it blocks nothing."""
     kind = to_label(leave["kind"])
     if is_undecided(leave["status"]):
-        return {"words": f"{kind}, not decided yet"}
+        return {"words": f"{kind}, not approved yet"}
     return {"words": kind, "called": f"time off ({kind.lower()})", **_wall_span_of(leave, zone)}

@@ -25,9 +25,11 @@ from mainstay.doors.office.work.visit_rows import (
 )
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
+from mainstay.values.message import message_of
 from mainstay.vocabulary.refusal import Invalid, Refusal
 
 PATH = "/schedule/change"
@@ -38,13 +40,13 @@ _MAX_ROWS, _MAX_PEOPLE = 100, 100
 _A_WEEK = timedelta(days=6)
 # The problems by which visits can be filtered, each with the text of the page.
 PROBLEM_FILTERS = {
-    "onLeave": "Visits to come of people who are on leave then.",
-    "unassigned": "Visits to come that nobody is planned on.",
+    "onLeave": "Upcoming visits of people who are on leave.",
+    "unassigned": "Upcoming visits without a person.",
 }
-_NO_CHANGES = "Nothing is different yet. Choose another person, day or time for a visit, or call it off."
+_NO_CHANGES = "No changes yet. Choose another person, date or time for a visit, or cancel it."
 _VISITS_GONE = (
-    "A visit that you changed is no longer among these: someone else moved it or called it off. Nothing was done;"
-    " below, all is as it is now."
+    "Someone else moved or cancelled a visit that you changed, so nothing was saved. The current visits are shown "
+    "below."
 )
 
 
@@ -119,7 +121,8 @@ class VisitPlanningPages:
             try:
                 filled_rows = _FORM_BUTTONS[button](sheet.rows, fields)
             except ValueError as unclear:
-                return await self._render_form(request, sheet, 422, problem=str(unclear))
+                problem = PageFormat(request.display).render(message_of(unclear))
+                return await self._render_form(request, sheet, 422, problem=problem)
             return await self._render_form(request, replace(sheet, rows=filled_rows))
         return await self._preview_or_perform(request, sheet, confirmed=fields.get("confirmed") == "yes")
 
@@ -167,7 +170,7 @@ class VisitPlanningPages:
             most=_MAX_ROWS,
             blockers=blockers,
             people=[(person["id"], person["name"]) for person in page["data"]],
-            nobody=(NOBODY, "Nobody yet"),
+            nobody=(NOBODY, "Unassigned"),
             **variables,
         )
 

@@ -7,8 +7,11 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from mainstay.doors.office.work.schedule_days import visit_title
-from mainstay.values.durations import hours_text, parse_minutes
+from mainstay.doors.pages.message_format import problem_sentence
+from mainstay.values.durations import hours_text
+from mainstay.values.message import Message
 from mainstay.values.moments import parse_moment
+from mainstay.values.typed_durations import parse_minutes
 from mainstay.values.wall_times import wall_time_text
 
 VisitJson = Mapping[str, Any]
@@ -18,7 +21,9 @@ _SEPARATOR = "|"
 _MINUTE = timedelta(minutes=1)
 # By the input field of an operation: the field of the row that shows its faults.
 _FAULT_FIELDS = {"personId": "who", "on": "day", "startsAt": "time", "endsAt": "length", "durationMinutes": "length"}
-_CHANGED_SINCE = "Someone has changed it since you opened this page. Look whether you still want it so."
+# The labels of the row's fields.
+_LABELS = {"who": "Person", "day": "Date", "time": "Start", "length": "Duration", "visit": "Visit"}
+_CHANGED_SINCE = "Someone else changed this visit. Check it, then continue."
 
 
 class VisitPlan(NamedTuple):
@@ -128,19 +133,20 @@ def add_faults(rows: Sequence[VisitRow], faults: Mapping[str, str]) -> list[Visi
     for path, problem in faults.items():
         _, index, name = (*path.split("."), "", "")[:3]
         if index.isdecimal() and int(index) < len(numbers):
-            faults_by_row[numbers[int(index)]][_FAULT_FIELDS.get(name, "visit")] = f"It {problem}."
+            field_name = _FAULT_FIELDS.get(name, "visit")
+            faults_by_row[numbers[int(index)]][field_name] = problem_sentence(_LABELS[field_name], problem)
     return [replace(row, faults=faults_by_row[row.number]) for row in rows]
 
 
 def hand_over_visits(rows: Sequence[VisitRow], person_id: str, days: str) -> list[VisitRow]:
     """Give the marked rows to another person, or move them by days. Raise ValueError if that is not possible."""
     if not any(row.marked for row in rows):
-        raise ValueError("Mark the visits that are meant.")
+        raise ValueError(Message("Select at least one visit."))
     day_count = days.strip().removeprefix("+") or "0"
     if not _DAYS_PATTERN.fullmatch(day_count) or abs(int(day_count)) > _MAX_DAYS:
-        raise ValueError(f"Say by how many days as a whole number of at most {_MAX_DAYS}, such as 1 or -7.")
+        raise ValueError(Message("Enter the days as a whole number up to {count}, such as 1 or -7.", count=_MAX_DAYS))
     if not person_id and not int(day_count):
-        raise ValueError("Choose who does the marked visits, or by how many days they move.")
+        raise ValueError(Message("Choose a person, or the number of days to move the visits."))
     return [replace(row, typed=_move_plan(row.typed, person_id, int(day_count))) if row.marked else row for row in rows]
 
 
@@ -150,7 +156,7 @@ def swap_people(rows: Sequence[VisitRow]) -> list[VisitRow]:
         case [first, second]:
             new_people = {first.number: second.typed.who, second.number: first.typed.who}
         case _:
-            raise ValueError("Mark the two visits whose people swap.")
+            raise ValueError(Message("Select the two visits to swap."))
     return [
         replace(row, typed=row.typed._replace(who=new_people[row.number])) if row.number in new_people else row
         for row in rows
@@ -207,16 +213,16 @@ def _build_change(row: VisitRow) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _find_faults(typed: VisitPlan) -> Iterator[tuple[str, str]]:
     if not typed.day:
-        yield "day", "Say on which day."
+        yield "day", "Enter a date."
     if not typed.time:
         return
     if not typed.length:
-        yield "length", "Say for how long, such as 1:30."
+        yield "length", "Enter a duration, such as 1:30."
         return
     try:
         parse_minutes(typed.length)
     except ValueError as problem:
-        yield "length", f"It {problem}."
+        yield "length", problem_sentence(_LABELS["length"], str(problem))
 
 
 def _move_plan(typed: VisitPlan, person_id: str, days: int) -> VisitPlan:

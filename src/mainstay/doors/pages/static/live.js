@@ -32,7 +32,7 @@ function follow(part) {
     }
     rounds += 1;
     pause = Math.min(2 * pause, PAUSE);
-    if (!goesOn) told.textContent = "No longer updated.";
+    if (!goesOn) told.textContent = told.dataset.stopped;
     else timer = document.hidden || rounds >= ROUNDS ? null : setTimeout(look, pause);
   }
 
@@ -48,7 +48,7 @@ function follow(part) {
     part.replaceChildren(...fresh.childNodes);
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused !== null) (document.getElementById(focused) ?? part).focus({ preventScroll: true });
-    told.textContent = "Updated.";
+    told.textContent = told.dataset.updated;
   }
 
   function isBeingCopied() {

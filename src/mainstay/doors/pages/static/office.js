@@ -7,11 +7,11 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const source = document.getElementById(button.dataset.copy);
     try {
       await navigator.clipboard.writeText(source.textContent.trim());
-      button.textContent = "Copied";
+      button.textContent = button.dataset.copied;
     } catch {
       // If the clipboard may not be used, at least select the text.
       getSelection().selectAllChildren(source);
-      button.textContent = "Selected";
+      button.textContent = button.dataset.selected;
     }
     setTimeout(() => { button.textContent = words; }, 2000);
   });
@@ -47,7 +47,7 @@ for (const field of document.querySelectorAll("[data-date]")) {
   button.type = "button";
   button.className = "slim";
   button.textContent = "\u25BE";
-  button.setAttribute("aria-label", "Calendar");
+  button.setAttribute("aria-label", document.body.dataset.calendar);
   button.addEventListener("click", () => {
     const [day, time] = field.value.trim().split(/\s+/);
     const parts = Object.fromEntries(order.map((part, place) => [part[0], (day ?? "").split(sign)[place]]));
@@ -161,7 +161,7 @@ for (const form of document.querySelectorAll("form[role=search]")) suggest(form)
 
 function suggest(form) {
   const input = form.querySelector("input[type=search]");
-  const found = made("div", { id: `${input.id}-found`, class: "found", role: "listbox", "aria-label": "Found while you type" });
+  const found = made("div", { id: `${input.id}-found`, class: "found", role: "listbox", "aria-label": document.body.dataset.found });
   let chosen = null;
   found.hidden = true;
   form.append(found);
@@ -173,7 +173,7 @@ function suggest(form) {
     const seen = hits.filter((hit) => hit.url);
     const kinds = [...new Set(seen.map((hit) => hit.kind))];
     found.replaceChildren(...kinds.map((kind, at) => group(kind, `${found.id}-${at}`, seen.filter((hit) => hit.kind === kind))));
-    if (more) found.append(option(`${found.id}-all`, `${form.action}?${new URLSearchParams({ text: more })}`, "Show all"));
+    if (more) found.append(option(`${found.id}-all`, `${form.action}?${new URLSearchParams({ text: more })}`, document.body.dataset.all));
     open(found.children.length > 0);
   });
 

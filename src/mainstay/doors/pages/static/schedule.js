@@ -3,6 +3,8 @@
 // with what it shows.
 
 const told = document.getElementById("dragged");
+// The texts that this script shows, in the language of the page.
+const texts = told.dataset;
 const hint = document.getElementById("by-keys");
 // The visit to focus after the page has loaded again.
 const FOCUSED = "schedule-focused";
@@ -89,7 +91,7 @@ function stretch(fields, by) {
 
 // Fill in the form that moves a visit, and send it.
 async function send(booked, change) {
-  tell("Moving …", false);
+  tell(texts.moving, false);
   try {
     const page = await fetch(booked.dataset.move);
     const form = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("main form[method=post]");
@@ -105,10 +107,10 @@ async function send(booked, change) {
       return true;
     }
     const refused = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".notice.bad, .fault");
-    tell(refused ? refused.textContent.replace(/^[\s!]+/, "").trim() : "The visit was not moved.");
+    tell(refused ? refused.textContent.replace(/^[\s!]+/, "").trim() : texts.notMoved);
     told.append(" ", formOf(booked));
   } catch {
-    tell("The visit was not moved: the server cannot be reached. Try again.");
+    tell(texts.offline);
   }
   return false;
 }
@@ -132,7 +134,7 @@ function asTyped(iso, example) {
 function formOf(booked) {
   const way = document.createElement("a");
   way.href = booked.dataset.move;
-  way.textContent = "Move it with the form";
+  way.textContent = texts.form;
   return way;
 }
 
@@ -174,7 +176,12 @@ function lengthen(wanted) {
   const more = (resized.length - resized.before) * 15;
   const found = clashes(track, booked, 0, more);
   warn(track, found);
-  if (!found.length) tell(more ? `${Math.abs(more)} minutes ${more < 0 ? "shorter" : "longer"}.` : "As long as before.", false);
+  if (!found.length) tell(wordsOfLength(more), false);
+}
+
+function wordsOfLength(more) {
+  if (!more) return texts.same;
+  return filled(more < 0 ? texts.shorter : texts.longer, { minutes: Math.abs(more) });
 }
 
 async function finish() {
@@ -242,8 +249,8 @@ function lengthenMoved(booked, by) {
   const wanted = moved.length + by;
   moved.length = within(wanted - 1, Number(placeOf(moved).dataset.quarters) - moved.at) + 1;
   showMoved();
-  if (moved.length < wanted) tell("It cannot become longer here: the day that is shown ends.");
-  if (moved.length > wanted) tell("It cannot become shorter than a quarter of an hour.");
+  if (moved.length < wanted) tell(texts.longest);
+  if (moved.length > wanted) tell(texts.shortest);
 }
 
 function picked(booked) {
@@ -265,7 +272,7 @@ function showMoved() {
   const { begins, ends } = laterBy();
   const found = clashes(place, booked, begins, ends);
   warn(place, found);
-  if (!found.length) tell(`${wordsOfMoved(place)}. Enter saves it, Escape leaves it as it was.`, false);
+  if (!found.length) tell(filled(texts.keys, { place: wordsOfMoved(place) }), false);
 }
 
 // Place a visit at this time of the day, with this length.
@@ -372,8 +379,13 @@ function warn(place, found) {
   place.classList.toggle("clash", found.length > 0);
   // Time off of several days is shown on each of them.
   const names = new Set(found.map((one) => one.dataset.called ?? one.querySelector("strong").textContent));
-  if (found.length) tell(`Overlaps ${[...names].join(", ")}.`);
+  if (found.length) tell(filled(texts.clash, { names: [...names].join(", ") }));
   else told.hidden = true;
+}
+
+// A text with its values.
+function filled(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
 function tell(text, bad = true) {

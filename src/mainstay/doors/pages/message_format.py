@@ -1,0 +1,175 @@
+"""Messages as people read them: with the labels of fields, and the formats of their organisation."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Self
+
+from markupsafe import Markup
+
+from mainstay.doors.pages.display import DisplaySettings
+from mainstay.doors.pages.field_labels import NO_LABELS, Labels, quote_label
+from mainstay.doors.pages.formatting import format_date, format_moment
+from mainstay.values.choices import to_label
+from mainstay.values.email_address import NOT_AN_ADDRESS
+from mainstay.values.fields import NOT_A_DATE, NOT_AN_ID
+from mainstay.values.message import (
+    Amount,
+    Duration,
+    LocalMoment,
+    LocalPeriod,
+    Message,
+    MessageFormat,
+    MessageValue,
+    join_with,
+    label_in_sentence,
+    local_time_of,
+)
+from mainstay.vocabulary.validation import EMPTY, NOT_A_BOOLEAN, NOT_ONE_OF, REQUIRED
+
+
+class PageFormat(MessageFormat):
+    """Renders messages for a person."""
+
+    def __init__(
+        self, display: DisplaySettings, labels: Labels = NO_LABELS, rewrite: Callable[[str], str] = str
+    ) -> None:
+        self._display = display
+        self._labels = labels
+        # Localises the dates and amounts in names of records.
+        self._rewrite = rewrite
+        self._translate = display.translations.gettext
+
+    def render(self, message: Message | str) -> str:
+        """Return the text of a message."""
+        return self._rewrite(message) if isinstance(message, str) else super().render(message)
+
+    def render_problem(self, message: Message | str, *, is_duration: bool = False) -> "Problem":
+        """Return what is wrong with a field, to be completed by the label of the field."""
+        if isinstance(message, str):
+            return Problem(self._rewrite(message))
+        template = SENTENCES.get(message.template)
+        values = {
+            name: Duration(value) if is_duration and isinstance(value, int) else value
+            for name, value in message.values.items()
+        }
+        sentence = self._translate(template) if template else ""
+        return Problem(self.render(message), self._fill_known(sentence, values))
+
+    def choose_template(self, message: Message) -> str:
+        """Return the template in the person's language."""
+        if message.plural is None:
+            return self._translate(message.template)
+        return self._display.translations.ngettext(message.template, message.plural, message.count)
+
+    def add_detail(self, text: str, _detail: Message | None) -> str:
+        """Leave out what only programs need to know."""
+        return text
+
+    def format_amount(self, amount: Amount) -> str:
+        """Format an amount: `£1,548.00`."""
+        return self._display.format_amount(amount.decimal, amount.currency)
+
+    def format_decimal(self, text: str) -> str:
+        """Format a quantity or a percentage."""
+        return self._display.format_number(text.rstrip("0").rstrip(".") if "." in text else text)
+
+    def format_date(self, text: str) -> str:
+        """Format a date: `30 Nov 2026`."""
+        return format_date(text)
+
+    def format_moment(self, moment: LocalMoment) -> str:
+        """Format a moment: `30 Nov 2026, 08:30`."""
+        return format_moment(moment.text, moment.time_zone) + self._name_zone(moment.time_zone)
+
+    def format_period(self, period: LocalPeriod) -> str:
+        """Format the time between two moments: `30 Nov 2026, 08:30-10:00`, with a dash."""
+        start, end = (local_time_of(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
+        last = f"{end:%H:%M}" if start.date() == end.date() else format_moment(period.ends_at, period.time_zone)
+        zone = self._name_zone(period.time_zone)
+        return f"{format_moment(period.starts_at, period.time_zone)}\N{EN DASH}{last}{zone}"
+
+    def format_field(self, name: str) -> str:
+        """Return the label of an input field, in quotes."""
+        return quote_label(name, self._labels)
+
+    def format_choice(self, value: str) -> str:
+        """Return the label of one of a few fixed values."""
+        return self._translate(label_in_sentence(value))
+
+    def format_possible_choices(self, values: Sequence[str]) -> str:
+        """Return the labels of the values from which one can be chosen: `Work, Travel or Other`."""
+        labels = [self._translate(to_label(value)) for value in values]
+        return join_with("or", labels)
+
+    def _name_zone(self, time_zone: str) -> str:
+        """Name the city of a time zone, unless it is the person's own zone."""
+        city = time_zone.rpartition("/")[2].replace("_", " ")
+        return "" if time_zone == self._display.zone else f" ({city})"
+
+    def _fill_known(self, template: str, values: Mapping[str, MessageValue]) -> str:
+        """Fill in the values, and leave the placeholders of the label."""
+        placeholders = {name: f"{{{name}}}" for name in _LABEL_PLACEHOLDERS}
+        return self.fill(template, {**placeholders, "date_example": self._display.date_example, **values})
+
+
+class Problem(str):
+    """What is wrong with a field, as in `is not a date`; and if there is a better one, the sentence with its label."""
+
+    __slots__ = ("sentence",)
+    sentence: str
+
+    def __new__(cls, text: str, sentence: str = "") -> Self:
+        """Make a problem; the sentence has placeholders for the label."""
+        problem = super().__new__(cls, text)
+        problem.sentence = sentence
+        return problem
+
+
+def problem_sentence(label: str, problem: str) -> str:
+    """Return what is wrong with a field as a sentence: `Enter a name.`."""
+    # Templates pass translated labels, which are escaped already; the sentence is escaped as a whole.
+    label = label.unescape() if isinstance(label, Markup) else label
+    # The label of a field in a row begins with the row: `Parts, row 2: Quantity`.
+    row, _, label = label.rpartition(": ")
+    if row:
+        return f"{row}: {problem_sentence(label, problem)}"
+    sentence = problem.sentence if isinstance(problem, Problem) else ""
+    if not sentence:
+        return f"{label} {problem}."
+    in_sentence = label_in_text(label)
+    return sentence.format(label=label, label_in_sentence=in_sentence, a_label=_add_article(in_sentence))
+
+
+def label_in_text(label: str) -> str:
+    """Return a label as it is written within a sentence: `due date`, but `VAT number`."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def _add_article(noun: str) -> str:
+    """Return a label with its article, unless it is a plural or begins with `your`."""
+    is_plural = noun.endswith("s") and not noun.endswith("ss")
+    if is_plural or noun.startswith("your "):
+        return noun
+    return f"an {noun}" if noun[:1] in "aeiou" else f"a {noun}"
+
+
+_LABEL_PLACEHOLDERS = ("label", "label_in_sentence", "a_label")
+# Sentences for the usual problems of a field, by the template of the problem.
+SENTENCES: Mapping[str, str] = MappingProxyType(
+    {
+        REQUIRED: "Enter {a_label}.",
+        EMPTY: "Enter {a_label}.",
+        "is required for a new record": "Enter {a_label}.",
+        "is longer than {max_length} characters": "{label} must be {max_length} characters or fewer.",
+        "has fewer than {min_length} characters": "{label} must have at least {min_length} characters.",
+        "is not a whole number": "{label} must be a whole number.",
+        NOT_A_BOOLEAN: "{label} must be yes or no.",
+        "is too large": "{label} is too large.",
+        "is below {ge}": "{label} must be {ge} or more.",
+        "is above {le}": "{label} must be {le} or less.",
+        NOT_ONE_OF: "Choose {choices} for {label_in_sentence}.",
+        NOT_AN_ID: "{label} was not found. Choose one from the list.",
+        NOT_AN_ADDRESS: "Enter a valid email, e.g. kim@example.com.",
+        NOT_A_DATE: "{label} must be a date, such as {date_example}.",
+    }
+)

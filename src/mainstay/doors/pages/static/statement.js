@@ -1,0 +1,11 @@
+// Keeps the number of ticked entries in the button that records them. Its texts are in the page, for every number.
+
+for (const button of document.querySelectorAll("button[data-ticked]")) {
+  const texts = button.dataset.ticked.split("|");
+  const show = () => {
+    button.textContent = texts[button.form.querySelectorAll("input[type=checkbox]:checked").length];
+  };
+  button.form.addEventListener("change", show);
+  // Browsers restore the ticks when someone comes back to the page.
+  addEventListener("pageshow", show);
+}

@@ -1,0 +1,117 @@
+"""Find the texts of messages: in the code, in the templates of pages, and in declarations."""
+
+import ast
+from collections.abc import Collection, Iterator
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from pkgutil import walk_packages
+from typing import NamedTuple
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import write_po
+from jinja2 import nodes
+
+import mainstay.doors.office
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.office.kit.navigation import Area
+from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.pages.display import describe_fields
+from mainstay.doors.pages.form_fields import FormField, form_fields_of
+from mainstay.doors.pages.rendering import TEMPLATES
+from mainstay.vocabulary.permissions import Permission
+
+SOURCE = Path(__file__).parents[2] / "src" / "mainstay"
+TEXT_FUNCTIONS = {"_", "html_", "n_"}
+
+
+class TemplateText(NamedTuple):
+    """A text of a template, and the names of its values."""
+
+    template: str
+    # None if they are given as a mapping.
+    values: frozenset[str] | None
+    plural: str | None = None
+
+
+def find_calls(path: Path, names: Collection[str]) -> Iterator[ast.Call]:
+    """Yield every call of a function or method with one of these names."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+            if called in names:
+                yield node
+
+
+def find_template_texts(name: str) -> Iterator[TemplateText]:
+    """Yield the texts of a template for pages."""
+    for call in TEMPLATES.parse(read_template(name)).find_all(nodes.Call):
+        if isinstance(call.node, nodes.Name) and call.node.name in TEXT_FUNCTIONS:
+            values = None if call.dyn_kwargs else frozenset(keyword.key for keyword in call.kwargs)
+            literals = [str(argument.value) for argument in call.args[:2] if isinstance(argument, nodes.Const)]
+            if literals:
+                plural = literals[1] if call.node.name == "n_" and len(literals) > 1 else None
+                yield TemplateText(literals[0], values, plural)
+
+
+def read_template(name: str) -> str:
+    """Return the source of a template."""
+    return (SOURCE / "doors" / "pages" / "templates" / name).read_text("utf-8")
+
+
+def build_message_catalogue() -> str:
+    """Return all texts that can be translated, in the format of gettext."""
+    catalogue = Catalog(project="Mainstay", fuzzy=False)
+    for path in sorted(SOURCE.rglob("*.py")):
+        for one, several in _find_message_templates(path):
+            catalogue.add((one, several) if several else one, locations=[(path.relative_to(SOURCE).as_posix(), 0)])
+    for name in TEMPLATES.list_templates(extensions=["html"]):
+        for text in find_template_texts(name):
+            catalogue.add((text.template, text.plural) if text.plural else text.template, locations=[(name, 0)])
+    for declared in sorted({*_find_declared_texts()} - {""}):
+        catalogue.add(declared)
+    output = BytesIO()
+    write_po(output, catalogue, width=120, omit_header=True, sort_output=True, include_lineno=False)
+    return output.getvalue().decode()
+
+
+def _find_message_templates(path: Path) -> Iterator[tuple[str, str | None]]:
+    for call in find_calls(path, {"Message"}):
+        texts = {keyword.arg: keyword.value for keyword in call.keywords}
+        template, plural = call.args[0], texts.get("plural")
+        if isinstance(template, ast.Constant) and isinstance(template.value, str):
+            yield template.value, str(plural.value) if isinstance(plural, ast.Constant) and plural.value else None
+
+
+def _find_declared_texts() -> Iterator[str]:
+    """Yield the titles, labels and helps of operations, records and pages."""
+    for operation in CATALOGUE.operations:
+        yield operation.title
+        yield operation.done_message
+        for field in form_fields_of(operation, frozenset(Permission)):
+            yield from _texts_of_field(field)
+        yield from (label for label, _ in describe_fields(operation.output).values())
+        yield from (state.label for state in operation.output.states.values())
+    for module in walk_packages(mainstay.doors.office.__path__, "mainstay.doors.office."):
+        for value in vars(import_module(module.name)).values():
+            yield from _texts_of_layout(value) if isinstance(value, RecordLayout) else ()
+            yield from (value.name, value.tab) if isinstance(value, Area) else ()
+
+
+def _texts_of_field(field: FormField) -> Iterator[str]:
+    yield field.label
+    yield field.help or ""
+    # Names of countries, currencies, languages and time zones are translated by Babel.
+    yield from (label for _, label in field.choices if len(field.choices) < _MAX_CHOICES)
+    for part in field.parts:
+        yield from _texts_of_field(part)
+
+
+def _texts_of_layout(layout: RecordLayout) -> Iterator[str]:
+    yield from (layout.title, layout.lead, layout.empty_text, layout.email_warning)
+    yield from (str(label) for label in layout.tabs.values())
+    yield from (label for choices in layout.choices.values() for _, label in choices)
+    yield from (related.title for related in layout.related_lists)
+
+
+_MAX_CHOICES = 20
