@@ -133,6 +133,7 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
     # Whatever happened was told in the log's own form; but a worker that was just starting ends with the sentence of a
     # command, and is started again.
     lines = server.log.read_text().splitlines()
+    assert [line for line in lines if not line.startswith(("{", "The database cannot be reached: "))] == []
     logged_events = {
         orjson.loads(line)["event"] for line in lines if not line.startswith("The database cannot be reached: ")
     }

@@ -260,7 +260,7 @@ def test_someone_who_has_left_worked_no_hours(cast: Cast) -> None:
 
 
 def test_another_organisation_s_people_and_jobs_are_not_known(cast: Cast, other_cast: Cast) -> None:
-    with pytest.raises(Invalid, match=r"^personId: is not a person"):
+    with pytest.raises(Invalid, match=r"^personId: is not part of this organisation"):
         make_time_entry(cast_at(cast), Role.OFFICE, personId=other_cast.people[Role.MEMBER])
     with pytest.raises(NotFound, match=r"^There is no job"):
         make_time_entry(cast_at(cast), Role.OFFICE, jobId=make_assigned_job(other_cast)["id"])

@@ -98,8 +98,8 @@ def test_what_does_not_belong_together_is_refused(cast: Cast, other_cast: Cast) 
     other = make_job(cast, customer, externalRef="X-1")
     theirs: list[tuple[dict[str, Any], str]] = [
         ({"siteId": make_site(cast, make_customer(cast, "Ryburn"))}, "^siteId: belongs to another customer"),
-        ({"leadPersonId": other_cast.people[Role.MEMBER]}, "^leadPersonId: is not a person"),
-        ({"assigned": [other_cast.people[Role.MEMBER]]}, "^assigned: is not a person"),
+        ({"leadPersonId": other_cast.people[Role.MEMBER]}, "^leadPersonId: is not part of this organisation"),
+        ({"assigned": [other_cast.people[Role.MEMBER]]}, "^assigned: is not part of this organisation"),
     ]
     for given, text in theirs:
         with pytest.raises(Invalid, match=text):
