@@ -65,7 +65,7 @@ bench: $(DEV) $(TRYTON)/.installed ## Measure speed against references in the sa
 bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,000 jobs and invoices (takes a few minutes)
 	PYTHONPATH=. $(BIN)/python -m bench.flat
 
-documents: $(DEV) ## Write the generated documents anew
+documents: $(DEV) ## Write the generated documents again
 	PYTHONPATH=tests $(BIN)/python tests/rules/documents.py
 
 lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew

@@ -194,7 +194,7 @@ class _SupervisedWorker:
     """The worker process, which is started again if it dies, until it is stopped.
 
     The first process is forked, which takes half the time of a start. Later this process has threads, and a fork could
-    wait for ever for a lock that another thread held. So later processes are started anew.
+    wait for ever for a lock that another thread held. So later processes are started afresh, not forked.
     """
 
     def __init__(self, settings: Settings, stopping: threading.Event) -> None:

@@ -65,7 +65,7 @@ class FileStore:
         """Remove a file that is not needed; return False if it stays because it is needed or was stored recently.
 
         The file is moved aside before the need is checked, so that a process that stores the same content meanwhile
-        writes it anew. If the removal was interrupted, repeating it completes it.
+        writes it again. If the removal was interrupted, repeating it completes it.
         """
         path, aside_path = self.path(name), self._aside_path(name)
         if path.exists() and _is_recent(path):

@@ -18,7 +18,7 @@ from mainstay.kernel.catalogue import Catalogue, check_permission
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
-from mainstay.values.message import PROGRAM_FORMAT, Choice, FieldName, Message
+from mainstay.values.message import Choice, FieldName, Message
 from mainstay.values.moments import Clock
 from mainstay.vocabulary.actor import Actor, system_actor
 from mainstay.vocabulary.merging import merge_parts
@@ -307,11 +307,8 @@ def _find_earlier_answer(idempotent: IdempotentRequest, ctx: Context) -> Answer 
 
 def _preview_json(operation: Operation, ctx: Context, reasons: tuple[Reason, ...]) -> bytes:
     render = ctx.request.message_format.render
-    # Events are for programs: people who confirm an operation do not need them.
-    events = [
-        Message("Webhook event: {event}", event=event.__doc__ or event.name)
-        for event in (ctx.events if ctx.request.message_format is PROGRAM_FORMAT else ())
-    ]
+    named_events = ctx.events if ctx.request.message_format.shows_events else ()
+    events = [Message("Webhook event: {event}", event=event.__doc__ or event.name) for event in named_events]
     return orjson.dumps(
         {
             "object": "preview",

@@ -184,6 +184,9 @@ class Message:
 class MessageFormat:
     """How messages are rendered: here in English and for programs. Doors for people have their own subclass."""
 
+    # Whether a preview also names the events that webhooks would get.
+    shows_events = True
+
     def render(self, message: Message | str) -> str:
         """Return the text of a message."""
         if isinstance(message, str):

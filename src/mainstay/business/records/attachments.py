@@ -28,7 +28,7 @@ _DocumentId = Annotated[str, Field(title="File", description="The file's ID.")]
 
 
 class ListDocuments(ListInput):
-    """The files of which record."""
+    """The record whose files to list."""
 
     starting_after: Annotated[str | None, make_id_validator("document")] = STARTING_AFTER
     record_id: str | None = Field(

@@ -21,7 +21,7 @@ _RecordId = Annotated[
 
 
 class ListNotes(ListInput):
-    """The notes of which record."""
+    """The record whose notes to list."""
 
     starting_after: Annotated[str | None, make_id_validator("note")] = STARTING_AFTER
     record_id: str | None = Field(

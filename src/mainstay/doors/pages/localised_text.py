@@ -1,8 +1,8 @@
-"""Localisation of dates, times and amounts within a text.
+"""Localisation of dates, times and amounts within the name of a record.
 
-Operations write texts for programs too, with `2026-11-30` and `7186.14 GBP`. A page shows `30 Nov 2026` and
-`£7,186.14`. Text that someone typed stays unchanged: anything in quotes or after a line break (an email text),
-and the typed texts passed in. An example of how a date is written stays unchanged too.
+Names such as that of a payment are texts for programs too, with `2026-11-30` and `7186.14 GBP`. A page shows
+`30 Nov 2026` and `£7,186.14`. Text that someone typed stays unchanged: anything in quotes or after a line break (an
+email text), and the typed texts passed in. An example of how a date is written stays unchanged too.
 """
 
 import re

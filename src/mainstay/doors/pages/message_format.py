@@ -30,23 +30,25 @@ from mainstay.vocabulary.validation import EMPTY, NOT_A_BOOLEAN, NOT_ONE_OF, REQ
 class PageFormat(MessageFormat):
     """Renders messages for a person."""
 
+    shows_events = False
+
     def __init__(
-        self, display: DisplaySettings, labels: Labels = NO_LABELS, rewrite: Callable[[str], str] = str
+        self, display: DisplaySettings, labels: Labels = NO_LABELS, localise_name: Callable[[str], str] = str
     ) -> None:
         self._display = display
         self._labels = labels
-        # Localises the dates and amounts in names of records.
-        self._rewrite = rewrite
+        # Localises the dates and amounts in names of records, which are texts.
+        self._localise_name = localise_name
         self._translate = display.translations.gettext
 
     def render(self, message: Message | str) -> str:
         """Return the text of a message."""
-        return self._rewrite(message) if isinstance(message, str) else super().render(message)
+        return self._localise_name(message) if isinstance(message, str) else super().render(message)
 
     def render_problem(self, message: Message | str, *, is_duration: bool = False) -> "Problem":
         """Return what is wrong with a field, to be completed by the label of the field."""
         if isinstance(message, str):
-            return Problem(self._rewrite(message))
+            return Problem(self._localise_name(message))
         template = SENTENCES.get(message.template)
         values = {
             name: Duration(value) if is_duration and isinstance(value, int) else value

@@ -79,7 +79,7 @@ async def export_list(
     title: str,
     write: Callable[[ListExport, IO[bytes]], None] = ListExport.write,
 ) -> Response:
-    """Return a list as a file. A refusal is rewritten for people."""
+    """Return a list as a file. A refusal is rendered for people."""
     write_response = partial(
         write_download, write=partial(write, list_export), compresses=request.http_request.accepts_gzip
     )
