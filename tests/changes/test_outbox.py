@@ -46,7 +46,7 @@ class ToldHappened(Event):
     output = ToldOut
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
 def tell(ctx: Context, given: Tell) -> RecordResult[ToldOut]:
     """Tell of several things, and perhaps take them back."""
     for _ in range(given.times):

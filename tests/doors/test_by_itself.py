@@ -93,7 +93,7 @@ def fail(_ctx: Context, _: object) -> None:
 
 def test_a_reaction_follows_once_and_the_trail_tells_of_it(installation: ClockedInstallation) -> None:
     installation.invite()
-    worker = installation.make_worker(reactions=(Reaction(PersonInvited, count_up),))
+    worker = installation.make_worker(reactions=(Reaction(PersonInvited, count_up, "Counted"),))
     run_all_tasks(worker)
     assert read_phone(installation.cast) == "1"
     assert installation.list_tasks() == []
@@ -129,7 +129,7 @@ class CountingDatabase(RecordingDatabase):
 
 def test_a_worker_that_dies_between_the_reaction_and_its_end_repeats_nothing(installation: ClockedInstallation) -> None:
     installation.invite()
-    worker = installation.make_worker(reactions=(Reaction(PersonInvited, count_up),))
+    worker = installation.make_worker(reactions=(Reaction(PersonInvited, count_up, "Counted"),))
     dying = replace(
         worker, performer=replace(worker.performer, database=DyingDatabase(installation.performer.database))
     )
@@ -153,7 +153,7 @@ def test_a_reaction_that_fails_repeats_no_other_and_holds_up_none(installation: 
             fail(ctx, happening)
 
     worker = installation.make_worker(
-        reactions=(Reaction(PersonInvited, fail_at_first), Reaction(PersonInvited, count_up))
+        reactions=(Reaction(PersonInvited, fail_at_first, "Counted"), Reaction(PersonInvited, count_up, "Counted"))
     )
     run_all_tasks(worker)
     again = moment_text(installation.clock.now + RETRIES[0])
@@ -190,7 +190,7 @@ def make_recording_worker(installation: ClockedInstallation) -> tuple[Worker, li
     def visit(ctx: Context, day: date) -> None:
         found.append((ctx.actor.organisation, day.isoformat()))
 
-    return installation.make_worker(timers=(DailyTimer(visit),)), found
+    return installation.make_worker(timers=(DailyTimer(visit, "Visited"),)), found
 
 
 def move_to_zone(cast: Cast, zone: str) -> str:
@@ -244,7 +244,7 @@ def test_a_day_that_has_no_midnight_begins_when_it_begins(installation: ClockedI
 
 
 def test_two_workers_and_one_that_died_run_it_once(installation: ClockedInstallation) -> None:
-    first, second = (installation.make_worker(timers=(DailyTimer(count_up),)) for _ in range(2))
+    first, second = (installation.make_worker(timers=(DailyTimer(count_up, "Counted"),)) for _ in range(2))
     first.begin_days()
     second.begin_days()
     assert read_phone(installation.cast) == "1"
@@ -263,7 +263,7 @@ def test_a_timer_that_fails_keeps_no_other_from_running(
     installation: ClockedInstallation, capfd: pytest.CaptureFixture[str]
 ) -> None:
     other = make_cast(installation.performer)
-    installation.make_worker(timers=(DailyTimer(fail), DailyTimer(count_up))).begin_days()
+    installation.make_worker(timers=(DailyTimer(fail, "Failed"), DailyTimer(count_up, "Counted"))).begin_days()
     assert [read_phone(cast) for cast in (installation.cast, other)] == ["1", "1"]
     assert capfd.readouterr().err.count('"timer failed"') == 2
 
@@ -271,7 +271,7 @@ def test_a_timer_that_fails_keeps_no_other_from_running(
 @pytest.mark.only_on("sqlite")
 def test_several_organisations_begin_their_day_in_one_transaction(installation: ClockedInstallation) -> None:
     other = make_cast(installation.performer)
-    worker = installation.make_worker(timers=(DailyTimer(count_up),))
+    worker = installation.make_worker(timers=(DailyTimer(count_up, "Counted"),))
     while schedule_days(installation.performer):
         pass
     counted = CountingDatabase(installation.performer.database)
@@ -293,7 +293,7 @@ def test_an_organisation_whose_day_cannot_be_looked_at_keeps_no_other_from_its_o
             raise ZeroDivisionError("no luck")
         return True
 
-    installation.make_worker(timers=(DailyTimer(count_up, is_due),)).begin_days()
+    installation.make_worker(timers=(DailyTimer(count_up, "Counted", is_due),)).begin_days()
     assert [read_phone(cast) for cast in (installation.cast, other)] == [None, "1"]
     assert installation.list_tasks() == [
         ("day", moment_text(installation.clock.now + RETRIES[0]), "ZeroDivisionError: no luck")
@@ -310,7 +310,7 @@ def test_a_timer_that_fails_is_tried_again_with_growing_pauses_and_then_parked(
             fail(ctx, day)
         count_up(ctx, day)
 
-    worker = installation.make_worker(timers=(DailyTimer(fail_at_first),))
+    worker = installation.make_worker(timers=(DailyTimer(fail_at_first, "Counted"),))
     run_all_tasks(worker)
     worker.begin_days()
     assert installation.list_tasks() == [("timer", moment_text(installation.clock.now + RETRIES[0]), None)]
@@ -334,7 +334,7 @@ def test_a_timer_that_fails_is_tried_again_with_growing_pauses_and_then_parked(
 
 def test_a_timer_that_failed_and_that_nobody_knows_any_more_is_parked(installation: ClockedInstallation) -> None:
     run_all_tasks(installation.make_worker())
-    installation.make_worker(timers=(DailyTimer(fail),)).begin_days()
+    installation.make_worker(timers=(DailyTimer(fail, "Failed"),)).begin_days()
     installation.clock.now += RETRIES[0]
     run_all_tasks(installation.make_worker())
     assert installation.list_tasks() == [("timer", None, "This Mainstay does not know the timer fail.")]
@@ -349,7 +349,9 @@ def test_what_changes_nothing_leaves_no_trace_in_the_trail(installation: Clocked
 
 @pytest.mark.parametrize("kind", ["reword_records_of_job", "event", "timer", "mail"])
 def test_two_who_would_do_the_same_kind_of_work_are_refused(installation: ClockedInstallation, kind: str) -> None:
-    catalogue = replace(CATALOGUE, task_kinds=(*CATALOGUE.task_kinds, TaskKind(kind, lambda _ctx, _told: None)))
+    catalogue = replace(
+        CATALOGUE, task_kinds=(*CATALOGUE.task_kinds, TaskKind(kind, lambda _ctx, _told: None, "Nothing done"))
+    )
     with pytest.raises(ValueError, match=f"^Work of the kind {kind} would be done by two, of whom only one is asked"):
         Worker(replace(installation.performer, catalogue=catalogue), {"mail": lambda _work: None}, ())
 

@@ -124,7 +124,7 @@ class Chatter(Input):
     fail: bool
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, on=store.PEOPLE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, on=store.PEOPLE, past_text="Done")
 def chatter(ctx: Context, given: Chatter, person: Person) -> Person:
     """Tell of several changes to a person, and perhaps take them back."""
     for _ in range(given.times):

@@ -55,7 +55,7 @@ def test_only_what_cannot_be_undone_is_confirmed(effect: Effect) -> None:
         return RecordResult(LookOut, ())
 
     with pytest.raises(TypeError, match="burn: an irreversible operation takes an IrreversibleInput"):
-        operation(permission=Permission.ME_READ, effect=effect)(burn)
+        operation(permission=Permission.ME_READ, effect=effect, past_text="Done")(burn)
 
 
 def test_what_cannot_be_undone_must_be_confirmed() -> None:
@@ -64,4 +64,4 @@ def test_what_cannot_be_undone_must_be_confirmed() -> None:
         return RecordResult(LookOut, ())
 
     with pytest.raises(TypeError, match="look: an irreversible operation takes an IrreversibleInput"):
-        operation(permission=Permission.ME_READ, effect=Effect.IRREVERSIBLE)(look)
+        operation(permission=Permission.ME_READ, effect=Effect.IRREVERSIBLE, past_text="Done")(look)

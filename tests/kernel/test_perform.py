@@ -29,21 +29,21 @@ class NothingOut(Output):
     noun = "nothing"
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
 def change_and_break(ctx: Context, _given: Nothing) -> NothingOut:
     """Change something, then fail as a bug would."""
     ctx.db.run("UPDATE person SET phone = 'broken' WHERE organisation_id = :organisation")
     raise ZeroDivisionError
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
 def change_and_refuse(ctx: Context, _given: Nothing) -> NothingOut:
     """Change something, then think better of it."""
     ctx.db.run("UPDATE person SET phone = 'refused' WHERE organisation_id = :organisation")
     raise Conflict("No.")
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
 def change_and_babble(ctx: Context, _given: Nothing) -> RecordResult[NothingOut]:
     """Change something, and answer what cannot be written."""
     ctx.db.run("UPDATE person SET phone = 'babbled' WHERE organisation_id = :organisation")
@@ -221,7 +221,7 @@ def build_preparing_operation(cast: Cast, calls: PreparedCalls, effect: Effect =
 
     input_model = Forgo if effect is Effect.IRREVERSIBLE else Ponder
     ponder.__annotations__ = {"ctx": Context, "given": input_model, "return": AnswerOut}
-    return operation(permission=Permission.PEOPLE_CHANGE, effect=effect, prepare=prepare)(ponder)
+    return operation(permission=Permission.PEOPLE_CHANGE, effect=effect, prepare=prepare, past_text="Done")(ponder)
 
 
 class Ponder(Input):

@@ -18,7 +18,7 @@ class DoomOut(Output):
     noun = "doom"
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE)
+@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, past_text="Done")
 def doom(ctx: Context, _given: Doom) -> DoomOut:
     """Do what cannot be undone, with reasons against it."""
     ctx.summary = "Everything ends."

@@ -34,7 +34,13 @@ def build_operation(*reasons: Reason, conflict: str = "") -> Operation:
     def reasons_against(_person: Person, _by: Actor) -> Sequence[Reason]:
         return reasons
 
-    @operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, on=PEOPLE, blocked_by=reasons_against)
+    @operation(
+        permission=Permission.PEOPLE_CHANGE,
+        effect=Effect.IRREVERSIBLE,
+        on=PEOPLE,
+        blocked_by=reasons_against,
+        past_text="Done",
+    )
     def praise_person(ctx: Context, _given: PraisePerson, person: Person) -> Person:
         """Praise a person."""
         ctx.effects.append("Everyone hears it.")

@@ -87,11 +87,14 @@ def _find_declared_texts() -> Iterator[str]:
     """Yield the titles, labels and helps of operations, records and pages."""
     for operation in CATALOGUE.operations:
         yield operation.title
-        yield operation.done_message
+        yield from (operation.done_message, operation.past_text, *(operation.past_text_by or ("", {}))[1].values())
         for field in form_fields_of(operation, frozenset(Permission)):
             yield from _texts_of_field(field)
         yield from (label for label, _ in describe_fields(operation.output).values())
         yield from (state.label for state in operation.output.states.values())
+    yield from (one.past_text for one in CATALOGUE.reactions)
+    yield from (one.past_text for one in CATALOGUE.timers)
+    yield from (one.past_text for one in CATALOGUE.task_kinds)
     for module in walk_packages(mainstay.doors.office.__path__, "mainstay.doors.office."):
         for value in vars(import_module(module.name)).values():
             yield from _texts_of_layout(value) if isinstance(value, RecordLayout) else ()

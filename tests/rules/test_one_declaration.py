@@ -44,6 +44,7 @@ def has_no_phone(person: Person, _by: Actor) -> list[Reason]:
     api_path="POST /people/{person_id}/retire",
     on=PEOPLE,
     blocked_by=has_no_phone,
+    past_text="Done",
 )
 def retire_person(ctx: Context, _given: RetirePerson, person: Person) -> Person:
     """Let a person retire.

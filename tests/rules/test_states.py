@@ -28,7 +28,6 @@ WORDS_THAT_ARE_NO_STATES = {
     "reminders.py": {"overdue"},  # which invoices are asked for
     "schedule.py": {"done", "planned"},  # the same; and which visits can be changed together
     "public_pages.py": {"done"},  # the same
-    "timeline.py": {"accepted", "declined", "approved", "paid", "draft"},  # what someone decided, as they sent it
     "running_timer.py": {"running"},  # which hours are asked for
     "to_bill.py": {"approved"},  # the list that a number leads to
 }

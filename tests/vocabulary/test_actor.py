@@ -57,7 +57,7 @@ def test_what_follows_by_itself_is_of_the_system_actor(cast: Cast) -> None:
     cast.perform(invite_person, name="N", email="n@new.example", role="office")
     event = read_last_event(cast)
     (reaction,) = cast.performer.catalogue.reactions_to("person.invited")
-    assert reaction == Reaction(reaction.event, mail_invitation)
+    assert reaction == Reaction(reaction.event, mail_invitation, reaction.past_text)
     cast.performer.run_reaction(
         reaction, cast.organisation, ReactionEvent(event["id"], event["actor"], event["data"]["object"])
     )

@@ -148,7 +148,11 @@ CONNECTIONS = RecordStore(
 
 
 @operation(
-    permission=Permission.CONNECTIONS_READ, effect=Effect.CHANGE, doors=frozenset({Door.OFFICE}), open_when_lapsed=True
+    permission=Permission.CONNECTIONS_READ,
+    effect=Effect.CHANGE,
+    doors=frozenset({Door.OFFICE}),
+    open_when_lapsed=True,
+    past_text="App connected",
 )
 def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     """Connect app.
@@ -196,6 +200,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     doors=frozenset({Door.SYSTEM}),
     open_when_lapsed=True,
     on=CONNECTIONS,
+    past_text="App connected for the first time",
 )
 def start_connection(ctx: Context, _given: StartConnection, connection: Connection) -> Connection:
     """Activate connection.
@@ -242,6 +247,7 @@ def get_connection(_ctx: Context, _given: GetConnection, connection: Connection)
     blocked_by=Connection.not_revocable,
     asks_again=True,
     done_message="App access revoked.",
+    past_text="App disconnected",
 )
 def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
     """Revoke app access.
@@ -259,6 +265,7 @@ def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connec
     open_when_lapsed=True,
     on=CONNECTIONS,
     blocked_by=Connection.not_revocable,
+    past_text="App access ended",
 )
 def end_connection(ctx: Context, _given: EndConnection, connection: Connection) -> Connection:
     """End app access automatically.

@@ -139,7 +139,13 @@ KEYS = RecordStore(
 )
 
 
-@operation(permission=Permission.KEYS_MANAGE, effect=Effect.CHANGE, doors=PEOPLE_DOORS, done_message="API key created.")
+@operation(
+    permission=Permission.KEYS_MANAGE,
+    effect=Effect.CHANGE,
+    doors=PEOPLE_DOORS,
+    done_message="API key created.",
+    past_text="Key created",
+)
 def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
     """Create API key.
 
@@ -196,6 +202,7 @@ def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
     blocked_by=Key.not_revocable,
     asks_again=True,
     done_message="API key revoked.",
+    past_text="Key revoked",
 )
 def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
     """Revoke API key.

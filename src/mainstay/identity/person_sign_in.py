@@ -67,7 +67,13 @@ class ResetPassword(Input):
     password: SecretStr = Field(description="The new password.")
 
 
-@operation(permission=Permission.ME_CHANGE, effect=Effect.CHANGE, doors=_OFFICE_ONLY, open_when_lapsed=True)
+@operation(
+    permission=Permission.ME_CHANGE,
+    effect=Effect.CHANGE,
+    doors=_OFFICE_ONLY,
+    open_when_lapsed=True,
+    past_text="Signed in",
+)
 def sign_in(ctx: Context, given: SignIn) -> SignedInOut:
     """Sign in.
 
@@ -98,6 +104,7 @@ def _hash_password(_preparation: Preparation, given: ChangePassword | ResetPassw
     emails_outside=True,
     only_adds=False,
     prepare=_hash_password,
+    past_text="Password changed",
 )
 def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
     """Change password.
@@ -118,6 +125,7 @@ def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
     emails_outside=True,
     only_adds=False,
     prepare=_hash_password,
+    past_text="Password reset",
 )
 def reset_password(ctx: Context, _given: ResetPassword) -> AccountOut:
     """Reset password.

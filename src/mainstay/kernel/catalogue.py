@@ -1,6 +1,6 @@
 """The catalogue: a list of operations and events, in the order in which doors show them. `catalogue.py` fills it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -49,6 +49,20 @@ class Catalogue:
     def record_stores(self) -> dict[str, tuple[RecordStore[Any], Permission]]:
         """The store of each kind of record that has a `get` operation, and the permission to read it, by id prefix."""
         return {prefix: (one.on, one.permission) for prefix, one in self.get_operations.items() if one.on}
+
+    @cached_property
+    def _past_texts(self) -> dict[str, str]:
+        by_system: tuple[Reaction | DailyTimer | TaskKind, ...] = (*self.reactions, *self.timers, *self.task_kinds)
+        return {one.name: one.past_text for one in (*self.operations, *by_system)}
+
+    @cached_property
+    def _past_texts_by_value(self) -> dict[str, tuple[str, Mapping[str, str]]]:
+        return {one.name: one.past_text_by for one in self.operations if one.past_text_by}
+
+    def find_past_text(self, name: str, action_input: Mapping[str, Any]) -> str | None:
+        """Return what an operation, or the system itself, did with this input; None if it no longer exists."""
+        field, texts = self._past_texts_by_value.get(name, ("", {}))
+        return texts.get(str(action_input.get(field))) or self._past_texts.get(name)
 
     def find_task_handler(self, name: str) -> TaskKind | None:
         """Return the handler for tasks of this kind, if there is one."""

@@ -88,8 +88,11 @@ class Operation:
     returns_file: str | None = None
     # The model of the sums over all records of a list, if its input has `totals`.
     totals_model: type[BaseModel] | None = None
+    # What it did, in the past tense, for timelines; and if that depends on an input field, its texts by value.
+    past_text: str = ""
+    past_text_by: tuple[str, Mapping[str, str]] | None = None
     # The notice after it is done; and whether it deletes the record.
-    done_message: str = "Done."
+    done_message: str = ""
     deletes: bool = False
     # The other records that its answer can include, by their names in `ctx.extra_records`.
     extra_records: Mapping[str, type[Output]] = field(default_factory=dict)
@@ -118,6 +121,8 @@ class OperationOptions(TypedDict, total=False):
     asks_again: bool
     returns_file: str
     totals_model: type[BaseModel]
+    past_text: str
+    past_text_by: tuple[str, Mapping[str, str]]
     done_message: str
     deletes: bool
     extra_records: Mapping[str, type[Output]]
@@ -136,6 +141,10 @@ def operation(
         hints = get_type_hints(function)
         _context, input_model, *record, answer = hints.values()
         _check_declaration(function.__name__, effect, input_model, on, takes_record=bool(record))
+        if effect is not Effect.READ:
+            if "past_text" not in options:
+                raise TypeError(f"{function.__name__}: a change needs a past_text")
+            options.setdefault("done_message", f"{options['past_text']}.")
         return Operation(
             name=function.__name__,
             **_title_and_description(function),

@@ -28,6 +28,8 @@ class Reaction:
 
     event: type[Event]
     function: Callable[[Context, ReactionEvent], None]
+    # What it did, in the past tense, for timelines.
+    past_text: str
 
     @property
     def name(self) -> str:
@@ -48,6 +50,8 @@ class DailyTimer:
     """A function that runs in each organisation once a day, when its day begins; it is given the new date."""
 
     function: Callable[[Context, date], None]
+    # What it did, in the past tense, for timelines.
+    past_text: str
     # Whether there is anything to do. This is checked before, in a read transaction that blocks nobody.
     is_due: Callable[[Context], bool] = lambda _ctx: True
 
@@ -64,3 +68,5 @@ class TaskKind:
     # The kind of the tasks.
     name: str
     function: Callable[[Context, Mapping[str, str]], None]
+    # What it did, in the past tense, for timelines.
+    past_text: str

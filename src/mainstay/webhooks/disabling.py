@@ -46,6 +46,7 @@ class DisableWebhook(Input):
     emails_outside=True,
     on=WEBHOOKS,
     blocked_by=Webhook.not_deliverable,
+    past_text="Webhook disabled",
 )
 def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> Webhook:
     """Disable webhook.

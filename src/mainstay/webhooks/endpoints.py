@@ -96,7 +96,7 @@ def _check_count_and_address(preparation: Preparation, given: CreateWebhook) -> 
     effect=Effect.CHANGE,
     doors=PEOPLE_DOORS,
     prepare=_check_count_and_address,
-    done_message="Webhook created.",
+    past_text="Webhook created",
 )
 def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
     """Create webhook.
@@ -133,6 +133,7 @@ def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
     on=WEBHOOKS,
     prepare=_check_address,
     done_message="Webhook saved.",
+    past_text="Webhook edited",
 )
 def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webhook:
     """Edit webhook.
@@ -153,6 +154,7 @@ def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webh
     on=WEBHOOKS,
     blocked_by=Webhook.not_sent_to,
     done_message="Webhook paused. Events are stored and sent when you resume it.",
+    past_text="Webhook paused",
 )
 def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webhook:
     """Pause webhook.
@@ -169,6 +171,7 @@ def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webho
     on=WEBHOOKS,
     blocked_by=Webhook.not_resumable,
     done_message="Webhook resumed. Stored events are being sent.",
+    past_text="Webhook resumed",
 )
 def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Webhook:
     """Resume webhook.
@@ -180,7 +183,12 @@ def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Web
 
 
 @operation(
-    permission=Permission.WEBHOOKS_MANAGE, effect=Effect.CHANGE, doors=PEOPLE_DOORS, on=WEBHOOKS, asks_again=True
+    permission=Permission.WEBHOOKS_MANAGE,
+    effect=Effect.CHANGE,
+    doors=PEOPLE_DOORS,
+    on=WEBHOOKS,
+    asks_again=True,
+    past_text="Webhook secret replaced",
 )
 def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: Webhook) -> Webhook:
     """Replace webhook secret.
@@ -196,7 +204,7 @@ def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: We
     doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=WEBHOOKS,
-    done_message="Webhook deleted.",
+    past_text="Webhook deleted",
     deletes=True,
 )
 def delete_webhook(ctx: Context, _given: DeleteWebhook, webhook: Webhook) -> Webhook:

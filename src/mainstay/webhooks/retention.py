@@ -50,4 +50,4 @@ def has_old_events(ctx: Context) -> bool:
     return events.has_old(ctx.db, ctx.now)
 
 
-TIMERS = (DailyTimer(forget_old_events, has_old_events),)
+TIMERS = (DailyTimer(forget_old_events, "Old events removed", has_old_events),)

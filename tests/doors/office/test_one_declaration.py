@@ -69,6 +69,7 @@ def not_present(person: Person, _by: Actor) -> list[Reason]:
     on=PEOPLE,
     blocked_by=not_present,
     done_message="The badge shines on their chest.",
+    past_text="Done",
 )
 def pin_badge(ctx: Context, given: PinBadge, person: Person) -> Person:
     """Pin a badge on someone.
@@ -85,6 +86,7 @@ def pin_badge(ctx: Context, given: PinBadge, person: Person) -> Person:
     on=PEOPLE,
     blocked_by=not_present,
     done_message="It has melted.",
+    past_text="Done",
 )
 def melt_badge(ctx: Context, given: MeltBadge, person: Person) -> Person:
     """Melt the badge of someone.
@@ -95,7 +97,13 @@ def melt_badge(ctx: Context, given: MeltBadge, person: Person) -> Person:
     return PEOPLE.save(ctx, person, {"company_name": given.heat})
 
 
-@operation(permission=Permission.OWNERS_NAME, effect=Effect.CHANGE, on=PEOPLE, done_message="They have seen it.")
+@operation(
+    permission=Permission.OWNERS_NAME,
+    effect=Effect.CHANGE,
+    on=PEOPLE,
+    done_message="They have seen it.",
+    past_text="Done",
+)
 def bow_to_person(ctx: Context, _given: BowTo, person: Person) -> Person:
     """Bow to someone.
 
@@ -104,7 +112,9 @@ def bow_to_person(ctx: Context, _given: BowTo, person: Person) -> Person:
     return PEOPLE.save(ctx, person, {"company_name": "bowed"})
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, doors=frozenset({Door.CLI}), on=PEOPLE)
+@operation(
+    permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, doors=frozenset({Door.CLI}), on=PEOPLE, past_text="Done"
+)
 def scold_person(_ctx: Context, _given: BowTo, person: Person) -> Person:
     """Scold someone.
 
@@ -113,7 +123,12 @@ def scold_person(_ctx: Context, _given: BowTo, person: Person) -> Person:
     return person
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, done_message="They are one of the family.")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    done_message="They are one of the family.",
+    past_text="Done",
+)
 def adopt_person(ctx: Context, given: AdoptPerson) -> Person:
     """Adopt a person.
 

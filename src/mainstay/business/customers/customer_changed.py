@@ -33,7 +33,7 @@ def queue_moved_events(ctx: Context, table: str, moved_ids: Sequence[str], custo
         ctx.add_task(OutboxTask(_task_kind(table), {f"{table}s": ids, "customer": customer.id, "name": customer.name}))
 
 
-def make_moved_handler(store: RecordStore[K], event: type[Event]) -> TaskKind:
+def make_moved_handler(store: RecordStore[K], event: type[Event], past_text: str) -> TaskKind:
     """Return the task handler that emits an event for each moved record of one kind.
 
     The event contains the record as it is now, and as it was with the customer before.
@@ -46,7 +46,7 @@ def make_moved_handler(store: RecordStore[K], event: type[Event]) -> TaskKind:
                 ctx.writer.touch(record.id)
                 ctx.emit(event(record, _with_old_customer(record, payload["customer"], payload["name"])))
 
-    return TaskKind(_task_kind(store.table), emit_events)
+    return TaskKind(_task_kind(store.table), emit_events, past_text)
 
 
 def _task_kind(table: str) -> str:

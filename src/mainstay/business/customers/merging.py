@@ -48,7 +48,7 @@ class MergeCustomers(IrreversibleInput):
     api_path="POST /customers/{customer_id}/merge",
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
-    done_message="Customers merged.",
+    past_text="Customers merged",
 )
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:
     """Merge customers.

@@ -150,7 +150,7 @@ def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Cust
     effect=Effect.CHANGE,
     api_path="POST /customers",
     extra_records={"site": SiteOut},
-    done_message="Customer created.",
+    past_text="Customer created",
 )
 def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     """New customer.
@@ -175,6 +175,7 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
     done_message="Customer updated.",
+    past_text="Details edited",
 )
 def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> Customer:
     """Edit customer.
@@ -196,7 +197,7 @@ def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> 
     api_path="POST /customers/{customer_id}/archive",
     on=CUSTOMERS,
     blocked_by=Customer.not_archivable,
-    done_message="Customer archived.",
+    past_text="Customer archived",
 )
 def archive_customer(ctx: Context, _given: ArchiveCustomer, customer: Customer) -> Customer:
     """Archive customer.
@@ -212,7 +213,7 @@ def archive_customer(ctx: Context, _given: ArchiveCustomer, customer: Customer) 
     api_path="POST /customers/{customer_id}/restore",
     on=CUSTOMERS,
     blocked_by=Customer.not_restorable,
-    done_message="Customer restored.",
+    past_text="Customer restored",
 )
 def restore_customer(ctx: Context, _given: RestoreCustomer, customer: Customer) -> Customer:
     """Restore customer.

@@ -141,7 +141,7 @@ def get_site(_ctx: Context, _given: GetSite, site: Site) -> Site:
     api_path="POST /sites",
     on=SITES,
     creates_without_id=True,
-    done_message="Site saved.",
+    past_text="Site saved",
 )
 def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
     """Save site.
@@ -200,7 +200,7 @@ def get_contact(_ctx: Context, _given: GetContact, contact: Contact) -> Contact:
     api_path="POST /contacts",
     on=CONTACTS,
     creates_without_id=True,
-    done_message="Contact saved.",
+    past_text="Contact saved",
 )
 def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> Contact:
     """Save contact.

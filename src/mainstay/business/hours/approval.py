@@ -49,7 +49,7 @@ class ReviewHours(Input):
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_submittable,
-    done_message="Hours submitted.",
+    past_text="Hours submitted",
 )
 def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     """Submit hours.
@@ -69,7 +69,11 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_decidable,
     emails_outside=True,
-    done_message="Hours reviewed.",
+    past_text="Hours reviewed",
+    past_text_by=(
+        "decision",
+        {"approve": "Hours approved", "reject": "Hours rejected", "unapprove": "Hours unapproved"},
+    ),
 )
 def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     """Review hours.

@@ -140,7 +140,7 @@ def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> Tim
     api_path="POST /hours",
     # A job that was waiting is now in progress.
     only_adds=False,
-    done_message="Hours logged.",
+    past_text="Hours logged",
 )
 def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     """Log hours.
@@ -163,6 +163,7 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     on=TIME_ENTRIES,
     blocked_by=TimeEntry.not_changeable,
     done_message="Hours updated.",
+    past_text="Hours edited",
 )
 def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntry:
     """Edit hours.
@@ -196,7 +197,7 @@ _TIME_FIELDS = ("on", "minutes", "started_at", "ended_at", "break_minutes")
     api_path="POST /hours/{time_entry_id}/delete",
     on=TIME_ENTRIES,
     blocked_by=TimeEntry.not_deletable,
-    done_message="Hours deleted.",
+    past_text="Hours deleted",
     deletes=True,
 )
 def delete_hours(ctx: Context, _given: DeleteHours, entry: TimeEntry) -> TimeEntry:

@@ -57,7 +57,7 @@ class StopTimer(Input):
     effect=Effect.CHANGE,
     api_path="POST /hours/start",
     only_adds=False,
-    done_message="Timer started.",
+    past_text="Timer started",
 )
 def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     """Start timer.
@@ -93,7 +93,7 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_stoppable,
-    done_message="Timer stopped.",
+    past_text="Timer stopped",
 )
 def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
     """Stop timer.

@@ -75,9 +75,12 @@ def refresh_customer_search_words(ctx: Context, payload: Mapping[str, str]) -> N
 
 
 IMMEDIATE_REACTIONS = (ImmediateReaction(QuoteAccepted, draft_deposit_on_acceptance),)
-REACTIONS = (Reaction(QuoteAccepted, draft_deposit), Reaction(JobCompleted, close_paid_job))
+REACTIONS = (
+    Reaction(QuoteAccepted, draft_deposit, "Deposit invoice created"),
+    Reaction(JobCompleted, close_paid_job, "Job closed because it was fully paid"),
+)
 TASK_KINDS = (
-    TaskKind(REFRESH_CUSTOMER_SEARCH, refresh_customer_search_words),
-    make_moved_handler(INVOICES, InvoiceUpdated),
-    TaskKind(RECHECK_JOB_INVOICED, recheck_job_invoiced),
+    TaskKind(REFRESH_CUSTOMER_SEARCH, refresh_customer_search_words, "Customer renamed"),
+    make_moved_handler(INVOICES, InvoiceUpdated, "Invoice moved to another customer"),
+    TaskKind(RECHECK_JOB_INVOICED, recheck_job_invoiced, "Amount to invoice recalculated"),
 )

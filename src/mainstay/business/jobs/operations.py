@@ -178,7 +178,12 @@ def get_job(_ctx: Context, _given: GetJob, job: Job) -> Job:
     return job
 
 
-@operation(permission=Permission.JOBS_CHANGE, effect=Effect.CHANGE, api_path="POST /jobs", done_message="Job created.")
+@operation(
+    permission=Permission.JOBS_CHANGE,
+    effect=Effect.CHANGE,
+    api_path="POST /jobs",
+    past_text="Job created",
+)
 def create_job(ctx: Context, given: CreateJob) -> Job:
     """New job.
 
@@ -203,6 +208,7 @@ def create_job(ctx: Context, given: CreateJob) -> Job:
     on=JOBS,
     blocked_by=Job.not_changeable,
     done_message="Job updated.",
+    past_text="Details edited",
 )
 def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
     """Edit job.
@@ -225,6 +231,18 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
     api_path="POST /jobs/{job_id}/status",
     on=JOBS,
     done_message="Job status changed.",
+    past_text="Job changed",
+    past_text_by=(
+        "status",
+        {
+            "enquiry": "Job: enquiry",
+            "open": "Job: open",
+            "inProgress": "Job: in progress",
+            "onHold": "Job: on hold",
+            "done": "Job: done",
+            "closed": "Job: closed",
+        },
+    ),
 )
 def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     """Change job status.

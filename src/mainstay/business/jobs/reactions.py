@@ -33,4 +33,4 @@ def find_referring_ids(ctx: Context, store: RecordStore[Any], of: str, column: s
         after = str(found[-1][0])
 
 
-TASK_KINDS = (make_moved_handler(JOBS, JobUpdated),)
+TASK_KINDS = (make_moved_handler(JOBS, JobUpdated, "Job moved to another customer"),)

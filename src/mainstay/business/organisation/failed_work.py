@@ -127,6 +127,7 @@ def get_work(_ctx: Context, _given: GetWork, task: BackgroundTask) -> Background
     on=BACKGROUND_TASKS,
     blocked_by=BackgroundTask.not_failed,
     done_message="Task queued again.",
+    past_text="Task retried",
 )
 def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> BackgroundTask:
     """Retry failed task.
@@ -146,6 +147,7 @@ def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> Backgro
     on=BACKGROUND_TASKS,
     blocked_by=BackgroundTask.not_failed,
     done_message="Task deleted.",
+    past_text="Task dropped",
     deletes=True,
 )
 def drop_work(ctx: Context, _given: DropWork, task: BackgroundTask) -> BackgroundTask:

@@ -45,6 +45,7 @@ class RemoveLogo(Input):
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
     done_message="Logo saved.",
+    past_text="Logo set",
 )
 def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organisation:
     """Upload logo.
@@ -62,7 +63,7 @@ def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organi
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
     blocked_by=Organisation.logo_not_removable,
-    done_message="Logo removed.",
+    past_text="Logo removed",
 )
 def remove_logo(ctx: Context, _given: RemoveLogo, organisation: Organisation) -> Organisation:
     """Remove logo.

@@ -74,6 +74,7 @@ def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organ
     on=ORGANISATION,
     extra_records={"settings": SettingsOut},
     done_message="Settings saved.",
+    past_text="Details edited",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
     """Edit organisation.
@@ -99,6 +100,7 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     doors=frozenset({Door.CLI}),
     open_when_lapsed=True,
     on=ORGANISATION,
+    past_text="Subscription changed",
 )
 def change_subscription(ctx: Context, given: ChangeSubscription, organisation: Organisation) -> Organisation:
     """Change subscription.

@@ -196,6 +196,7 @@ def get_settings(_ctx: Context, _given: GetSettings, settings: SettingsRecord) -
     doors=frozenset({Door.API, Door.OFFICE, Door.CLI}),
     on=SETTINGS,
     done_message="Settings saved.",
+    past_text="Settings changed",
 )
 def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
     """Edit settings.

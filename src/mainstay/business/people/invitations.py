@@ -72,7 +72,13 @@ def _hash_person_password(preparation: Preparation, given: AddPerson) -> str:
     return accounts.hash_new_password(preparation, given.email, given.password.get_secret_value())
 
 
-@operation(permission=Permission.OWNERS_NAME, effect=Effect.CHANGE, doors=OPERATOR_ONLY, prepare=_hash_owner_password)
+@operation(
+    permission=Permission.OWNERS_NAME,
+    effect=Effect.CHANGE,
+    doors=OPERATOR_ONLY,
+    prepare=_hash_owner_password,
+    past_text="Organisation created",
+)
 def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
     """Create organisation.
 
@@ -84,7 +90,13 @@ def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
     return _add_active_person(ctx, given.owner_name, given.owner_email, HIGHEST_ROLE)
 
 
-@operation(permission=Permission.OWNERS_NAME, effect=Effect.CHANGE, doors=OPERATOR_ONLY, prepare=_hash_person_password)
+@operation(
+    permission=Permission.OWNERS_NAME,
+    effect=Effect.CHANGE,
+    doors=OPERATOR_ONLY,
+    prepare=_hash_person_password,
+    past_text="Person added",
+)
 def add_person(ctx: Context, given: AddPerson) -> Person:
     """Add person.
 
@@ -100,6 +112,7 @@ def add_person(ctx: Context, given: AddPerson) -> Person:
     on=PEOPLE,
     blocked_by=Person.password_not_resettable,
     only_adds=True,
+    past_text="Password reset link created",
 )
 def create_password_link(ctx: Context, _given: CreatePasswordLink, person: Person) -> PasswordLinkOut:
     """Create password link.
@@ -136,6 +149,7 @@ def _verify_password(preparation: Preparation, given: AcceptInvitation) -> tuple
     doors=frozenset({Door.OFFICE}),
     only_adds=False,
     prepare=_verify_password,
+    past_text="Invitation accepted",
 )
 def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:
     """Accept invitation.

@@ -162,6 +162,7 @@ def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
     api_path="POST /people",
     emails_outside=True,
     done_message="Invitation sent.",
+    past_text="Person invited",
 )
 def invite_person(ctx: Context, given: InvitePerson) -> Person:
     """Invite person.
@@ -190,6 +191,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     on=PEOPLE,
     blocked_by=Person.not_reinvitable,
     done_message="Invitation sent.",
+    past_text="Invitation resent",
 )
 def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     """Resend invitation.
@@ -209,6 +211,7 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     on=PEOPLE,
     blocked_by=Person.not_changeable,
     done_message="Person updated.",
+    past_text="Details edited",
 )
 def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
     """Edit person.

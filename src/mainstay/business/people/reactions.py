@@ -46,4 +46,4 @@ def mail_invitation(ctx: Context, event: ReactionEvent) -> None:
     )
 
 
-REACTIONS = (Reaction(PersonInvited, mail_invitation),)
+REACTIONS = (Reaction(PersonInvited, mail_invitation, "Invitation emailed"),)

@@ -42,7 +42,7 @@ class RemovePerson(IrreversibleInput):
     api_path="POST /people/{person_id}/role",
     on=PEOPLE,
     blocked_by=Person.role_not_changeable,
-    done_message="Role changed.",
+    past_text="Role changed",
 )
 def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     """Change role.
@@ -87,6 +87,7 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     blocked_by=Person.not_nameable,
     asks_again=True,
     done_message="Owner added.",
+    past_text="Role changed to owner",
 )
 def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
     """Make owner.
@@ -106,6 +107,7 @@ def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
     on=PEOPLE,
     blocked_by=Person.not_removable,
     done_message="Person removed. Their access has ended.",
+    past_text="Person left the organisation",
 )
 def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
     """Remove person.

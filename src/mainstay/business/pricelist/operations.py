@@ -129,7 +129,7 @@ def get_price_item(_ctx: Context, _given: GetPriceItem, item: PriceItem) -> Pric
     api_path="POST /price-items",
     on=ITEMS,
     creates_without_id=True,
-    done_message="Item saved.",
+    past_text="Item saved",
 )
 def save_price_item(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> PriceItem:
     """Save price list item.

@@ -103,7 +103,7 @@ def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supp
     api_path="POST /suppliers",
     on=SUPPLIERS,
     creates_without_id=True,
-    done_message="Supplier saved.",
+    past_text="Supplier saved",
 )
 def save_supplier(ctx: Context, given: SaveSupplier, supplier: Supplier | None) -> Supplier:
     """Save supplier.

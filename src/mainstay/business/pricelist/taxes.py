@@ -92,7 +92,7 @@ def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
     api_path="POST /tax-rates",
     on=TAX_RATES,
     creates_without_id=True,
-    done_message="Tax rate saved.",
+    past_text="Tax rate saved",
 )
 def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> TaxRate:
     """Save tax rate.

@@ -170,7 +170,7 @@ def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
     effect=Effect.CHANGE,
     api_path="POST /bills",
     only_adds=False,
-    done_message="Bill recorded.",
+    past_text="Bill recorded",
 )
 def record_bill(ctx: Context, given: RecordBill) -> Bill:
     """Record supplier bill.
@@ -214,6 +214,11 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     on=BILLS,
     blocked_by=ListedBill.not_changeable,
     done_message="Bill saved.",
+    past_text="Bill edited",
+    past_text_by=(
+        "status",
+        {"approved": "Bill approved", "paid": "Bill marked as paid", "draft": "Bill changed back to draft"},
+    ),
 )
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     """Edit supplier bill.
@@ -247,7 +252,7 @@ def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     api_path="POST /bills/{bill_id}/void",
     on=BILLS,
     blocked_by=ListedBill.not_voidable,
-    done_message="Bill voided.",
+    past_text="Bill voided",
 )
 def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:
     """Void supplier bill.

@@ -38,7 +38,7 @@ class CancelPurchaseOrder(IrreversibleInput):
     api_path="POST /purchase-orders/{purchase_order_id}/close",
     on=ORDERS,
     blocked_by=ListedOrder.not_closable,
-    done_message="Order closed.",
+    past_text="Order closed",
 )
 def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) -> Order:
     """Close purchase order.
@@ -67,7 +67,7 @@ def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) 
     api_path="POST /purchase-orders/{purchase_order_id}/cancel",
     on=ORDERS,
     blocked_by=ListedOrder.not_cancellable,
-    done_message="Order cancelled.",
+    past_text="Order cancelled",
 )
 def cancel_purchase_order(ctx: Context, given: CancelPurchaseOrder, order: Order) -> Order:
     """Cancel purchase order.

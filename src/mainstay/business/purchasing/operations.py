@@ -138,6 +138,7 @@ def get_purchase_order(_ctx: Context, _given: GetPurchaseOrder, order: Order) ->
     effect=Effect.CHANGE,
     api_path="POST /purchase-orders",
     done_message="Purchase order created.",
+    past_text="Order created",
 )
 def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     """Create purchase order.
@@ -174,6 +175,7 @@ def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     on=ORDERS,
     blocked_by=ListedOrder.not_editable,
     done_message="Purchase order saved.",
+    past_text="Order edited",
 )
 def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order) -> Order:
     """Edit purchase order.

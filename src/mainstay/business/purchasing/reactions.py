@@ -46,7 +46,7 @@ def reprice_materials(ctx: Context, payload: Mapping[str, str]) -> None:
 
 
 TASK_KINDS = (
-    TaskKind(REFRESH_SUPPLIER_SEARCH, refresh_supplier_search_words),
-    TaskKind(REFRESH_JOB_SEARCH, refresh_job_search_words),
-    TaskKind(REPRICE_MATERIALS, reprice_materials),
+    TaskKind(REFRESH_SUPPLIER_SEARCH, refresh_supplier_search_words, "Supplier renamed"),
+    TaskKind(REFRESH_JOB_SEARCH, refresh_job_search_words, "Job renamed"),
+    TaskKind(REPRICE_MATERIALS, reprice_materials, "Materials repriced"),
 )

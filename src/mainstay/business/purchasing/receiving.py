@@ -57,7 +57,7 @@ class ReceiveGoods(Input):
     api_path="POST /purchase-orders/{purchase_order_id}/receive",
     on=ORDERS,
     blocked_by=ListedOrder.not_receivable,
-    done_message="Goods received.",
+    past_text="Goods received",
 )
 def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:
     """Receive goods.

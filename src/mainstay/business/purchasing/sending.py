@@ -66,7 +66,7 @@ class GetPurchaseOrderProof(Input):
     on=ORDERS,
     blocked_by=ListedOrder.not_sendable,
     emails_outside=True,
-    done_message="Order sent.",
+    past_text="Order sent",
 )
 def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) -> Order:
     """Send purchase order.

@@ -63,6 +63,8 @@ class RecordQuoteDecision(IrreversibleInput):
     is_already_done=RecordQuoteDecision.is_repeated_acceptance,
     emails_outside=True,
     done_message="Answer recorded.",
+    past_text="Decision recorded",
+    past_text_by=("decision", {"accepted": "Acceptance recorded", "declined": "Decline recorded"}),
 )
 def record_quote_decision(ctx: Context, given: RecordQuoteDecision, quote: Quote) -> Quote:
     """Record answer to quote.

@@ -46,4 +46,4 @@ _NEWLY_EXPIRED = (
     " AND quote.expires_at <= :now"
 )
 
-TIMERS = (DailyTimer(expire_quotes, has_expired_quotes),)
+TIMERS = (DailyTimer(expire_quotes, "Quote expired", has_expired_quotes),)

@@ -157,7 +157,7 @@ def get_quote(_ctx: Context, _given: GetQuote, quote: Quote) -> Quote:
     permission=Permission.QUOTES_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /quotes",
-    done_message="Quote created.",
+    past_text="Quote created",
 )
 def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     """New quote.
@@ -217,6 +217,7 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     on=QUOTES,
     blocked_by=ListedQuote.not_editable,
     done_message="Quote updated.",
+    past_text="Quote edited",
 )
 def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     """Edit draft quote.
@@ -251,6 +252,7 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     on=QUOTES,
     blocked_by=ListedQuote.not_revisable,
     done_message="New revision created.",
+    past_text="Revision created",
 )
 def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:
     """Revise quote.

@@ -203,7 +203,13 @@ def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
     return document_file_of(quote)
 
 
-@operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.CHANGE, doors=_BY_LINK, on=OFFERED_QUOTES)
+@operation(
+    permission=Permission.LINKED_QUOTE_READ,
+    effect=Effect.CHANGE,
+    doors=_BY_LINK,
+    on=OFFERED_QUOTES,
+    past_text="Quote viewed",
+)
 def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
     """Record that the customer viewed the quote.
 
@@ -219,6 +225,7 @@ def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuo
     doors=_BY_LINK,
     on=OFFERED_QUOTES,
     blocked_by=OfferedQuote.not_acceptable,
+    past_text="Quote accepted",
 )
 def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
     """Accept quote.
@@ -237,6 +244,7 @@ def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: Offer
     doors=_BY_LINK,
     on=OFFERED_QUOTES,
     blocked_by=OfferedQuote.not_declinable,
+    past_text="Quote declined",
 )
 def decline_offered_quote(ctx: Context, given: DeclineOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
     """Decline quote.

@@ -116,5 +116,8 @@ def refresh_customer_and_quote_search(ctx: Context, customer_id: str) -> None:
         QUOTES.refresh_search(ctx, record_id)
 
 
-REACTIONS = (Reaction(QuoteAccepted, tell_office_of_acceptance), Reaction(QuoteAccepted, confirm_acceptance))
-TASK_KINDS = (make_moved_handler(QUOTES, QuoteUpdated),)
+REACTIONS = (
+    Reaction(QuoteAccepted, tell_office_of_acceptance, "Office notified of the acceptance"),
+    Reaction(QuoteAccepted, confirm_acceptance, "Acceptance email sent"),
+)
+TASK_KINDS = (make_moved_handler(QUOTES, QuoteUpdated, "Quote moved to another customer"),)

@@ -79,7 +79,7 @@ class GetQuoteProof(Input):
     on=QUOTES,
     blocked_by=ListedQuote.not_sendable,
     emails_outside=True,
-    done_message="Quote sent.",
+    past_text="Quote sent",
 )
 def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     """Send quote.
@@ -136,7 +136,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     api_path="POST /quotes/{quote_id}/withdraw",
     on=QUOTES,
     blocked_by=ListedQuote.not_withdrawable,
-    done_message="Quote withdrawn.",
+    past_text="Quote withdrawn",
 )
 def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     """Withdraw quote.

@@ -97,7 +97,7 @@ def get_document(_ctx: Context, _given: GetDocument, document: Document) -> Docu
     permission=Permission.DOCUMENTS_CHANGE,
     effect=Effect.CHANGE,
     doors=frozenset({Door.OFFICE}),
-    done_message="File added.",
+    past_text="File added",
 )
 def add_document(ctx: Context, given: AddDocument) -> Document:
     """Add file.
@@ -125,7 +125,7 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     doors=frozenset({Door.OFFICE}),
     on=DOCUMENTS,
     blocked_by=Document.not_removable,
-    done_message="File removed.",
+    past_text="File removed",
     deletes=True,
 )
 def remove_document(ctx: Context, _given: RemoveDocument, document: Document) -> Document:

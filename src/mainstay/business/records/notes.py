@@ -58,7 +58,12 @@ def list_notes(ctx: Context, given: ListNotes) -> PageResult[NoteOut]:
     return NOTES.page(ctx, given)
 
 
-@operation(permission=Permission.NOTES_WRITE, effect=Effect.CHANGE, api_path="POST /notes", done_message="Note added.")
+@operation(
+    permission=Permission.NOTES_WRITE,
+    effect=Effect.CHANGE,
+    api_path="POST /notes",
+    past_text="Note added",
+)
 def add_note(ctx: Context, given: AddNote) -> Note:
     """Add note.
 

@@ -80,7 +80,7 @@ class GetStatementPdf(Input):
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
     emails_outside=True,
-    done_message="Statement sent.",
+    past_text="Statement sent",
 )
 def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> AccountStatement:
     """Send statement.

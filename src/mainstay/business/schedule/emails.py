@@ -101,7 +101,7 @@ def tell_of_schedule(ctx: Context, given: Mapping[str, str]) -> None:
         email_person(ctx, person, "Your schedule has changed", text, person.id)
 
 
-TASK_KINDS = (TaskKind(_TASK_NAME, tell_of_schedule),)
+TASK_KINDS = (TaskKind(_TASK_NAME, tell_of_schedule, "Person notified of their visits"),)
 
 _EMAIL_TEXT = """\
 {names} changed your schedule.

@@ -38,7 +38,7 @@ class CancelJob(IrreversibleInput):
     on=JOBS,
     blocked_by=Job.not_cancellable,
     emails_outside=True,
-    done_message="Job cancelled.",
+    past_text="Job cancelled",
 )
 def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
     """Cancel job.

@@ -131,6 +131,7 @@ def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff
     api_path="POST /time-off",
     emails_outside=True,
     done_message="Time off saved.",
+    past_text="Time off entered",
 )
 def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     """Request time off.
@@ -161,7 +162,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     on=TIME_OFF,
     blocked_by=TimeOff.not_cancellable,
     emails_outside=True,
-    done_message="Time off cancelled.",
+    past_text="Time off cancelled",
 )
 def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> TimeOff:
     """Cancel time off.
@@ -180,7 +181,8 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     on=TIME_OFF,
     blocked_by=TimeOff.not_decidable,
     emails_outside=True,
-    done_message="Time off decided.",
+    past_text="Time off decided",
+    past_text_by=("decision", {"approve": "Time off approved", "decline": "Time off declined"}),
 )
 def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> TimeOff:
     """Approve or decline time off.

@@ -124,7 +124,7 @@ def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
     # Planning a visit changes the stage of its job.
     only_adds=False,
     emails_outside=True,
-    done_message="Visit planned.",
+    past_text="Visit planned",
 )
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     """Plan visit.
@@ -145,6 +145,7 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     blocked_by=Visit.not_movable,
     emails_outside=True,
     done_message="Visit updated.",
+    past_text="Visit changed",
 )
 def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     """Edit visit.
@@ -165,7 +166,7 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     on=VISITS,
     blocked_by=Visit.not_cancellable,
     emails_outside=True,
-    done_message="Visit cancelled.",
+    past_text="Visit cancelled",
 )
 def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -> Visit:
     """Cancel visit.
@@ -191,6 +192,8 @@ def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -
     on=VISITS,
     blocked_by=Visit.not_settable,
     done_message="Visit updated.",
+    past_text="Visit changed",
+    past_text_by=("status", {"planned": "Visit: planned", "started": "Visit: started", "done": "Visit: done"}),
 )
 def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit:
     """Update visit status.

@@ -121,6 +121,7 @@ class SchedulePlanOut(Output):
     only_adds=False,
     emails_outside=True,
     done_message="Schedule updated.",
+    past_text="Schedule changed",
 )
 def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
     """Plan several visits.

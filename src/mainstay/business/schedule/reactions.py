@@ -88,4 +88,4 @@ _TIME_OFF = (
 )
 
 IMMEDIATE_REACTIONS = (ImmediateReaction(PersonLeft, warn_of_visits), ImmediateReaction(PersonLeft, warn_of_time_off))
-REACTIONS = (Reaction(PersonLeft, unassign_visits),)
+REACTIONS = (Reaction(PersonLeft, unassign_visits, "Visits unassigned from a person who left"),)

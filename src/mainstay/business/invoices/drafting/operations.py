@@ -179,6 +179,7 @@ def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
     # It also marks what it bills as billed.
     only_adds=False,
     done_message="Draft invoice created.",
+    past_text="Invoice created",
 )
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     """New invoice.
@@ -196,6 +197,7 @@ def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     on=INVOICES,
     blocked_by=ListedInvoice.not_editable,
     done_message="Invoice updated.",
+    past_text="Invoice edited",
 )
 def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
     """Edit draft invoice.
@@ -234,6 +236,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     on=INVOICES,
     blocked_by=ListedInvoice.not_deletable,
     done_message="Draft invoice deleted.",
+    past_text="Draft deleted",
     deletes=True,
 )
 def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invoice) -> Invoice:

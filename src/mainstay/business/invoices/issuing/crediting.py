@@ -127,7 +127,7 @@ class GetCreditNote(Input):
     blocked_by=ListedInvoice.not_creditable,
     emails_outside=True,
     extra_records={"creditNote": CreditNoteOut},
-    done_message="Credit note issued.",
+    past_text="Credit note issued",
 )
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
     """Credit invoice.

@@ -45,5 +45,5 @@ _NEWLY_OVERDUE = (
     " AND invoice.overdue_at <= :now"
 )
 
-TIMERS = (DailyTimer(became_overdue, has_overdue_invoices),)
-TASK_KINDS = (TaskKind(RECALCULATE_DAYS, recompute_end_of_days),)
+TIMERS = (DailyTimer(became_overdue, "Invoice became overdue", has_overdue_invoices),)
+TASK_KINDS = (TaskKind(RECALCULATE_DAYS, recompute_end_of_days, "Dates recalculated for a new time zone"),)

@@ -137,7 +137,13 @@ def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut
     return e_invoice_file_of(_fetch_linked_invoice(ctx, given.invoice_id))
 
 
-@operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.CHANGE, doors=_BY_LINK, on=LINKED_INVOICES)
+@operation(
+    permission=Permission.LINKED_INVOICE_READ,
+    effect=Effect.CHANGE,
+    doors=_BY_LINK,
+    on=LINKED_INVOICES,
+    past_text="Invoice viewed",
+)
 def see_linked_invoice(ctx: Context, _given: SeeLinkedInvoice, linked: LinkedInvoice) -> LinkedInvoiceOut:
     """Record that the customer viewed the invoice.
 

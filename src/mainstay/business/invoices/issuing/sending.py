@@ -110,7 +110,7 @@ class SendReminder(IrreversibleInput):
     on=INVOICES,
     blocked_by=ListedInvoice.not_sendable,
     emails_outside=True,
-    done_message="Invoice issued.",
+    past_text="Invoice issued",
 )
 def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     """Send invoice.
@@ -196,7 +196,7 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
     api_path="POST /invoices/{invoice_id}/void",
     on=INVOICES,
     blocked_by=ListedInvoice.not_voidable,
-    done_message="Invoice voided.",
+    past_text="Invoice voided",
 )
 def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     """Void invoice.
@@ -243,7 +243,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     on=INVOICES,
     blocked_by=ListedInvoice.not_remindable,
     emails_outside=True,
-    done_message="Reminder sent.",
+    past_text="Reminder sent",
 )
 def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoice:
     """Send reminder.

@@ -172,7 +172,7 @@ def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
     api_path="POST /payments",
     # It also changes the invoices that it pays.
     only_adds=False,
-    done_message="Payment recorded.",
+    past_text="Payment recorded",
 )
 def record_payment(ctx: Context, given: RecordPayment) -> Payment:
     """Record payment.
@@ -212,7 +212,7 @@ def record_payment(ctx: Context, given: RecordPayment) -> Payment:
     api_path="POST /payments/{payment_id}/allocate",
     on=PAYMENTS,
     blocked_by=Payment.not_allocatable,
-    done_message="Payment allocated.",
+    past_text="Payment allocated",
 )
 def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> Payment:
     """Allocate payment.
@@ -229,7 +229,7 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
     api_path="POST /payments/{payment_id}/reverse",
     on=PAYMENTS,
     blocked_by=Payment.not_reversible,
-    done_message="Payment reversed.",
+    past_text="Payment reversed",
 )
 def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:
     """Reverse payment.

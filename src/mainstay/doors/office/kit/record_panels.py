@@ -164,21 +164,18 @@ def _build_files(_office: OfficePages, _request: OfficeRequest, entries: Entries
 def _build_history(office: OfficePages, request: OfficeRequest, entries: Entries) -> dict[str, Any]:
     # Stored in this order, except for imported entries.
     newest_first = sorted(entries, key=lambda entry: entry["at"], reverse=True)
-    return {
-        "timeline": [
-            history_entry_of(request, entry, office.operations.get(entry["operation"])) for entry in newest_first
-        ]
-    }
+    return {"timeline": [history_entry_of(office, request, entry) for entry in newest_first]}
 
 
-def history_entry_of(request: OfficeRequest, entry: RecordJson, operation: Operation | None) -> dict[str, Any]:
+def history_entry_of(office: OfficePages, request: OfficeRequest, entry: RecordJson) -> dict[str, Any]:
     """Return the template variables of an audit entry, with the fields that it changed."""
+    operation = office.operations.get(entry["operation"])
     fields = changed_field_labels(operation, entry["changed"]) if operation and entry["changed"] else ()
     return {
         "at": entry["at"],
         "by": entry["by"],
         "who": actor_name_of(entry["by"]),
-        "what": describe_action(entry["operation"], entry["given"], fields),
+        "what": describe_action(office.catalogue, entry["operation"], entry["given"], fields),
         "revoke": _revoke_path(request, entry["by"]),
     }
 

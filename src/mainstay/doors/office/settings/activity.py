@@ -119,7 +119,7 @@ class ActivityPages:
     def _describe_act(self, request: OfficeRequest, entry: RecordJson) -> dict[str, Any]:
         """Describe an entry in words, with the titles of its records and the changed fields that its form has."""
         changed = [name for names in (entry["changed"] or {}).values() for name in names]
-        act = history_entry_of(request, {**entry, "changed": changed}, self.office.operations.get(entry["operation"]))
+        act = history_entry_of(self.office, request, {**entry, "changed": changed})
         titles = {record: self._record_title(request, record, entry["called"]) for record in entry["called"]}
         return act | {"called": titles, "others": len((entry["records"] or ())[MAX_NAMED_RECORDS:])}
 
