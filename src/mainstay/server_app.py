@@ -43,12 +43,13 @@ from mainstay.identity.last_used import WRITE_SECONDS, LastUsed
 from mainstay.identity.tokens import TokenIssuer
 from mainstay.infrastructure.connection_limits import ConnectionLimiter, prepare_connection_limits
 from mainstay.infrastructure.content_reader import ContentReader
+from mainstay.infrastructure.cpu_priority import pin_to_core
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.files import TemporaryFiles
 from mainstay.infrastructure.migrations.apply import is_schema_current
 from mainstay.infrastructure.periodic import PeriodicTask
 from mainstay.infrastructure.process_slots import claim_slot
-from mainstay.infrastructure.processes import block_sigterm, end_with_parent, pin_to_core
+from mainstay.infrastructure.processes import block_sigterm, end_with_parent
 from mainstay.infrastructure.rate_limits import MachineRateLimits, RateLimits
 from mainstay.infrastructure.shared_metrics import SharedMetrics
 from mainstay.kernel.perform import Performer

@@ -1,12 +1,17 @@
 """Tasks for the tests of child processes; each runs in a child."""
 
+import ctypes
 import os
+import platform
+import struct
 from pathlib import Path
 from typing import NoReturn
 
 from mainstay.infrastructure.child_process import BadContent
 
 TaskResult = tuple[object, tuple[bytes, ...]]
+
+_GET_ATTRIBUTES = {"x86_64": 315, "aarch64": 275}
 
 
 def echo(value: object, *blobs: bytes) -> TaskResult:
@@ -27,7 +32,16 @@ def read_environment() -> TaskResult:
 
 
 def read_priority() -> TaskResult:
-    return os.nice(0), ()
+    attributes = ctypes.create_string_buffer(64)
+    # sched_getattr(2): the slice comes after the size, the policy, the flags, the niceness and the priority.
+    ctypes.CDLL(None).syscall(_GET_ATTRIBUTES[platform.machine()], 0, attributes, len(attributes), 0)
+    (slice_nanoseconds,) = struct.unpack_from("Q", attributes.raw, 24)
+    return [os.sched_getscheduler(0), os.nice(0), len(os.sched_getaffinity(0)), slice_nanoseconds], ()
+
+
+def read_policies_of_parent() -> TaskResult:
+    threads = Path(f"/proc/{os.getppid()}/task").iterdir()
+    return sorted({os.sched_getscheduler(int(thread.name)) for thread in threads}), ()
 
 
 def refuse() -> NoReturn:

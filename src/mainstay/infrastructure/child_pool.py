@@ -20,6 +20,7 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from mainstay.infrastructure.child_process import BadContent, write_message
+from mainstay.infrastructure.cpu_priority import interrupting_children
 
 _MEGABYTE = 1_000_000
 _READ_BYTES = 1_048_576
@@ -69,7 +70,7 @@ class ChildPool:
         """
         with self._slots:
             while True:
-                with self._borrow_child() as child:
+                with self._borrow_child() as child, interrupting_children():
                     try:
                         return child.run(task, arguments, blobs)
                     except _TaskNotStarted:

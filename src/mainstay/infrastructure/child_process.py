@@ -15,11 +15,11 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from mainstay.infrastructure.cpu_priority import become_child
 from mainstay.lazy_import import import_lazily
 
 # A child that waits this long for a task ends, and so releases its memory.
 IDLE_SECONDS = 60
-_LOW_PRIORITY = 10
 _HIGHEST_OOM_SCORE = "1000"
 
 
@@ -73,11 +73,8 @@ def _wait_for_task(tasks: BinaryIO) -> bytes:
 
 def _set_limits(memory_bytes: int) -> None:
     """Set the memory limit and give up every right that reading and printing do not need."""
-    os.nice(_LOW_PRIORITY)
+    become_child()
     if sys.platform == "linux":
-        # The parent is pinned to one core; this process may use all of them at low priority.
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(_HIGHEST_OOM_SCORE, "ascii")
         resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes, memory_bytes))

@@ -42,19 +42,6 @@ def end_with_parent(parent: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def pin_to_core(number: int) -> None:
-    """Keep this process's threads on one core, and let none of them interrupt another.
-
-    Handing Python's lock from core to core costs more than it gains. On one core, a thread that waits for the lock
-    would interrupt the thread that releases it for a moment at each statement. As batch work it waits for its turn
-    instead.
-    """
-    if hasattr(os, "sched_setaffinity"):
-        cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, {cores[number % len(cores)]})
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-
-
 def prepare_worker_process(parent: int | None) -> None:
     """Give this process the worker's name, and have it end with its parent, if it has one."""
     if sys.platform == "linux":
