@@ -11,8 +11,8 @@ from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import OAUTH_CODE, hash_secret, new_secret
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
@@ -130,10 +130,13 @@ class Connection(StoredRecord):
 _SELECT_FROM_PERSON = (
     "(SELECT {} FROM person WHERE person.organisation_id = :organisation AND person.id = connection.person_id)"
 )
-CONNECTIONS = RecordStore(
+CONNECTIONS = Kind(
     Connection,
     source="connection",
     label="connection",
+    plural="connections",
+    heading="MCP",
+    area="Settings",
     prefix="connection",
     id_field="connection_id",
     columns={

@@ -12,8 +12,8 @@ from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import API_KEY, CALENDAR_LINK, hash_secret, is_secret, new_secret
 from mainstay.infrastructure.database import DatabaseHandle, UniqueViolation
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import NOT_IN_FORMS, STARTING_AFTER, TextLine, make_id_validator
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
@@ -125,10 +125,12 @@ class Key(StoredRecord):
         return [Reason(Message("The key {key} is already revoked.", key=self.name))] if self.revoked_at else []
 
 
-KEYS = RecordStore(
+KEYS = Kind(
     Key,
     source="api_key",
     label="API key",
+    plural="API keys",
+    area="Settings",
     prefix="key",
     id_field="key_id",
     columns={

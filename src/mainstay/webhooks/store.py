@@ -2,15 +2,17 @@
 
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.vocabulary.record_json import column_names
 from mainstay.vocabulary.schemas import RecordResult
 from mainstay.webhooks.model import AttemptOut, Delivery, EventOut, Webhook
 
-WEBHOOKS = RecordStore(
+WEBHOOKS = Kind(
     Webhook,
     source="webhook",
     label="webhook",
+    plural="webhooks",
+    area="Settings",
     prefix="webhook",
     id_field="webhook_id",
     columns={
@@ -25,10 +27,12 @@ delivery LEFT JOIN delivery_attempt ON delivery_attempt.organisation_id = delive
  (SELECT max(number) FROM delivery_attempt WHERE organisation_id = :organisation AND delivery_id = delivery.id)
 """
 
-DELIVERIES = RecordStore(
+DELIVERIES = Kind(
     Delivery,
     source=" ".join(_WITH_LAST_ATTEMPT.split()),
     label="delivery",
+    plural="deliveries",
+    area="Settings",
     prefix="delivery",
     id_field="delivery_id",
     columns={

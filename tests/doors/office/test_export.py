@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from io import BytesIO, StringIO
 from pathlib import Path
 from threading import Event
@@ -28,9 +28,10 @@ from mainstay.composition import open_sealer
 from mainstay.doors.http import RequestHandler
 from mainstay.doors.office.kit.list_export import ListExport
 from mainstay.doors.office.kit.office_pages import OfficePages
+from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.spreadsheet_rows import columns_of, columns_of_fields
-from mainstay.doors.office.work.people import PEOPLE
+from mainstay.doors.office.work.people import PEOPLE_LAYOUT
 from mainstay.doors.pages.door import PagesDoor
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.runner import Runner
@@ -334,7 +335,12 @@ def slow_doors(server: RunningServer, cast: Cast, event: Event) -> Iterator[InPr
         ContentReader(),
         Printer(),
     )
-    record_pages = RecordPages(OfficePages(visitors), replace(PEOPLE, path="/slow", list_operation=list_slowly))
+
+    class SlowLayout(RecordLayout):
+        path, list_operation = "/slow", list_slowly
+
+    values = {one.name: getattr(PEOPLE_LAYOUT, one.name) for one in fields(RecordLayout)}
+    record_pages = RecordPages(OfficePages(visitors), SlowLayout(**values))
     door = PagesDoor(record_pages.routes(), OfficePages(visitors).require_sign_in(record_pages.show_record), 0)
     doors: dict[str, RequestHandler] = {**inside.app.doors, "/slow/export.csv": door}
     yield replace(inside, app=replace(inside.app, doors=doors))

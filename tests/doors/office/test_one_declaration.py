@@ -15,7 +15,7 @@ from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
 from mainstay.composition import open_performer
 from mainstay.doors.office import routes
-from mainstay.doors.office.work import people
+from mainstay.doors.office.work.people import PEOPLE_LAYOUT
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Moment, Paragraph, TextLine
@@ -149,7 +149,8 @@ def server(
     settings = installations.make_with_accounts(engine, tmp_path_factory.mktemp("more"))
     more = replace(CATALOGUE, operations=(*CATALOGUE.operations, *EXTRA_OPERATIONS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(routes, "PEOPLE", replace(people.PEOPLE, create_operation=adopt_person, create_path="adopt"))
+        kind = replace(PEOPLE, new="adopt")
+        patch.setattr(routes, "PEOPLE_LAYOUT", replace(PEOPLE_LAYOUT, kind=kind, create_operation=adopt_person))
         with run_in_process(settings, catalogue=more) as inside:
             yield inside
 

@@ -9,6 +9,7 @@ from mainstay.business.customers import duplicate_keys
 from mainstay.business.customers.model import Contact, Customer, Site, choose_site_name
 from mainstay.changes.search import find_with_words
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.address import Address
 from mainstay.values.choices import fold_text
@@ -83,7 +84,7 @@ def _words_of_stored_address(address: str | None) -> set[str]:
     return words_of_postal_address(orjson.loads(address) if address else {})
 
 
-class CustomerStore(RecordStore[Customer]):
+class CustomerStore(Kind[Customer]):
     """The store of customers, which also stores their duplicate keys."""
 
     def insert(self, ctx: Context, values: Mapping[str, Any], record_id: str | None = None) -> Customer:
@@ -110,6 +111,8 @@ CUSTOMERS = CustomerStore(
     Customer,
     source="customer",
     label="customer",
+    plural="customers",
+    area="Customers",
     prefix="customer",
     id_field="customer_id",
     rule_columns={
@@ -138,10 +141,12 @@ _CONTACT_FIELD_SQL = (
     "(SELECT contact.{} FROM contact WHERE contact.organisation_id = :organisation AND contact.id = site.contact_id)"
 )
 
-CONTACTS = RecordStore(
+CONTACTS = Kind(
     Contact,
     source="contact",
     label="contact",
+    plural="contacts",
+    area="Customers",
     prefix="contact",
     id_field="contact_id",
     columns={"customer_name": _CUSTOMER_NAME_SQL.format("contact")},
@@ -162,10 +167,12 @@ CONTACTS = RecordStore(
     search_fields=(SearchFields(("name", "customer_name", "email", "phone"), _words_of_contact),),
 )
 
-SITES = RecordStore(
+SITES = Kind(
     Site,
     source="site",
     label="site",
+    plural="sites",
+    area="Customers",
     prefix="site",
     id_field="site_id",
     columns={

@@ -14,7 +14,7 @@ from mainstay.business.organisation.organisation_settings import OrganisationSet
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import OverlapViolation, Row
 from mainstay.kernel.context import Context
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.values.message import LocalMoment, LocalPeriod, Message
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.values.money import minor_to_price
@@ -25,10 +25,12 @@ from mainstay.vocabulary.refusal import Conflict, NotFound, Reason, raise_if_blo
 
 _JOB_COLUMN = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
 
-TIME_ENTRIES = RecordStore(
+TIME_ENTRIES = Kind(
     TimeEntry,
     source="time_entry",
     label="time entry",
+    plural="hours",
+    area="Hours",
     prefix="entry",
     id_field="time_entry_id",
     columns={

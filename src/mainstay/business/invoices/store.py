@@ -9,6 +9,7 @@ from mainstay.business.organisation.closed_books import CLOSED_UNTIL_SQL
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
@@ -64,10 +65,12 @@ _ORDERS = {
 # Columns that only the rules of a whole invoice need.
 _RULE_COLUMNS = ("supply_typed", "discount_shares", "snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")
 # Single invoices, with their lines.
-INVOICES = RecordStore(
+INVOICES = Kind(
     Invoice,
     source="invoice",
     label="invoice",
+    plural="invoices",
+    area="Invoices",
     prefix="invoice",
     id_field="invoice_id",
     number_column="number",

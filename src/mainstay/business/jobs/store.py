@@ -8,7 +8,7 @@ import orjson
 from mainstay.business.jobs.model import Job, JobProgress, JobStatus, UnbilledWork, stage_of
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.values.search_words import combine_words, words_of_number, words_of_postal_address, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
 from mainstay.vocabulary.permissions import Permission
@@ -32,10 +32,12 @@ def _search_words(site_address: str | None, tags: str, number: str, *texts: str 
 
 _TEXTS = ("title", "customer_name", "site_name", "description", "customer_order_number")
 
-JOBS = RecordStore(
+JOBS = Kind(
     Job,
     source="job",
     label="job",
+    plural="jobs",
+    area="Jobs",
     prefix="job",
     id_field="job_id",
     number_column="number",

@@ -9,8 +9,8 @@ from mainstay.changes import outbox
 from mainstay.changes.outbox import EVENT, TASK_PREFIX
 from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
@@ -87,10 +87,12 @@ class BackgroundTask(StoredRecord):
         return [] if self.status == "failed" else [Reason(Message("This task hasn't failed. It will run in turn."))]
 
 
-BACKGROUND_TASKS = RecordStore(
+BACKGROUND_TASKS = Kind(
     BackgroundTask,
     source="outbox",
     label="work",
+    plural="failed tasks",
+    area="Settings",
     prefix=TASK_PREFIX,
     id_field="work_id",
     columns={

@@ -14,8 +14,8 @@ from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.changes.outbox import OutboxTask
 from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import Paragraph, StoredDay, WholeNumber, omittable_field
 from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
@@ -99,10 +99,13 @@ def _series_json_sql(kind: str) -> str:
     )
 
 
-SETTINGS = RecordStore(
+SETTINGS = Kind(
     SettingsRecord,
     source="organisation",
     label="settings",
+    plural="settings",
+    heading="Work",
+    area="Settings",
     prefix="settings",
     id_field=None,
     tenant_column="id",

@@ -8,7 +8,7 @@ from mainstay.business.organisation.email_texts import MailTexts
 from mainstay.business.organisation.model import Organisation
 from mainstay.infrastructure.database import SKIP_LOCKED, DatabaseHandle, UniqueViolation, Value
 from mainstay.kernel.context import Context
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.values.choices import fold_text
 from mainstay.values.message import Message
 from mainstay.values.moments import local_date, moment_text, start_of_day
@@ -17,10 +17,13 @@ from mainstay.vocabulary.refusal import Conflict
 # The kind of the task that recalculates stored moments at which days end.
 RECALCULATE_DAYS = "reckon_days_anew"
 
-ORGANISATION = RecordStore(
+ORGANISATION = Kind(
     Organisation,
     source="organisation",
     label="organisation",
+    plural="organisations",
+    heading="Organisation",
+    area="Settings",
     prefix="org",
     id_field=None,
     tenant_column="id",

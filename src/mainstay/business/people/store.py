@@ -8,7 +8,7 @@ import orjson
 from mainstay.business.people.model import Person
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.values.choices import fold_text
 from mainstay.values.email_address import fold_address
 from mainstay.values.message import Message
@@ -37,10 +37,13 @@ def _phone_words(phone: str | None) -> frozenset[str]:
     return frozenset(words_of_phone(phone))
 
 
-PEOPLE = RecordStore(
+PEOPLE = Kind(
     Person,
     source="person",
     label="person",
+    plural="people",
+    area="People",
+    new="invite",
     prefix="person",
     id_field="person_id",
     rule_columns={

@@ -10,7 +10,7 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.organisation.store import set_default_tax_rate
 from mainstay.business.pricelist.model import KitItem, PriceItem, Supplier, TaxRate, has_valid_total
 from mainstay.kernel.context import Context
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.values.choices import fold_text
 from mainstay.values.money import UNIT
 from mainstay.values.search_words import combine_words, words_of_address, words_of_phone, words_of_text
@@ -27,10 +27,13 @@ def _add_folded_name(values: dict[str, Any]) -> dict[str, Any]:
 
 _ORDERS = {NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")}
 
-TAX_RATES = RecordStore(
+TAX_RATES = Kind(
     TaxRate,
     source="tax_rate",
     label="tax rate",
+    plural="tax rates",
+    heading="Taxes",
+    area="Settings",
     prefix="tax",
     id_field="tax_rate_id",
     columns={
@@ -47,10 +50,12 @@ def _words_of_supplier(name: str, email: str | None, phone: str | None, account_
     return combine_words(words_of_text(f"{name} {account_id or ''}"), words_of_address(email), words_of_phone(phone))
 
 
-SUPPLIERS = RecordStore(
+SUPPLIERS = Kind(
     Supplier,
     source="supplier",
     label="supplier",
+    plural="suppliers",
+    area="Purchasing",
     prefix="supplier",
     id_field="supplier_id",
     filters={"status": "supplier.status = :status"},
@@ -84,10 +89,13 @@ def _parts_price_sql(price: str) -> str:
     )
 
 
-ITEMS = RecordStore(
+ITEMS = Kind(
     PriceItem,
     source="price_item",
     label="item of the price list",
+    plural="price items",
+    heading="Price list",
+    area="Price list",
     prefix="item",
     id_field="item_id",
     columns={

@@ -9,6 +9,7 @@ import orjson
 from mainstay.business.purchasing.lines import goods_columns, read_order_lines
 from mainstay.business.purchasing.model import Bill, ListedBill, ListedOrder, Order, OrderStatus, order_status_of
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.choices import remove_accents
 from mainstay.values.money import amount_text, parse_price
@@ -63,10 +64,13 @@ _ORDERS = {
     "needed": ListOrder("needed_on", missing_label="a date on which they are needed"),
 }
 # Single orders, with their lines.
-ORDERS = RecordStore(
+ORDERS = Kind(
     Order,
     source="purchase_order",
     label="purchase order",
+    plural="purchase orders",
+    heading="Orders",
+    area="Purchasing",
     prefix="po",
     id_field="purchase_order_id",
     number_column="number",
@@ -136,10 +140,12 @@ _BILL_ORDERS = {
     "due": ListOrder("due_on", missing_label="a due date"),
 }
 # Single bills, with their lines.
-BILLS = RecordStore(
+BILLS = Kind(
     Bill,
     source="bill",
     label="bill",
+    plural="bills",
+    area="Purchasing",
     prefix="bill",
     id_field="bill_id",
     columns=_COLUMNS_OF_BILL,

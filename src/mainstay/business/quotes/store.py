@@ -9,6 +9,7 @@ from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.model import ListedQuote, Quote, QuoteStatus
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.ids import is_id
 from mainstay.values.money import amount_text
@@ -58,7 +59,7 @@ _SEARCH_FIELDS = (
 )
 
 
-class QuoteStore(RecordStore[Quote]):
+class QuoteStore(Kind[Quote]):
     """The store of quotes, in which a number means the newest revision."""
 
     def fetch(self, ctx: Context, record_id: str | None) -> Quote:
@@ -100,6 +101,8 @@ QUOTES = QuoteStore(
     Quote,
     source="quote",
     label="quote",
+    plural="quotes",
+    area="Quotes",
     prefix="quote",
     id_field="quote_id",
     number_column="called",

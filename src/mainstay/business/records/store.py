@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mainstay.business.records.model import AttachmentVisibility, Document, Note
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore, fetch_any
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import NotFound
@@ -26,7 +27,7 @@ def write_note(ctx: Context, record_id: str, text: str, visibility: AttachmentVi
 
 
 @dataclass(frozen=True)
-class DocumentStore(RecordStore[Document]):
+class DocumentStore(Kind[Document]):
     """The store of files. A file is visible to people who see the record it is attached to."""
 
     def fetch(self, ctx: Context, record_id: str | None) -> Document:
@@ -45,6 +46,8 @@ DOCUMENTS = DocumentStore(
     Document,
     source="document",
     label="document",
+    plural="files",
+    area="Jobs",
     prefix="document",
     id_field="document_id",
     columns={"sha256": "document.content"},

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord
@@ -64,10 +64,13 @@ class AccountStatement(StoredRecord):
         return {"pdf": self.pdf_sha256}
 
 
-STATEMENTS = RecordStore(
+STATEMENTS = Kind(
     AccountStatement,
     source="account_statement",
     label="statement",
+    plural="statements of account",
+    heading="Statements",
+    area="Customers",
     prefix="statement",
     id_field="statement_id",
     columns={

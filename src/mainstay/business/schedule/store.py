@@ -1,11 +1,13 @@
 """Storage of visits and time off, and how much of them each person sees."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from mainstay.business.schedule.model import TimeOff, Visit
 from mainstay.infrastructure.database import OverlapViolation, Value
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.message import Message
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment
@@ -90,7 +92,7 @@ class _VisitStore(RecordStore[Visit]):
         return [self.from_row(row) for row in ctx.db.all(sql, **parameters)]
 
 
-class VisitStore(_VisitStore):
+class VisitStore(_VisitStore, Kind[Visit]):
     """The store of visits as the actor may see them: complete, or reduced to what the team may know."""
 
     def fetch(self, ctx: Context, record_id: str | None) -> Visit:
@@ -143,9 +145,9 @@ StoreType = TypeVar("StoreType", bound=_VisitStore)
 
 
 def _make_store(
-    store_type: type[StoreType], details: Mapping[str, str], unless: Permission, *, for_board: bool = False
+    make: Callable[..., StoreType], details: Mapping[str, str], unless: Permission, *, for_board: bool = False
 ) -> StoreType:
-    return store_type(
+    return make(
         Visit,
         source="visit",
         label="visit",
@@ -172,7 +174,9 @@ def _make_store(
 
 _OWN_DETAILS = {name: f"CASE WHEN visit.person_id = :me THEN {column} END" for name, column in _DETAILS.items()}
 _TEAM_VISITS = _make_store(_VisitStore, _OWN_DETAILS, Permission.ALL_SCHEDULE_READ)
-VISITS = _make_store(VisitStore, _DETAILS, Permission.ALL_JOBS_READ)
+VISITS = _make_store(
+    partial(VisitStore, plural="visits", area="Schedule", new="plan"), _DETAILS, Permission.ALL_JOBS_READ
+)
 
 
 def _select_board_details(details: Mapping[str, str]) -> dict[str, str]:
@@ -196,10 +200,13 @@ def _add_reached_from(values: dict[str, Any]) -> dict[str, Any]:
     return values | {"reached_from": moment_text(parse_moment(values["starts_at"]) - ONE_DAY)}
 
 
-TIME_OFF = RecordStore(
+TIME_OFF = Kind(
     TimeOff,
     source="time_off",
     label="time off",
+    plural="time off",
+    area="Schedule",
+    new="request",
     prefix="leave",
     id_field="time_off_id",
     columns={

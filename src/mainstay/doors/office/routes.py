@@ -37,7 +37,7 @@ from mainstay.doors.office.work.customers import CustomerPages
 from mainstay.doors.office.work.duplicates import DuplicatePages
 from mainstay.doors.office.work.hours import HoursPages
 from mainstay.doors.office.work.jobs import JobPages
-from mainstay.doors.office.work.people import PEOPLE
+from mainstay.doors.office.work.people import PEOPLE_LAYOUT
 from mainstay.doors.office.work.schedule import SchedulePages
 from mainstay.doors.pages.door import PagesDoor, View, respond_with_error
 from mainstay.doors.pages.session import Visitors
@@ -98,7 +98,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *CustomerPages(office_pages).routes(),
         *PricePages(office_pages).routes(),
         *ReportPages(office_pages).routes(),
-        *RecordPages(office_pages, PEOPLE, add_variables=person_activity_variables).routes(),
+        *RecordPages(office_pages, PEOPLE_LAYOUT, add_variables=person_activity_variables).routes(),
         *SettingsPages(office_pages, public_pages).routes(),
         *DocumentSettingsPages(office_pages).routes(),
         *EmailTextPages(office_pages).routes(),

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from mainstay.business.invoices.model import EInvoiceReadiness
 from mainstay.business.lines.model import EXAMPLE_LINE, EXAMPLE_TAX, ShownLine, ShownShare, ShownTax
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
@@ -127,10 +128,12 @@ def _search_words_of(number: str, customer_name: str, currency: str, total: int)
 
 
 _SEARCH_FIELDS = (SearchFields(("number", "customer_name", "currency", "total"), _search_words_of),)
-CREDIT_NOTES = RecordStore(
+CREDIT_NOTES = Kind(
     CreditNote,
     source="credit_note",
     label="credit note",
+    plural="credit notes",
+    area="Invoices",
     prefix="credit",
     id_field="credit_note_id",
     number_column="number",

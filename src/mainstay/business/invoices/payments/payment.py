@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field
 
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.kind import Kind
 from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import Money, amount_text
@@ -144,10 +144,12 @@ def _search_words_of(customer_name: str, reference: str | None, currency: str, a
     return combine_words(words, words_of_digits(amount_written))
 
 
-PAYMENTS = RecordStore(
+PAYMENTS = Kind(
     Payment,
     source="payment",
     label="payment",
+    plural="payments",
+    area="Invoices",
     prefix="payment",
     id_field="payment_id",
     columns={

@@ -15,6 +15,7 @@ from mainstay.business.records.attachments import (
     to_document_input,
 )
 from mainstay.business.records.file_removal import queue_removal
+from mainstay.business.records.store import DOCUMENTS
 from mainstay.doors.downloads import respond_with_stored_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, status_of
@@ -41,11 +42,9 @@ UPLOAD_LIMITS = {
 DOCUMENTS_AN_HOUR = 300
 
 DOCUMENT_LAYOUT = RecordLayout(
-    title="Files",
+    kind=DOCUMENTS,
+    has_list=False,
     lead="",
-    path="/documents",
-    area="Jobs",
-    get_operation=get_document,
     title_of=lambda document: str(document["name"]),
     subtitle_of=lambda document: size_text(document["bytes"]),
     columns=(),

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
-from urllib.parse import quote
+from typing import Any, NamedTuple
 
 from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, REFERENCE_FIELD
+from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office.kit.office_pages import OfficePages
 from mainstay.doors.office.kit.record_panels import PANELS, RelatedList
 from mainstay.doors.office.kit.reference_fields import RecordJson
@@ -14,6 +14,7 @@ from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cel
 from mainstay.doors.pages.form_fields import Choices, id_field_of
 from mainstay.doors.pages.formatting import drop_technical_text
 from mainstay.doors.pages.localised_text import localise_text
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
 from mainstay.values.message import Message
@@ -51,12 +52,8 @@ class FormPart(NamedTuple):
 class RecordLayout:
     """How one kind of record is laid out in the office, beyond what its operations declare."""
 
-    title: str
+    kind: Kind[Any]
     lead: str
-    path: str
-    # The area of the sidebar to highlight.
-    area: str
-    get_operation: Operation
     # The title of a record, and the line below it.
     title_of: Callable[[RecordJson], str]
     subtitle_of: Callable[[RecordJson], str]
@@ -67,10 +64,12 @@ class RecordLayout:
     phone_columns: tuple[str, ...] = ()
     # The columns that are hidden if the table has little room. The record's page shows them.
     optional_columns: tuple[str, ...] = ()
-    # None if there is only one such record.
-    list_operation: Operation | None = None
+    # Whether there is a page that lists them.
+    has_list: bool = True
     create_operation: Operation | None = None
-    create_path: str = "new"
+    # The title and the address, if the kind has another page with its own ones.
+    own_title: str = ""
+    own_path: str = ""
     # The tabs of the list: statuses with their labels, the default first. `all` and the empty one do not filter.
     tabs: Mapping[str, str] = field(default_factory=dict)
     # The default order of the list.
@@ -120,10 +119,29 @@ class RecordLayout:
     # The page after a record is deleted, if that is not the list.
     path_after_delete: Callable[[RecordJson], str] | None = None
 
+    @property
+    def title(self) -> str:
+        """The title of the list."""
+        return self.own_title or self.kind.title
+
+    @property
+    def path(self) -> str:
+        """The address of the list, or of the only record."""
+        return self.own_path or self.kind.path
+
+    @property
+    def get_operation(self) -> Operation:
+        """The operation that gets one of the records."""
+        return CATALOGUE.get_operations[self.kind.prefix]
+
+    @property
+    def list_operation(self) -> Operation | None:
+        """The operation that lists the records; None if they have no list."""
+        return CATALOGUE.list_operations.get(self.kind.prefix) if self.has_list else None
+
     def path_of(self, record_id: str) -> str:
         """Return the address of a record."""
-        is_single = self.get_operation.on is not None and self.get_operation.on.id_field is None
-        return self.path if is_single else f"{self.path}/{quote(record_id, safe='{}')}"
+        return self.own_path or self.kind.path_of(record_id)
 
     def choices_for(self, record: RecordJson, actor: Actor) -> dict[str, Sequence[str]]:
         """Return the possible choices of form fields for a record. Fields that are missing here allow all choices."""

@@ -139,7 +139,7 @@ class RecordList:
 
     def _unused_fields(self, request: OfficeRequest) -> frozenset[str]:
         """Return the input fields that make no difference to the viewer."""
-        fields, store = self.list_operation.input.model_fields, self.layout.get_operation.on
+        fields, store = self.list_operation.input.model_fields, self.layout.kind
         unused = (
             store.visibility.find_redundant_filters(store.filters, request.actor.can)
             if store and store.visibility
@@ -168,7 +168,7 @@ class RecordList:
 
     async def _find_left_out(self, request: OfficeRequest, list_input: Mapping[str, object], shown_count: int) -> str:
         """Return what records lack that are missing because of the list's order, or nothing if none are missing."""
-        store, order = self.layout.get_operation.on, str(list_input.get("order", ""))
+        store, order = self.layout.kind, str(list_input.get("order", ""))
         missing = store.orders[order].missing_label if store and order in store.orders else ""
         if not missing:
             return ""
@@ -200,7 +200,7 @@ class RecordList:
         create_operation = self.layout.create_operation
         if create_operation is None or not request.can_perform(create_operation):
             return None
-        return {"label": label_of_new(create_operation), "path": f"{self.layout.path}/{self.layout.create_path}"}
+        return {"label": label_of_new(create_operation), "path": self.layout.kind.new_path}
 
 
 def _find_fixed_order(list_operation: Operation, values: Mapping[str, object]) -> str | None:

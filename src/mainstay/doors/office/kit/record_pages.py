@@ -94,8 +94,8 @@ class RecordPages:
             routes.append(Route("GET", path, protect(self.index)))
             routes.append(Route("GET", f"{path}/export.csv", protect(self.export)))
         if self.layout.create_operation:
-            routes.append(Route("GET", f"{path}/{self.layout.create_path}", protect(self.show_create_form)))
-            routes.append(Route("POST", f"{path}/{self.layout.create_path}", protect(self.create)))
+            routes.append(Route("GET", self.layout.kind.new_path, protect(self.show_create_form)))
+            routes.append(Route("POST", self.layout.kind.new_path, protect(self.create)))
         return routes
 
     async def index(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
@@ -299,7 +299,7 @@ class RecordPages:
     async def _render_page(
         self, request: OfficeRequest, record: RecordJson, status: int = 200, **variables: Any
     ) -> Response:
-        layout, model = self.layout, self.layout.get_operation.output
+        layout, model = self.layout, self.layout.kind.output
         variables |= {
             "called": layout.localised_title_of(record, request.display),
             "path": layout.path_of(record["id"]),
@@ -402,7 +402,7 @@ class RecordPages:
 
     def _find_notice(self, request: OfficeRequest, record: RecordJson) -> str | None:
         """Return the notice of what was just done, with the record's number or name as a link: `Quote Q-0069 sent.`."""
-        notice, noun = self.office.find_notice(request), to_label(self.layout.get_operation.output.noun)
+        notice, noun = self.office.find_notice(request), to_label(self.layout.kind.output.noun)
         called = record.get("number") or record.get("name")
         if notice is None or not called or not notice.startswith(f"{noun} "):
             return notice
@@ -425,7 +425,7 @@ class RecordPages:
         return self.layout.create_operation
 
     def _find_operation(self, request: OfficeRequest, verb: str) -> Operation:
-        for operation in self.office.catalogue.operations_on(self.layout.get_operation.output):
+        for operation in self.office.catalogue.operations_on(self.layout.kind.output):
             if operation.changes and request.actor.door in operation.doors and verb_of(operation) == verb:
                 return operation
         raise NotFound("page")
@@ -466,7 +466,7 @@ class RecordPages:
 
     def _find_file_operation(self, verb: str) -> Operation | None:
         """Return the operation that returns a file of a record, by the end of its route."""
-        for operation in self.office.catalogue.operations_on(self.layout.get_operation.output):
+        for operation in self.office.catalogue.operations_on(self.layout.kind.output):
             if operation.returns_file and (operation.api_path or "").endswith(f"/{verb}"):
                 return operation
         return None

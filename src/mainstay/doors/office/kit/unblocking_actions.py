@@ -70,7 +70,7 @@ class UnblockingFinder:
             return [Action(to_label(operation.name), _PATHS[operation])]
         if operation.on is None or not operation.changes:
             return [self._action_without_record(request, operation, record)]
-        if record is None or operation.on.output.noun != self.layout.get_operation.output.noun:
+        if record is None or operation.on.output.noun != self.layout.kind.output.noun:
             return [await self._action_on_other(request, operation, record)]
         # It can be done to another record of the kind, such as making a second person an owner.
         return [self._list_link(request, self.layout.list_operation, None)]
@@ -110,7 +110,7 @@ class UnblockingFinder:
             return None
         path = self.office.path_of(record_id)
         action = build_action(operation, path) if operation.changes else Action("Open", path)
-        is_same_kind = other["object"] == self.layout.get_operation.output.noun
+        is_same_kind = other["object"] == self.layout.kind.output.noun
         label = (
             f"{action.label} {self.layout.localised_title_of(other, request.display)}"
             if is_same_kind

@@ -14,7 +14,7 @@ from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest
-from mainstay.doors.office.money.invoices import PAYMENTS
+from mainstay.doors.office.money.invoices import PAYMENTS_LAYOUT
 from mainstay.doors.pages.door import Route, form_routes
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
@@ -167,7 +167,7 @@ class BankStatementPages:
 
     def _render_page(self, request: OfficeRequest, status: int = 200, **variables: Any) -> Response:
         variables = {"rows": (), "recorded": (), **variables}
-        return self.office.render_page("statement.html", request, status, of=PAYMENTS, path=PATH, **variables)
+        return self.office.render_page("statement.html", request, status, of=PAYMENTS_LAYOUT, path=PATH, **variables)
 
 
 def _render(request: OfficeRequest, message: Message | str) -> str:

@@ -143,7 +143,7 @@ class BillableChoice:
 
     @property
     def _totals_path(self) -> str:
-        return f"{self.layout.path}/{self.layout.create_path}/totals"
+        return f"{self.layout.kind.new_path}/totals"
 
 
 def read_ticked_lines(fields: Mapping[str, str]) -> dict[str, object]:

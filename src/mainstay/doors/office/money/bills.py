@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mainstay.business.pricelist.taxes import list_tax_rates
-from mainstay.business.purchasing.bills import get_bill, list_bills, record_bill, update_bill
+from mainstay.business.purchasing.bills import record_bill, update_bill
 from mainstay.business.purchasing.model import is_bill_editable, next_step_of_bill
 from mainstay.business.purchasing.operations import get_purchase_order
+from mainstay.business.purchasing.store import BILLS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import (
     RESTORED_NOTICE,
@@ -32,14 +33,10 @@ from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
 from mainstay.vocabulary.refusal import Refusal
 
-BILLS = RecordLayout(
-    title="Bills",
+BILLS_LAYOUT = RecordLayout(
+    kind=BILLS,
     lead="Bills from your suppliers, to check and pay.",
-    path="/purchasing/bills",
-    area="Purchasing",
     base_template="purchasing.html",
-    get_operation=get_bill,
-    list_operation=list_bills,
     create_operation=record_bill,
     title_of=lambda bill: join_isolated(bill["supplierName"], bill["supplierNumber"]),
     subtitle_of=lambda bill: " · ".join(filter(None, (bill["purchaseOrderNumber"], bill["jobNumber"]))),
@@ -61,17 +58,21 @@ class BillPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        signed_in, one, new = self.office.require_sign_in, BILLS.path_of("{id}"), f"{BILLS.path}/{BILLS.create_path}"
+        signed_in, one, new = (
+            self.office.require_sign_in,
+            BILLS_LAYOUT.path_of("{id}"),
+            BILLS.new_path,
+        )
         return [
             *(
                 route
-                for route in RecordPages(self.office, BILLS, add_variables=self._page_variables).routes()
+                for route in RecordPages(self.office, BILLS_LAYOUT, add_variables=self._page_variables).routes()
                 if route.path != new
             ),
             Route("GET", new, signed_in(self.show_form)),
             Route("POST", new, signed_in(self.record)),
             *form_routes(f"{one}/become", signed_in(self.change_status), one),
-            *BillLinePages(self.office, BILLS).routes(),
+            *BillLinePages(self.office, BILLS_LAYOUT).routes(),
         ]
 
     async def show_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
@@ -133,7 +134,7 @@ class BillPages:
             "record_bill.html",
             request,
             status_of(refusal),
-            of=BILLS,
+            of=BILLS_LAYOUT,
             order=order,
             credits=_is_credit(request),
             asked=form_fields,
@@ -161,7 +162,7 @@ class BillPages:
         """Return what only a bill's page has: a button for its next step, and whether its lines can be edited."""
         if bill is None:
             return {}
-        actions = BILLS.actions_of(self.office, bill)
+        actions = BILLS_LAYOUT.actions_of(self.office, bill)
         step = next_step_of_bill(bill["status"])
         if step and update_bill.name in bill["availableActions"]:
             path = f"{BILLS.path_of(bill['id'])}/become"

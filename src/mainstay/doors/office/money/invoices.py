@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from mainstay.business.invoices.drafting.operations import draft_invoice, get_invoice, list_invoices, update_invoice
-from mainstay.business.invoices.issuing.crediting import credit_invoice, get_credit_note, list_credit_notes
+from mainstay.business.invoices.drafting.operations import draft_invoice, update_invoice
+from mainstay.business.invoices.issuing.credit_note import CREDIT_NOTES
+from mainstay.business.invoices.issuing.crediting import credit_invoice, list_credit_notes
 from mainstay.business.invoices.issuing.document_files import describe_missing_field
 from mainstay.business.invoices.issuing.reminders import send_reminders
 from mainstay.business.invoices.issuing.sending import get_invoice_proof, send_invoice, send_reminder
 from mainstay.business.invoices.model import is_e_invoice, is_payable, is_void
-from mainstay.business.invoices.payments.recording import get_payment, list_payments, record_payment
+from mainstay.business.invoices.payments.payment import PAYMENTS
+from mainstay.business.invoices.payments.recording import list_payments, record_payment
+from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_files import is_issued
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
@@ -50,13 +53,9 @@ def _payment_fields(invoice: Mapping[str, Any]) -> dict[str, str]:
     return {"customerId": invoice["customerId"], "amount": invoice["due"]}
 
 
-INVOICES = RecordLayout(
-    title="Invoices",
+INVOICES_LAYOUT = RecordLayout(
+    kind=INVOICES,
     lead="What you have billed, and what customers still owe.",
-    path="/invoices",
-    area="Invoices",
-    get_operation=get_invoice,
-    list_operation=list_invoices,
     create_operation=draft_invoice,
     title_of=lambda invoice: join_isolated(
         invoice["number"] or "Draft", invoice["title"] or f"for {isolate_rtl(invoice['customerName'])}"
@@ -110,13 +109,9 @@ INVOICES = RecordLayout(
     },
     empty_text="No invoices yet. Create the first one for a customer, a job or an accepted quote.",
 )
-PAYMENTS = RecordLayout(
-    title="Payments",
+PAYMENTS_LAYOUT = RecordLayout(
+    kind=PAYMENTS,
     lead="Payments from customers, and credit not allocated to an invoice yet.",
-    path="/payments",
-    area="Invoices",
-    get_operation=get_payment,
-    list_operation=list_payments,
     create_operation=record_payment,
     title_of=lambda payment: f"{payment['amount']} {payment['currency']}",
     has_amount_in_title=True,
@@ -143,13 +138,9 @@ PAYMENTS = RecordLayout(
     empty_text="No payments yet. Record one here or on its invoice.",
 )
 
-CREDIT_NOTES = RecordLayout(
-    title="Credit notes",
+CREDIT_NOTES_LAYOUT = RecordLayout(
+    kind=CREDIT_NOTES,
     lead="Invoices that were credited in full or in part.",
-    path="/credit-notes",
-    area="Invoices",
-    get_operation=get_credit_note,
-    list_operation=list_credit_notes,
     title_of=lambda note: str(note["number"]),
     subtitle_of=lambda note: f"{note['customerName']} · {note['invoiceNumber']}",
     columns=("issuedOn", "total", "reason"),
@@ -169,20 +160,20 @@ class InvoicePages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        billable_choice = BillableChoice(self.office, INVOICES)
+        billable_choice = BillableChoice(self.office, INVOICES_LAYOUT)
         return [
             *RecordPages(
                 self.office,
-                INVOICES,
+                INVOICES_LAYOUT,
                 add_variables=self._page_variables,
                 add_input=billable_choice.read_choice,
                 add_form_variables=billable_choice.form_variables,
             ).routes(),
             *billable_choice.routes(),
-            *DraftPreviewPages(self.office, INVOICES, get_invoice_proof).routes(),
-            *LinePages(self.office, INVOICES, update_invoice, is_sales=True).routes(),
-            *RecordPages(self.office, PAYMENTS).routes(),
-            *RecordPages(self.office, CREDIT_NOTES, add_variables=self._credit_note_variables).routes(),
+            *DraftPreviewPages(self.office, INVOICES_LAYOUT, get_invoice_proof).routes(),
+            *LinePages(self.office, INVOICES_LAYOUT, update_invoice, is_sales=True).routes(),
+            *RecordPages(self.office, PAYMENTS_LAYOUT).routes(),
+            *RecordPages(self.office, CREDIT_NOTES_LAYOUT, add_variables=self._credit_note_variables).routes(),
         ]
 
     async def _page_variables(self, request: OfficeRequest, invoice: RecordJson | None) -> dict[str, Any]:
@@ -190,7 +181,7 @@ class InvoicePages:
         if invoice is None:
             return {"reminds": request.can_perform(send_reminders)}
         can_pay = is_payable(invoice["status"]) and request.can_perform(record_payment)
-        actions = INVOICES.actions_of(self.office, invoice)
+        actions = INVOICES_LAYOUT.actions_of(self.office, invoice)
         pay_action = Action(
             "Record payment", f"/payments/new?{urlencode({'invoiceId': invoice['id'], **_payment_fields(invoice)})}"
         )
@@ -199,7 +190,7 @@ class InvoicePages:
             "editable": update_invoice.name in invoice["availableActions"],
             "actions": [
                 *([pay_action] if can_pay else []),
-                *order_draft_actions(INVOICES, invoice, actions, send_invoice),
+                *order_draft_actions(INVOICES_LAYOUT, invoice, actions, send_invoice),
             ],
             "is_void": is_void(invoice["status"]),
             "has_xml": is_e_invoice(invoice["eInvoice"]),

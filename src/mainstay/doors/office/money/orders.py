@@ -10,12 +10,11 @@ from mainstay.business.issuing.document_files import is_issued
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import (
     draft_purchase_order,
-    get_purchase_order,
-    list_purchase_orders,
     update_purchase_order,
 )
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import get_purchase_order_pdf, get_purchase_order_proof, send_purchase_order
+from mainstay.business.purchasing.store import ORDERS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
@@ -62,14 +61,10 @@ def _read_received_lines(order: RecordJson, fields: Mapping[str, str], display: 
     return {"lines": lines}
 
 
-ORDERS = RecordLayout(
-    title="Orders",
+ORDERS_LAYOUT = RecordLayout(
+    kind=ORDERS,
     lead="What you ordered from suppliers, and what has arrived.",
-    path="/purchasing/orders",
-    area="Purchasing",
     base_template="purchasing.html",
-    get_operation=get_purchase_order,
-    list_operation=list_purchase_orders,
     create_operation=draft_purchase_order,
     title_of=lambda order: join_isolated(order["number"], order["supplierName"]),
     subtitle_of=lambda order: join_isolated(order["jobNumber"], order["jobTitle"]),
@@ -96,15 +91,15 @@ class OrderPages:
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         return [
-            *RecordPages(self.office, ORDERS, add_variables=self._page_variables).routes(),
-            *DraftPreviewPages(self.office, ORDERS, get_purchase_order_proof).routes(),
-            *LinePages(self.office, ORDERS, update_purchase_order, is_sales=False).routes(),
+            *RecordPages(self.office, ORDERS_LAYOUT, add_variables=self._page_variables).routes(),
+            *DraftPreviewPages(self.office, ORDERS_LAYOUT, get_purchase_order_proof).routes(),
+            *LinePages(self.office, ORDERS_LAYOUT, update_purchase_order, is_sales=False).routes(),
             Route("GET", "/purchasing", self.office.require_sign_in(self.redirect_to_orders)),
         ]
 
     async def redirect_to_orders(self, _request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Redirect to the orders, which are the first page of purchasing."""
-        return redirect(ORDERS.path)
+        return redirect(ORDERS_LAYOUT.path)
 
     async def _page_variables(self, request: OfficeRequest, order: RecordJson | None) -> dict[str, Any]:
         """Return what only an order's page has: links to its lines, its PDF and the form for its bill."""
@@ -115,7 +110,9 @@ class OrderPages:
         lines = (order["lines"] or ()) if request.can_perform(record_bill) and is_issued(order) else ()
         bill = {"purchaseOrderId": order["id"]}
         return {
-            "actions": order_draft_actions(ORDERS, order, ORDERS.actions_of(self.office, order), send_purchase_order),
+            "actions": order_draft_actions(
+                ORDERS_LAYOUT, order, ORDERS_LAYOUT.actions_of(self.office, order), send_purchase_order
+            ),
             "editable": update_purchase_order.name in order["availableActions"],
             "printed": request.can_perform(get_purchase_order_pdf),
             "billing": _bill_path(bill) if any(map(_is_open, lines)) else None,

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from mainstay.business.organisation.settings import get_settings, update_settings
-from mainstay.business.pricelist.operations import get_price_item, list_price_items, save_price_item
-from mainstay.business.pricelist.suppliers import get_supplier, list_suppliers, save_supplier
-from mainstay.business.pricelist.taxes import get_tax_rate, list_tax_rates, save_tax_rate
+from mainstay.business.pricelist.operations import list_price_items, save_price_item
+from mainstay.business.pricelist.store import ITEMS, SUPPLIERS, TAX_RATES
+from mainstay.business.pricelist.suppliers import save_supplier
+from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -18,13 +19,9 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address
 from mainstay.values.choices import to_label
 
-ITEMS = RecordLayout(
-    title="Price list",
+ITEMS_LAYOUT = RecordLayout(
+    kind=ITEMS,
     lead="What you sell: labour, materials, services and fees, and kits made of them.",
-    path="/price-list",
-    area="Price list",
-    get_operation=get_price_item,
-    list_operation=list_price_items,
     create_operation=save_price_item,
     title_of=lambda item: str(item["name"]),
     subtitle_of=lambda item: " · ".join(
@@ -48,14 +45,10 @@ ITEMS = RecordLayout(
     page_body="price_item.html",
 )
 
-SUPPLIERS = RecordLayout(
-    title="Suppliers",
+SUPPLIERS_LAYOUT = RecordLayout(
+    kind=SUPPLIERS,
     lead="Everyone you buy from.",
-    path="/suppliers",
-    area="Purchasing",
     base_template="purchasing.html",
-    get_operation=get_supplier,
-    list_operation=list_suppliers,
     create_operation=save_supplier,
     title_of=lambda supplier: str(supplier["name"]),
     subtitle_of=lambda supplier: " · ".join(filter(None, (format_address(supplier["address"]), supplier["email"]))),
@@ -105,15 +98,11 @@ SUPPLIERS = RecordLayout(
     ),
 )
 
-TAXES = RecordLayout(
-    title="Taxes",
+TAXES_LAYOUT = RecordLayout(
+    kind=TAX_RATES,
     lead="What you charge on quotes and invoices.",
-    path="/settings/taxes",
     panels=PANELS_WITHOUT_FILES,
-    area="Settings",
     base_template="settings.html",
-    get_operation=get_tax_rate,
-    list_operation=list_tax_rates,
     create_operation=save_tax_rate,
     title_of=lambda rate: str(rate["name"]),
     subtitle_of=lambda rate: "Default rate" if rate["isDefault"] else "",
@@ -135,9 +124,9 @@ class PricePages:
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         return [
-            *RecordPages(self.office, ITEMS).routes(),
-            *RecordPages(self.office, SUPPLIERS).routes(),
-            *RecordPages(self.office, TAXES, add_variables=self._tax_list_variables).routes(),
+            *RecordPages(self.office, ITEMS_LAYOUT).routes(),
+            *RecordPages(self.office, SUPPLIERS_LAYOUT).routes(),
+            *RecordPages(self.office, TAXES_LAYOUT, add_variables=self._tax_list_variables).routes(),
         ]
 
     async def _tax_list_variables(self, request: OfficeRequest, rate: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 from mainstay.business.invoices.drafting.operations import draft_invoice, list_invoices
 from mainstay.business.issuing.document_files import is_issued
 from mainstay.business.quotes.decisions import record_quote_decision
-from mainstay.business.quotes.operations import draft_quote, get_quote, list_quotes, update_quote
+from mainstay.business.quotes.operations import draft_quote, update_quote
 from mainstay.business.quotes.sending import get_quote_proof, send_quote
+from mainstay.business.quotes.store import QUOTES
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -31,13 +32,9 @@ def _read_chosen_options(_quote: RecordJson, fields: Mapping[str, str], _display
     return {"chosen": [name.removeprefix(_CHOSEN_PREFIX) for name in fields if name.startswith(_CHOSEN_PREFIX)]}
 
 
-QUOTES = RecordLayout(
-    title="Quotes",
+QUOTES_LAYOUT = RecordLayout(
+    kind=QUOTES,
     lead="Offers to customers, and their answers.",
-    path="/quotes",
-    area="Quotes",
-    get_operation=get_quote,
-    list_operation=list_quotes,
     create_operation=draft_quote,
     title_of=lambda quote: join_isolated(quote["number"], quote["title"]),
     subtitle_of=lambda quote: join_isolated(
@@ -80,9 +77,9 @@ class QuotePages:
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         return [
-            *RecordPages(self.office, QUOTES, add_variables=self._page_variables).routes(),
-            *DraftPreviewPages(self.office, QUOTES, get_quote_proof).routes(),
-            *LinePages(self.office, QUOTES, update_quote, is_sales=True, has_options=True).routes(),
+            *RecordPages(self.office, QUOTES_LAYOUT, add_variables=self._page_variables).routes(),
+            *DraftPreviewPages(self.office, QUOTES_LAYOUT, get_quote_proof).routes(),
+            *LinePages(self.office, QUOTES_LAYOUT, update_quote, is_sales=True, has_options=True).routes(),
         ]
 
     async def _page_variables(self, request: OfficeRequest, quote: RecordJson | None) -> dict[str, Any]:
@@ -92,7 +89,9 @@ class QuotePages:
         can_bill = quote["acceptance"] is not None and request.can_perform(draft_invoice)
         return {
             "public": self.link_maker.build_url(LinkKind.QUOTE, quote["id"]) if is_issued(quote) else None,
-            "actions": order_draft_actions(QUOTES, quote, QUOTES.actions_of(self.office, quote), send_quote),
+            "actions": order_draft_actions(
+                QUOTES_LAYOUT, quote, QUOTES_LAYOUT.actions_of(self.office, quote), send_quote
+            ),
             "editable": update_quote.name in quote["availableActions"],
             "bills": f"/invoices/new?{urlencode({'quoteId': quote['id']})}" if can_bill else None,
         }

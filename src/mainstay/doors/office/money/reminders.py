@@ -7,7 +7,7 @@ from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.invoices.issuing.reminders import MAX_REMINDERS, send_reminders
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, status_of
-from mainstay.doors.office.money.invoices import INVOICES
+from mainstay.doors.office.money.invoices import INVOICES_LAYOUT
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
@@ -16,7 +16,7 @@ from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Invalid
 
 PATH = "/invoices/remind"
-_OVERDUE_PATH = f"{INVOICES.path}?status=overdue"
+_OVERDUE_PATH = f"{INVOICES_LAYOUT.path}?status=overdue"
 # The prefix of the fields that name an invoice.
 _INVOICE_PREFIX = "invoice "
 
@@ -53,7 +53,7 @@ class ReminderPages:
         return self.office.render_page(
             "confirm.html",
             request,
-            of=INVOICES,
+            of=INVOICES_LAYOUT,
             operation=send_reminders,
             title="Send reminders",
             lead=None,

@@ -16,8 +16,8 @@ from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.settings.activity import client_activity_variables
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.rendering import redirect
-from mainstay.identity.connections import get_connection, list_connections
-from mainstay.identity.keys import SecretDeriver, create_key, get_key, list_keys
+from mainstay.identity.connections import CONNECTIONS
+from mainstay.identity.keys import KEYS, SecretDeriver, create_key
 from mainstay.kernel.operation import Operation
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Permissions, Role
@@ -36,14 +36,10 @@ class Snippet:
     text: str
 
 
-KEYS = RecordLayout(
-    title="API keys",
+KEYS_LAYOUT = RecordLayout(
+    kind=KEYS,
     lead="A key gives a program the access of the person who created it.",
-    path="/settings/developer/keys",
-    area="Settings",
     base_template="developer.html",
-    get_operation=get_key,
-    list_operation=list_keys,
     create_operation=create_key,
     title_of=lambda key: str(key["name"]),
     subtitle_of=lambda key: f"{Access(key['access']).label} · … {key['lastFour']}",
@@ -53,14 +49,10 @@ KEYS = RecordLayout(
     page_body="activity_link.html",
     empty_text="No keys yet. Create one for each program, so that you can revoke each separately.",
 )
-CONNECTIONS = RecordLayout(
-    title="MCP",
+CONNECTIONS_LAYOUT = RecordLayout(
+    kind=CONNECTIONS,
     lead="Connect AI apps such as Claude or Cursor.",
-    path="/settings/developer/mcp",
-    area="Settings",
     base_template="developer.html",
-    get_operation=get_connection,
-    list_operation=list_connections,
     title_of=lambda app: str(app["clientName"]),
     subtitle_of=lambda app: f"{Access(app['effectiveAccess']).label} · approved by {app['personName']}",
     columns=("status", "lastUsedAt"),
@@ -86,12 +78,12 @@ class DeveloperPages:
             Route("GET", "/settings/developer", self.office.require_sign_in(self.redirect_to_first)),
             *RecordPages(
                 self.office,
-                KEYS,
+                KEYS_LAYOUT,
                 add_variables=client_activity_variables,
                 add_input=self._add_secret,
                 reveal_secret=self._reveal_secret,
             ).routes(),
-            *RecordPages(self.office, CONNECTIONS, add_variables=self._connection_variables).routes(),
+            *RecordPages(self.office, CONNECTIONS_LAYOUT, add_variables=self._connection_variables).routes(),
         ]
 
     async def redirect_to_first(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:

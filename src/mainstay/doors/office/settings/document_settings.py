@@ -7,8 +7,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from mainstay.business.organisation.numbering import NumberSeries
-from mainstay.business.organisation.operations import UpdateOrganisation, get_organisation, update_organisation
+from mainstay.business.organisation.operations import UpdateOrganisation, update_organisation
 from mainstay.business.organisation.settings import SettingsOut, UpdateSettings, get_settings
+from mainstay.business.organisation.store import ORGANISATION
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
@@ -88,13 +89,12 @@ NUMBER_FORMATS = {
 }
 
 _LEAD = "What appears on your quotes and invoices, where customers pay, and how far the books are closed."
-DOCUMENT_SETTINGS = RecordLayout(
-    title="Money",
+DOCUMENT_SETTINGS_LAYOUT = RecordLayout(
+    kind=ORGANISATION,
+    own_title="Money",
     lead=_LEAD,
-    path="/settings/documents",
-    area="Settings",
+    own_path="/settings/documents",
     base_template="settings.html",
-    get_operation=get_organisation,
     title_of=lambda _: "Money",
     subtitle_of=lambda _: _LEAD,
     columns=(),
@@ -124,7 +124,7 @@ class DocumentSettingsPages:
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         return RecordPages(
-            self.office, DOCUMENT_SETTINGS, add_variables=self._page_variables, extend_record=self._read_settings
+            self.office, DOCUMENT_SETTINGS_LAYOUT, add_variables=self._page_variables, extend_record=self._read_settings
         ).routes()
 
     async def _read_settings(self, request: OfficeRequest, _: RecordJson) -> RecordJson:
@@ -137,7 +137,7 @@ class DocumentSettingsPages:
         rates = (await self.office.perform(request, list_tax_rates, {"limit": 100}))["data"]
         return {
             "decided": drop_empty_cells(
-                DOCUMENT_SETTINGS.format_cells(
+                DOCUMENT_SETTINGS_LAYOUT.format_cells(
                     SettingsOut, (*_DOCUMENT_FIELDS, *_BOOKKEEPING_FIELDS), values, request.display
                 )
             ),

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mainstay.business.organisation.failed_work import get_work, list_failed_work
-from mainstay.business.organisation.operations import get_organisation
-from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.business.organisation.failed_work import BACKGROUND_TASKS
+from mainstay.business.organisation.settings import SETTINGS, update_settings
+from mainstay.business.organisation.store import ORGANISATION
 from mainstay.doors.downloads import respond_with_picture
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
@@ -31,13 +31,10 @@ from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
 
 _ACCOUNT_PATH = "/settings/account"
 
-ORGANISATION = RecordLayout(
-    title="Organisation",
+ORGANISATION_LAYOUT = RecordLayout(
+    kind=ORGANISATION,
     lead="Your name, address and numbers, as customers see them.",
-    path="/settings",
-    area="Settings",
     base_template="settings.html",
-    get_operation=get_organisation,
     title_of=lambda organisation: str(organisation["name"]),
     subtitle_of=lambda _: "Your name, address and numbers, as customers see them.",
     columns=(),
@@ -57,13 +54,10 @@ ORGANISATION = RecordLayout(
 )
 
 
-WORK_RULES = RecordLayout(
-    title="Work",
+WORK_RULES_LAYOUT = RecordLayout(
+    kind=SETTINGS,
     lead="Working hours, what each role can see, and job numbers.",
-    path="/settings/work-rules",
-    area="Settings",
     base_template="settings.html",
-    get_operation=get_settings,
     title_of=lambda _: "Work",
     subtitle_of=lambda _: "Working hours, what each role can see, and job numbers.",
     columns=(),
@@ -87,14 +81,10 @@ WORK_RULES = RecordLayout(
 )
 
 
-FAILED_WORK = RecordLayout(
-    title="Failed tasks",
+FAILED_WORK_LAYOUT = RecordLayout(
+    kind=BACKGROUND_TASKS,
     lead="Background tasks that failed. Fix the cause, then retry.",
-    path="/settings/work",
-    area="Settings",
     base_template="settings.html",
-    get_operation=get_work,
-    list_operation=list_failed_work,
     title_of=lambda work: str(work["about"]),
     subtitle_of=lambda _: "",
     columns=("problem", "failedAt"),
@@ -115,9 +105,9 @@ class SettingsPages:
         """Return the routes of these pages."""
         signed_in = self.office.require_sign_in
         return [
-            *RecordPages(self.office, ORGANISATION).routes(),
-            *RecordPages(self.office, WORK_RULES).routes(),
-            *RecordPages(self.office, FAILED_WORK).routes(),
+            *RecordPages(self.office, ORGANISATION_LAYOUT).routes(),
+            *RecordPages(self.office, WORK_RULES_LAYOUT).routes(),
+            *RecordPages(self.office, FAILED_WORK_LAYOUT).routes(),
             Route("GET", "/logo/{name}", signed_in(self.show_logo)),
             Route("GET", _ACCOUNT_PATH, signed_in(self.show_account)),
             *form_routes(f"{_ACCOUNT_PATH}/password", signed_in(self.change_password), _ACCOUNT_PATH),

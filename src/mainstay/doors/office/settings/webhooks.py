@@ -22,18 +22,15 @@ from mainstay.doors.pages.forms import query_parameters
 from mainstay.kernel.operation import Operation
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
-from mainstay.webhooks.endpoints import create_webhook, get_webhook, list_webhooks, rotate_webhook_secret
+from mainstay.webhooks.endpoints import create_webhook, get_webhook, rotate_webhook_secret
 from mainstay.webhooks.model import TEST_EVENT, DeliveryOut
 from mainstay.webhooks.signature import Signer, old_secret_until
+from mainstay.webhooks.store import DELIVERIES, WEBHOOKS
 
-WEBHOOKS = RecordLayout(
-    title="Webhooks",
+WEBHOOKS_LAYOUT = RecordLayout(
+    kind=WEBHOOKS,
     lead="Webhooks send events to your own server as they happen.",
-    path="/settings/developer/webhooks",
-    area="Settings",
     base_template="developer.html",
-    get_operation=get_webhook,
-    list_operation=list_webhooks,
     create_operation=create_webhook,
     title_of=lambda webhook: str(webhook["description"] or webhook["url"]),
     subtitle_of=lambda webhook: str(webhook["url"] if webhook["description"] else ""),
@@ -44,18 +41,16 @@ WEBHOOKS = RecordLayout(
     panels=PANELS_WITHOUT_FILES,
     empty_text="No webhooks yet. Create one to get events on your own server.",
 )
-DELIVERIES = RecordLayout(
-    title="Deliveries",
+DELIVERIES_LAYOUT = RecordLayout(
+    kind=DELIVERIES,
+    has_list=False,
     lead="",
-    path="/settings/developer/deliveries",
-    area="Settings",
     base_template="developer.html",
-    get_operation=get_delivery,
     title_of=lambda delivery: _event_title(delivery["eventType"]),
     subtitle_of=lambda delivery: str(delivery["eventType"]),
     columns=(),
     facts=("createdAt", "eventId"),
-    parent_path=WEBHOOKS.path,
+    parent_path=WEBHOOKS_LAYOUT.path,
     panels=PANELS_WITHOUT_FILES,
     page_body="delivery.html",
 )
@@ -106,9 +101,9 @@ class WebhookPages:
         signed_in = self.office.require_sign_in
         return [
             *RecordPages(
-                self.office, WEBHOOKS, add_variables=self._webhook_variables, reveal_secret=self._reveal_secret
+                self.office, WEBHOOKS_LAYOUT, add_variables=self._webhook_variables, reveal_secret=self._reveal_secret
             ).routes(),
-            *RecordPages(self.office, DELIVERIES, add_variables=self._delivery_variables).routes(),
+            *RecordPages(self.office, DELIVERIES_LAYOUT, add_variables=self._delivery_variables).routes(),
             Route("GET", f"{WEBHOOKS.path}/{{id}}/deliveries", signed_in(self.show_deliveries)),
             Route("GET", f"{DELIVERIES.path}/{{id}}/attempts", signed_in(self.show_attempts)),
         ]
@@ -144,7 +139,7 @@ class WebhookPages:
         body = record["body"]
         formatted_body = orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2).decode() if body else None
         return {
-            "within": {"path": f"{WEBHOOKS.path}/{webhook['id']}", "name": WEBHOOKS.title_of(webhook)},
+            "within": {"path": f"{WEBHOOKS.path}/{webhook['id']}", "name": WEBHOOKS_LAYOUT.title_of(webhook)},
             # Its status is shown below, in the part that updates itself.
             "state": None,
             "became": state_of(DeliveryOut, record["status"]),

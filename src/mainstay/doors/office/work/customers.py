@@ -6,22 +6,22 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.customers.duplicates import list_duplicate_customers
-from mainstay.business.customers.operations import create_customer, get_customer, list_customers
+from mainstay.business.customers.operations import create_customer
 from mainstay.business.customers.sites_and_contacts import (
-    get_contact,
-    get_site,
     list_contacts,
     list_sites,
     save_contact,
     save_site,
 )
+from mainstay.business.customers.store import CONTACTS, CUSTOMERS, SITES
 from mainstay.business.invoices.drafting.operations import draft_invoice, list_invoices
 from mainstay.business.invoices.payments.recording import list_payments, record_payment
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.business.reporting.balance import get_customer_balance
 from mainstay.business.reporting.operations import get_report
-from mainstay.business.reporting.statement_sending import get_statement, list_statements
+from mainstay.business.reporting.sent_statement import STATEMENTS
+from mainstay.business.reporting.statement_sending import list_statements
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
@@ -35,13 +35,9 @@ _JOBS_OF_CUSTOMER = RelatedList(
 )
 _JOBS_AT_SITE = RelatedList("Jobs", list_jobs, "siteId", "/jobs", ("status", "stage", "dueOn"))
 
-CUSTOMERS = RecordLayout(
-    title="Customers",
+CUSTOMERS_LAYOUT = RecordLayout(
+    kind=CUSTOMERS,
     lead="Everyone you work for.",
-    path="/customers",
-    area="Customers",
-    get_operation=get_customer,
-    list_operation=list_customers,
     create_operation=create_customer,
     title_of=lambda customer: str(customer["name"]),
     subtitle_of=lambda customer: " · ".join(
@@ -107,13 +103,9 @@ CUSTOMERS = RecordLayout(
     choices={"deliver": DELIVERY_CHOICES},
 )
 
-STATEMENTS = RecordLayout(
-    title="Statements",
+STATEMENTS_LAYOUT = RecordLayout(
+    kind=STATEMENTS,
     lead="Statements sent to customers.",
-    path="/statements",
-    area="Customers",
-    get_operation=get_statement,
-    list_operation=list_statements,
     title_of=lambda statement: f"{format_date(statement['from'])} to {format_date(statement['until'])}",
     subtitle_of=lambda statement: str(statement["customerName"]),
     columns=("issuedOn", "balance", "overdue"),
@@ -122,13 +114,9 @@ STATEMENTS = RecordLayout(
     empty_text="No statements yet. Send one from a customer's page.",
 )
 
-SITES = RecordLayout(
-    title="Sites",
+SITES_LAYOUT = RecordLayout(
+    kind=SITES,
     lead="Addresses where you work.",
-    path="/sites",
-    area="Customers",
-    get_operation=get_site,
-    list_operation=list_sites,
     create_operation=save_site,
     title_of=lambda site: str(site["name"]),
     subtitle_of=lambda site: " · ".join(filter(None, (site["customerName"], format_address(site["address"])))),
@@ -140,13 +128,9 @@ SITES = RecordLayout(
     related_lists=(_JOBS_AT_SITE,),
 )
 
-CONTACTS = RecordLayout(
-    title="Contacts",
+CONTACTS_LAYOUT = RecordLayout(
+    kind=CONTACTS,
     lead="The people you speak to.",
-    path="/contacts",
-    area="Customers",
-    get_operation=get_contact,
-    list_operation=list_contacts,
     create_operation=save_contact,
     title_of=lambda contact: str(contact["name"]),
     subtitle_of=lambda contact: " · ".join(filter(None, (contact["customerName"], contact["role"]))),
@@ -166,10 +150,10 @@ class CustomerPages:
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         return [
-            *RecordPages(self.office, CUSTOMERS, add_variables=self._page_variables).routes(),
-            *RecordPages(self.office, STATEMENTS).routes(),
-            *RecordPages(self.office, SITES).routes(),
-            *RecordPages(self.office, CONTACTS).routes(),
+            *RecordPages(self.office, CUSTOMERS_LAYOUT, add_variables=self._page_variables).routes(),
+            *RecordPages(self.office, STATEMENTS_LAYOUT).routes(),
+            *RecordPages(self.office, SITES_LAYOUT).routes(),
+            *RecordPages(self.office, CONTACTS_LAYOUT).routes(),
         ]
 
     async def _page_variables(self, request: OfficeRequest, customer: RecordJson | None) -> dict[str, Any]:

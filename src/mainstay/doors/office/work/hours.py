@@ -10,7 +10,8 @@ import orjson
 
 from mainstay.business.hours.approval import review_hours, submit_hours
 from mainstay.business.hours.model import STATUS_BEFORE, ReviewDecision
-from mainstay.business.hours.operations import get_time_entry, list_hours, log_hours
+from mainstay.business.hours.operations import list_hours, log_hours
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.operations import list_people
@@ -65,12 +66,12 @@ def _stop_buttons(entry: dict[str, Any]) -> Sequence[Action]:
 
 def _submit_buttons(entry: dict[str, Any]) -> Sequence[Action]:
     """Return the button that submits only this entry."""
-    return (Action("Submit", HOURS.operation_path(submit_hours, entry), is_direct=True),)
+    return (Action("Submit", HOURS_LAYOUT.operation_path(submit_hours, entry), is_direct=True),)
 
 
 def _decision_buttons(entry: dict[str, Any]) -> Sequence[Action]:
     """Return the buttons to decide on an entry. Rejecting it asks for the reason."""
-    path = HOURS.operation_path(review_hours, entry)
+    path = HOURS_LAYOUT.operation_path(review_hours, entry)
     return [
         Action(
             _DECISION_LABELS[decision],
@@ -102,13 +103,9 @@ _DECISION_LABELS: Mapping[ReviewDecision, str] = {"approve": "Approve", "reject"
 # The decision that needs a form.
 _DECISION_WITH_REASON: ReviewDecision = "reject"
 
-HOURS = RecordLayout(
-    title="Hours",
+HOURS_LAYOUT = RecordLayout(
+    kind=TIME_ENTRIES,
     lead="Time worked, by person and job.",
-    path="/hours",
-    area="Hours",
-    get_operation=get_time_entry,
-    list_operation=list_hours,
     create_operation=log_hours,
     title_of=lambda entry: join_isolated(_format_length(entry), entry["personName"], separator=" · "),
     subtitle_of=lambda entry: join_isolated(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else "No job",
@@ -198,7 +195,7 @@ class HoursPages:
             *form_routes(STOP_PATH, signed_in(self.stop), _WEEK),
             *HoursApprovalPages(self.office).routes(),
             *ToBillPages(self.office).routes(),
-            *RecordPages(self.office, HOURS, add_variables=self._header_variables).routes(),
+            *RecordPages(self.office, HOURS_LAYOUT, add_variables=self._header_variables).routes(),
         ]
 
     async def show_week(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:

@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.jobs.model import BOARD_STAGES, DONE, OFFICE_STAGES, settable_statuses
-from mainstay.business.jobs.operations import create_job, get_job, list_jobs
+from mainstay.business.jobs.operations import create_job, list_jobs
+from mainstay.business.jobs.store import JOBS
 from mainstay.business.purchasing.bills import list_bills, record_bill
 from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.business.quotes.operations import draft_quote, list_quotes
@@ -24,13 +25,9 @@ from mainstay.vocabulary.permissions import find_withheld_values
 
 _MAX_CARDS = 20
 
-JOBS = RecordLayout(
-    title="Jobs",
+JOBS_LAYOUT = RecordLayout(
+    kind=JOBS,
     lead="All work, from enquiry to completion.",
-    path="/jobs",
-    area="Jobs",
-    get_operation=get_job,
-    list_operation=list_jobs,
     create_operation=create_job,
     title_of=lambda job: join_isolated(job["number"], job["title"]),
     subtitle_of=lambda job: " · ".join(filter(None, (job["customerName"], format_address(job["siteAddress"])))),
@@ -98,7 +95,9 @@ class JobPages:
         board = Route("GET", "/jobs/board", self.office.require_sign_in(self.show_board))
         return [
             board,
-            *RecordPages(self.office, JOBS, add_variables=JobPageVariables(self.office, JOBS).collect).routes(),
+            *RecordPages(
+                self.office, JOBS_LAYOUT, add_variables=JobPageVariables(self.office, JOBS_LAYOUT).collect
+            ).routes(),
         ]
 
     async def show_board(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
@@ -113,7 +112,7 @@ class JobPages:
         return self.office.render_page(
             "board.html",
             request,
-            of=JOBS,
+            of=JOBS_LAYOUT,
             columns=columns,
             sees_billing=not hidden_stages,
             may_create=request.can_perform(create_job),

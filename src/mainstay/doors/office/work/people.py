@@ -1,18 +1,14 @@
 """The people of the organisation."""
 
-from mainstay.business.people.operations import get_person, invite_person, list_people
+from mainstay.business.people.operations import invite_person
+from mainstay.business.people.store import PEOPLE
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.vocabulary.permissions import HIGHEST_ROLE, Role
 
-PEOPLE = RecordLayout(
-    title="People",
+PEOPLE_LAYOUT = RecordLayout(
+    kind=PEOPLE,
     lead="Everyone in your organisation and their access.",
-    path="/people",
-    area="People",
-    get_operation=get_person,
-    list_operation=list_people,
     create_operation=invite_person,
-    create_path="invite",
     title_of=lambda person: str(person["name"]),
     subtitle_of=lambda person: f"{Role(person['role']).label} · {person['email']}",
     columns=("status", "phone", "skills"),

@@ -13,13 +13,13 @@ from mainstay.business.schedule.free_time import find_free_time
 from mainstay.business.schedule.leave import (
     cancel_time_off,
     decide_time_off,
-    get_time_off,
     list_time_off,
     request_time_off,
 )
 from mainstay.business.schedule.model import STATUS_MESSAGES, SettableStatus, is_undecided, next_visit_step
-from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, list_visits, plan_visit, set_visit_status
 from mainstay.business.schedule.planning import plan_schedule
+from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
@@ -97,15 +97,10 @@ def _start_of(visit: Mapping[str, Any]) -> str:
     return str(visit["startsAt"] or visit["on"])
 
 
-VISITS = RecordLayout(
-    title="Visits",
+VISITS_LAYOUT = RecordLayout(
+    kind=VISITS,
     lead="Who goes where, and when.",
-    path=f"{_PATH}/visits",
-    area="Schedule",
-    get_operation=get_visit,
-    list_operation=list_visits,
     create_operation=plan_visit,
-    create_path="plan",
     title_of=visit_title,
     # The viewer's time zone is not known here. The column and the page add the zone if it differs.
     subtitle_of=lambda visit: _visit_subtitle(visit, visit["timeZone"]),
@@ -143,15 +138,10 @@ VISITS = RecordLayout(
     form_leads={plan_visit.name: "Clashes are checked when you save."},
     empty_text="No upcoming visits.",
 )
-TIME_OFF = RecordLayout(
-    title="Time off",
+TIME_OFF_LAYOUT = RecordLayout(
+    kind=TIME_OFF,
     lead="Holidays, sick leave and other absences.",
-    path="/time-off",
-    area="Schedule",
-    get_operation=get_time_off,
-    list_operation=list_time_off,
     create_operation=request_time_off,
-    create_path="request",
     title_of=lambda leave: join_isolated(to_label(leave["kind"]), leave["personName"], separator=", "),
     subtitle_of=_format_leave_period,
     columns=("status", "startsAt", "endsAt"),
@@ -180,9 +170,12 @@ class SchedulePages:
             Route("GET", f"{_PATH}/free", signed_in(self.show_free_time)),
             *VisitPlanningPages(self.office).routes(),
             *RecordPages(
-                self.office, VISITS, add_variables=self._visit_variables, extend_record=self._linked_visit_variables
+                self.office,
+                VISITS_LAYOUT,
+                add_variables=self._visit_variables,
+                extend_record=self._linked_visit_variables,
             ).routes(),
-            *RecordPages(self.office, TIME_OFF, add_variables=self._time_off_variables).routes(),
+            *RecordPages(self.office, TIME_OFF_LAYOUT, add_variables=self._time_off_variables).routes(),
         ]
 
     async def _visit_variables(self, request: OfficeRequest, visit: RecordJson | None) -> dict[str, Any]:
@@ -191,10 +184,10 @@ class SchedulePages:
             query = query_parameters(request.http_request)
             filters = {name: query[name] for name in ("from", "until", "personId", *PROBLEM_FILTERS) if query.get(name)}
             return {"changing": f"{PLANNING}?{urlencode(filters)}" if request.can_perform(plan_schedule) else None}
-        actions = VISITS.actions_of(self.office, visit)
+        actions = VISITS_LAYOUT.actions_of(self.office, visit)
         can_progress = visit["personId"] == request.actor.id and set_visit_status.name in visit["availableActions"]
         if can_progress and (step := next_visit_step(visit["status"])):
-            path = VISITS.operation_path(set_visit_status, visit)
+            path = VISITS_LAYOUT.operation_path(set_visit_status, visit)
             actions.insert(0, Action(step.words, path, is_direct=True, answers={"status": step.to}))
         variables: dict[str, Any] = {"actions": actions, "below": _visit_subtitle(visit, request.time_zone)}
         if query_parameters(request.http_request).get("done") == set_visit_status.name:
@@ -240,10 +233,10 @@ class SchedulePages:
         if leave is None:
             return {}
         is_waiting = is_undecided(leave["status"])
-        decide_path = TIME_OFF.operation_path(decide_time_off, leave)
+        decide_path = TIME_OFF_LAYOUT.operation_path(decide_time_off, leave)
         actions = [
             one if one.path == decide_path else one._replace(label=to_label(cancel_time_off.name))
-            for one in TIME_OFF.actions_of(self.office, leave)
+            for one in TIME_OFF_LAYOUT.actions_of(self.office, leave)
         ]
         move_path = (
             f"{PLANNING}?{urlencode({'timeOffId': leave['id']})}" if request.can_perform(plan_schedule) else None

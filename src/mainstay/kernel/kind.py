@@ -1,0 +1,38 @@
+"""Kinds of records that people see: one value for each, with its names and its addresses in the office."""
+
+from dataclasses import dataclass, field
+from urllib.parse import quote
+
+from mainstay.kernel.record_store import K, RecordStore
+
+
+@dataclass(frozen=True)
+class Kind(RecordStore[K]):
+    """One kind of record: besides how it is stored, what people call it and where they find it."""
+
+    # What people call several of them in a sentence; and above their list, if that differs.
+    plural: str = field(kw_only=True)
+    heading: str = field(default="", kw_only=True)
+    # The area of the sidebar that their pages belong to.
+    area: str = field(kw_only=True)
+    # The end of the address of the form for a new one.
+    new: str = field(default="new", kw_only=True)
+
+    @property
+    def title(self) -> str:
+        """The title of their list."""
+        return self.heading or f"{self.plural[0].upper()}{self.plural[1:]}"
+
+    @property
+    def path(self) -> str:
+        """The address of their list, or of the only one. The model has it, because each answer contains its address."""
+        return (self.output.office_path or "").removesuffix("/{id}")
+
+    @property
+    def new_path(self) -> str:
+        """The address of the form for a new one."""
+        return f"{self.path}/{self.new}"
+
+    def path_of(self, record_id: str) -> str:
+        """Return the address of one of them."""
+        return f"{self.path}/{quote(record_id, safe='{}')}" if self.id_field else self.path
