@@ -63,7 +63,7 @@ def test_every_operation_has_words_and_every_field_of_it_a_place() -> None:
             assert operation.on
             (one,) = [one["name"] for one in DESCRIBED[BY_ID[operation.name]][2]["parameters"] if one["in"] == "path"]
             fields.remove(one)
-        assert places - {"Idempotency-Key", "If-Match"} == fields
+        assert places - {"Idempotency-Key", "If-Match", "Prefer"} == fields
         if operation.changes:
             assert in_body["additionalProperties"] is False
             assert described["requestBody"]["required"] is True

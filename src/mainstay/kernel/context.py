@@ -28,6 +28,8 @@ class RequestDetails(NamedTuple):
     idempotency_key: str | None = None
     # The name under which the client sent that key, for error messages.
     idempotency_field: str = "Idempotency-Key"
+    # Whether a change is only to be previewed.
+    dry_run: bool = False
     # Whether a list is shown on a page: then it includes the actions of each record, and the number of records.
     with_actions: bool = False
     # Whether to answer with the record only, without its actions: then a command need not load all operations.

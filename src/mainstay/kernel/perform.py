@@ -66,7 +66,10 @@ class Performer:
     storage_limit: int
 
     def perform(self, operation: Operation, actor: Actor, raw: RawInput, request: RequestDetails) -> Answer:
-        """Perform an operation, or refuse. An irreversible operation that is not confirmed is only previewed."""
+        """Perform an operation, or refuse.
+
+        A dry run of a change, and an irreversible operation that is not confirmed, are only previewed.
+        """
         check_permission(operation, actor)
         given = parse_input(operation.input, raw)
         if not operation.changes:
@@ -77,7 +80,7 @@ class Performer:
                 ctx = self._make_context(db, actor, request)
                 return self._make_answer(ctx, _call_operation(ctx, operation, given), operation)
         prepared = operation.prepare(self._make_preparation(actor, request), given) if operation.prepare else None
-        if isinstance(given, IrreversibleInput) and not given.confirmed:
+        if request.dry_run or (isinstance(given, IrreversibleInput) and not given.confirmed):
             return self.preview(operation, actor, given, request, prepared)
 
         with self.database.write_transaction(actor.organisation) as db:
@@ -307,14 +310,22 @@ def _find_earlier_answer(idempotent: IdempotentRequest, ctx: Context) -> Answer 
 
 def _preview_json(operation: Operation, ctx: Context, reasons: tuple[Reason, ...]) -> bytes:
     render = ctx.request.message_format.render
+    summary = ctx.summary or Message("{action}.", action=operation.title)
+    # The effects of an irreversible operation are complete.
+    changed_fields = {} if operation.is_irreversible else ctx.writer.changed_fields
+    changes = [
+        Message("Changes {fields} of {record}.", fields=[*map(FieldName, fields)], record=record)
+        for record, fields in changed_fields.items()
+        if fields
+    ]
     named_events = ctx.events if ctx.request.message_format.shows_events else ()
     events = [Message("Webhook event: {event}", event=event.__doc__ or event.name) for event in named_events]
     return orjson.dumps(
         {
             "object": "preview",
             "operation": operation.name,
-            "summary": render(ctx.summary),
-            "effects": [*map(render, [*ctx.effects, *events])],
+            "summary": render(summary),
+            "effects": [*map(render, [*changes, *ctx.effects, *events])],
             "warnings": [*map(render, ctx.warnings)],
             "blockers": [render(reason.message) for reason in reasons],
         }

@@ -91,7 +91,8 @@ class ApiDoor:
             )
         except Refusal as refusal:
             return refusal_response(refusal, endpoint.route_number)
-        return Response(endpoint.status, answer.body, _answer_headers(answer), endpoint.route_number)
+        status = 200 if details.dry_run else endpoint.status
+        return Response(status, answer.body, _answer_headers(answer, details), endpoint.route_number)
 
     async def _send_document(
         self, operation: Operation, actor: Actor, raw: RawInput, details: RequestDetails
@@ -111,8 +112,10 @@ class ApiDoor:
 _READ_METHODS = ("GET", "HEAD")
 
 
-def _answer_headers(answer: Answer) -> Headers:
+def _answer_headers(answer: Answer, details: RequestDetails) -> Headers:
     headers = []
+    if details.dry_run:
+        headers.append(("preference-applied", "dry-run"))
     if answer.version is not None:
         headers.append(("etag", f'"{answer.version}"'))
     if answer.is_replayed:

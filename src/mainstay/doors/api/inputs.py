@@ -16,6 +16,7 @@ from mainstay.vocabulary.validation import NOT_AN_OBJECT, UNKNOWN_FIELD, RawInpu
 
 BODY_LIMIT = 16_384
 
+_DRY_RUN = "dry-run"
 _VERSION = re.compile(r' *"([1-9][0-9]{0,14})" *')
 
 
@@ -59,7 +60,13 @@ async def read_body_input(
     raw = encode_json({**sent, **path_values})
     if faults or misplaced:
         raise _collect_faults(faults, misplaced, path_only_fields, model, raw)
-    return raw, RequestDetails(request.id, _read_versions(request), key)
+    return raw, RequestDetails(request.id, _read_versions(request), key, dry_run=is_dry_run(request))
+
+
+def is_dry_run(request: Request) -> bool:
+    """Return whether the header `Prefer` asks to preview the change instead of making it."""
+    preferences = request.headers.get("prefer", "").lower().split(",")
+    return any(re.split("[;=]", preference)[0].strip() == _DRY_RUN for preference in preferences)
 
 
 def _read_versions(request: Request) -> frozenset[int] | None:

@@ -113,6 +113,7 @@ def _describe_operation(endpoint: Endpoint, schemas: Schema) -> Schema:
             *(_describe_write_headers(endpoint) if operation.changes else ()),
         ],
         "responses": {
+            **_describe_dry_run(endpoint),
             str(endpoint.status): _describe_success(endpoint),
             **({"202": _describe_pending_file(operation)} if operation.returns_file else {}),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
@@ -132,9 +133,16 @@ def _describe_success(endpoint: Endpoint) -> Schema:
     if operation.extra_records:
         attached = {name: schema_ref(schema_name_of(model)) for name, model in operation.extra_records.items()}
         schema = {"allOf": [schema, {"type": "object", "properties": attached}]}
-    if operation.is_irreversible:
+    if operation.changes and endpoint.status == HTTPStatus.OK:
         schema = {"oneOf": [schema, schema_ref("Preview")]}
     return {"description": operation.title, "content": _json_content(schema)}
+
+
+def _describe_dry_run(endpoint: Endpoint) -> Schema:
+    """Describe the answer to the dry run of an operation whose own answer has another status."""
+    if endpoint.status == HTTPStatus.OK:
+        return {}
+    return {str(int(HTTPStatus.OK)): {"description": "Dry run", "content": _json_content(schema_ref("Preview"))}}
 
 
 def _describe_pending_file(operation: Operation) -> Schema:
@@ -205,7 +213,7 @@ def _describe_write_headers(endpoint: Endpoint) -> list[Schema]:
     # There is no version to expect when a record is created, or when an operation has no record.
     has_version = endpoint.operation.on or endpoint.operation.offered_on
     creates = endpoint.status == HTTPStatus.CREATED
-    return [_IDEMPOTENCY_KEY, _IF_MATCH] if has_version and not creates else [_IDEMPOTENCY_KEY]
+    return [_IDEMPOTENCY_KEY, _PREFER, *([_IF_MATCH] if has_version and not creates else [])]
 
 
 _IDEMPOTENCY_KEY: Schema = {
@@ -213,6 +221,12 @@ _IDEMPOTENCY_KEY: Schema = {
     "in": "header",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
     "description": "A repeat with the same key within 24 hours gets the first response again.",
+}
+_PREFER: Schema = {
+    "name": "Prefer",
+    "in": "header",
+    "schema": {"type": "string"},
+    "description": "`dry-run` only previews the change; the response then has `Preference-Applied: dry-run`.",
 }
 _IF_MATCH: Schema = {
     "name": "If-Match",

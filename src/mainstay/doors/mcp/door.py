@@ -15,13 +15,15 @@ from mainstay.doors.json import encode_json, is_json
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_response
-from mainstay.doors.mcp.tool_schema import IDEMPOTENCY_KEY
+from mainstay.doors.mcp.tool_schema import DRY_RUN, IDEMPOTENCY_KEY
 from mainstay.doors.mcp.tools import ToolResult, Tools
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permissions
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Unauthenticated
+from mainstay.vocabulary.validation import NOT_A_BOOLEAN
 
 BODY_LIMIT = 1_048_576
 # How long a client may cache answers that are the same for everyone.
@@ -171,13 +173,21 @@ _compress_once = lru_cache(16)(compress)
 
 
 def _take_request_details(request: Request, operation: Operation, arguments: dict[str, Any]) -> RequestDetails:
-    """Take the idempotency key out of the arguments, so that only the operation's input is left."""
-    if not operation.changes or IDEMPOTENCY_KEY not in arguments:
-        return RequestDetails(request.id)
-    key = arguments.pop(IDEMPOTENCY_KEY)
-    if not isinstance(key, str) or not is_idempotency_key(key):
-        raise Invalid([Fault(IDEMPOTENCY_KEY, INVALID_KEY)])
-    return RequestDetails(request.id, idempotency_key=key, idempotency_field=IDEMPOTENCY_KEY)
+    """Take out of the arguments what every change takes, so that only the operation's input is left."""
+    details = RequestDetails(request.id)
+    if not operation.changes:
+        return details
+    if DRY_RUN in arguments:
+        dry_run = arguments.pop(DRY_RUN)
+        if not isinstance(dry_run, bool):
+            raise Invalid([Fault(DRY_RUN, Message(NOT_A_BOOLEAN))])
+        details = details._replace(dry_run=dry_run)
+    if IDEMPOTENCY_KEY in arguments:
+        key = arguments.pop(IDEMPOTENCY_KEY)
+        if not isinstance(key, str) or not is_idempotency_key(key):
+            raise Invalid([Fault(IDEMPOTENCY_KEY, INVALID_KEY)])
+        details = details._replace(idempotency_key=key, idempotency_field=IDEMPOTENCY_KEY)
+    return details
 
 
 def _internal_error_response(problem: Exception, request: Request, id_: protocol.CallId = None) -> Response:

@@ -42,7 +42,7 @@ def _build_input_schema(operation: Operation) -> Schema:
     )
     fields = _DescriptionChooser(_fields_in_instructions(operation)).choose(schema.get("properties", {}), record_fields)
     if operation.changes:
-        fields |= {IDEMPOTENCY_KEY: _KEY_SCHEMA}
+        fields |= {IDEMPOTENCY_KEY: _KEY_SCHEMA, DRY_RUN: _DRY_RUN_SCHEMA}
     return schema | {"properties": fields, "additionalProperties": False}
 
 
@@ -55,9 +55,11 @@ def _fields_in_instructions(operation: Operation) -> frozenset[str]:
 
 # The instructions describe these fields once for all tools.
 IN_INSTRUCTIONS = frozenset({"confirmed", "limit", "startingAfter"})
-# Every tool that changes something takes this field in addition to its operation's input.
+# Every tool that changes something takes these fields in addition to its operation's input.
 IDEMPOTENCY_KEY = "idempotencyKey"
 _KEY_SCHEMA = {"type": "string", "description": "A repeat with this key gets the first answer."}
+DRY_RUN = "dryRun"
+_DRY_RUN_SCHEMA = {"type": "boolean", "description": "True only shows what would happen."}
 
 
 @cache

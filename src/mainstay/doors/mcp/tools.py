@@ -9,7 +9,7 @@ import orjson
 
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.mcp.tool_schema import describe_tool
-from mainstay.kernel.operation import Effect, Operation
+from mainstay.kernel.operation import Operation
 from mainstay.values.fields import NOT_AN_ID
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
@@ -80,12 +80,12 @@ class Tools:
 
     def build_result(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
         """Return the result of a tool whose operation was performed or previewed."""
-        if operation.effect is not Effect.IRREVERSIBLE:
-            return ToolResult((answer.body.decode(),), answer.body)
         if answer.is_preview:
             first_hint = _hint_at_actions(answer.unblocking_actions, self.tool_names(actor.permissions, actor.access))
             data = b'{"status":"preview","preview":' + answer.body + b"}"
             return ToolResult((_preview_text(operation, orjson.loads(answer.body), first_hint), data.decode()), data)
+        if not operation.is_irreversible:
+            return ToolResult((answer.body.decode(),), answer.body)
         data = b'{"status":"done","result":' + answer.body + b"}"
         return ToolResult((data.decode(),), data)
 
@@ -180,6 +180,8 @@ def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str
     if preview["blockers"]:
         lines += ["It cannot be done now:", *(f"- {blocker}" for blocker in preview["blockers"])]
         lines += [first_hint] if first_hint else []
+    elif not operation.is_irreversible:
+        lines.append(f"To do it, call {operation.name} again without dryRun.")
     else:
         lines.append(f"It cannot be undone. To do it, call {operation.name} again with confirmed: true.")
     return "\n".join(lines)
