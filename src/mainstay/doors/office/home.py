@@ -18,11 +18,12 @@ from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.changes.audit import ActedBy
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.first_steps import list_first_steps, list_invoicing_steps
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
 from mainstay.doors.office.kit.running_timer import STOP_PATH, find_running_timer
 from mainstay.doors.office.settings.activity import activity_path
 from mainstay.doors.pages.display import state_of
-from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.identity import sessions
@@ -45,8 +46,8 @@ class HomePages:
         """Return the routes of these pages."""
         return [
             Route("GET", "/", self.office.require_sign_in(self.show)),
-            *form_routes("/today/{visit}", self.office.require_sign_in(self.advance_visit), "/schedule/visits/{visit}"),
-            *form_routes("/organisation", self.office.require_sign_in(self.switch_organisation), "/"),
+            *Form(self.office, find_by_path, self._advance_visit).routes("/today/{visit}", "/schedule/visits/{visit}"),
+            *Form(self.office, find_by_path, self._switch_organisation).routes("/organisation", "/"),
             Route("GET", "/changelog", self.show_changelog),
         ]
 
@@ -117,25 +118,22 @@ class HomePages:
             "next": next_visit_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None,
         }
 
-    async def advance_visit(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+    async def _advance_visit(self, form: OpenForm[PathValues]) -> Response:
         """Change the status of a visit, and redirect to the start page."""
-        fields = await self.office.read_form(request)
-        request = request.with_form_token(fields)
-        given = {"visitId": path_values["visit"], "status": fields.get("status", "")}
-        await self.office.perform(request, set_visit_status, given)
+        given = {"visitId": form.subject["visit"], "status": form.fields.get("status", "")}
+        await self.office.perform(form.request, set_visit_status, given)
         return redirect(f"/?{urlencode({'progressed': given['status']})}")
 
     async def _count_records(self, request: OfficeRequest, list_operation: Operation, **filters: object) -> str:
         """Return how many records a list has, as text."""
         return format_count((await self.office.list_records(request, list_operation, {"limit": 1, **filters}))["count"])
 
-    async def switch_organisation(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _switch_organisation(self, form: OpenForm[PathValues]) -> Response:
         """Switch to another organisation of this account."""
-        fields = await self.office.read_form(request)
-        chosen = fields.get("organisation", "")
-        if chosen not in {membership.organisation for membership in request.visitor.memberships}:
+        chosen, visitor = form.fields.get("organisation", ""), form.request.visitor
+        if chosen not in {membership.organisation for membership in visitor.memberships}:
             raise NotFound("organisation")
-        await self.office.visitors.runner.run(self._store_organisation, request.visitor.session, chosen)
+        await self.office.visitors.runner.run(self._store_organisation, visitor.session, chosen)
         return redirect("/")
 
     async def show_changelog(self, _request: Request, _: Mapping[str, str]) -> Response:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
@@ -16,15 +17,13 @@ from markupsafe import Markup
 
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
+from mainstay.doors.office.kit.form import Form, MergedFields, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import (
     RESTORED_NOTICE,
     OfficePages,
     OfficeRequest,
     check_form_access,
-    form_version,
     id_input_of,
-    refusal_variables,
-    status_of,
 )
 from mainstay.doors.office.kit.record_layout import RecordLayout, add_number, title_of_form, verb_of
 from mainstay.doors.office.kit.record_links import add_links
@@ -40,7 +39,7 @@ from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFiel
 from mainstay.doors.office.kit.unblocking_actions import UnblockingFinder
 from mainstay.doors.pages.display import drop_empty_cells, state_of
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.edit_conflicts import EditConflict, add_marks, merge_changes
+from mainstay.doors.pages.edit_conflicts import add_marks, merge_changes
 from mainstay.doors.pages.form_fields import (
     FormField,
     default_values,
@@ -55,7 +54,7 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
-from mainstay.vocabulary.refusal import Invalid, NotFound, Refusal, Stale
+from mainstay.vocabulary.refusal import Invalid, NotFound
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
@@ -94,8 +93,7 @@ class RecordPages:
             routes.append(Route("GET", path, protect(self.index)))
             routes.append(Route("GET", f"{path}/export.csv", protect(self.export)))
         if self.layout.create_operation:
-            routes.append(Route("GET", self.layout.kind.new_path, protect(self.show_create_form)))
-            routes.append(Route("POST", self.layout.kind.new_path, protect(self.create)))
+            routes += self._create_form(self.layout.create_operation).routes(self.layout.kind.new_path)
         return routes
 
     async def index(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
@@ -122,26 +120,6 @@ class RecordPages:
             else content.get("notice") or self._find_notice(request, record),
         )
 
-    async def show_create_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show the form for a new record."""
-        create_operation = self._create_operation()
-        refusal = check_form_access(request, create_operation)
-        fields = default_values(self._form_fields(create_operation, request)) | query_parameters(request.http_request)
-        return await self._render_form(request, create_operation, fields, refusal)
-
-    async def create(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Create a record."""
-        create_operation = self._create_operation()
-        fields = await self._read_fields(request, create_operation)
-        request = request.with_form_token(fields)
-        if fields.pop("do", "") == SHOW_AGAIN:
-            return await self._render_form(request, create_operation, fields)
-        try:
-            created = await self._perform_form(request, create_operation, fields, {})
-        except Refusal as refusal:
-            return await self._render_form(request, create_operation, fields, refusal)
-        return self._redirect_after(request, create_operation, created, self.layout.path_of(created["id"]))
-
     async def show_form(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Show the form of an operation on a record, or its preview if it is irreversible and has no form.
 
@@ -153,52 +131,83 @@ class RecordPages:
             return await self._show_panel(request, path_values)
         operation = self._find_operation(request, path_values["verb"])
         refusal, record = check_form_access(request, operation), await self._fetch_record(request, path_values)
-        form_fields, part = (
-            self._form_fields(operation, request, record=record),
-            self.layout.form_parts.get(operation.name),
-        )
-        if operation.is_irreversible and not form_fields and not part:
+        form_fields = self._form_fields(operation, request, record=record)
+        if operation.is_irreversible and not form_fields and operation.name not in self.layout.form_parts:
             return await self._show_preview(request, operation, record, {})
         if not refusal and (blocked_page := await self._find_blocked_page(request, operation, record, form_fields)):
             return blocked_page
         if not request.restored_fields:
             self.layout.check_purpose(operation, record)
-        fields = self._initial_fields(request, form_fields, record) | (
-            part.initial_fields(record, request.display) if part else {}
-        )
-        fields |= {
-            field.name: text
-            for field in form_fields
-            if (text := query_parameters(request.http_request).get(field.name))
-        }
-        return await self._render_form(request, operation, add_marks(form_fields, fields), refusal, record)
+        return await self._record_form(operation).open(request, record, refusal)
 
     async def perform_operation(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Perform an operation on a record. An irreversible one shows a preview until it is confirmed."""
         if path_values["verb"] == NOTES_PANEL and NOTES_PANEL in self.layout.panels:
-            return await self._add_note(request, path_values)
+            note_form = Form(self.office, self._fetch_record, self._add_note, self._show_refused_note)
+            return await note_form.submit(request, path_values)
         operation = self._find_operation(request, path_values["verb"])
-        fields = await self._read_fields(request, operation)
-        record = await self._fetch_record(request, path_values)
-        request = request.with_form_token(fields)
-        irreversible = operation.is_irreversible
-        try:
-            if irreversible and fields.get("confirmed") != "yes":
-                return await self._show_preview(request, operation, record, fields)
-            extra_input: dict[str, object] = {"confirmed": True} if irreversible else {}
-            extra_input |= self._part_input(request, operation, record, fields) | id_input_of(operation, record["id"])
-            answer = await self._perform_form(request, operation, fields, extra_input, record)
-        except Stale:
-            merged, conflict = self._merge_changes(request, operation, record, fields)
-            return await self._render_form(request, operation, merged, conflict, record)
-        except Refusal as refusal:
-            return await self._render_form(request, operation, fields, refusal, record)
+        return await self._record_form(operation).submit(request, path_values)
+
+    def _create_form(self, operation: Operation) -> Form[PathValues]:
+        """Return the form for a new record."""
+        return Form(
+            self.office,
+            find_by_path,
+            partial(self._create, operation),
+            lambda form: self._render_form(operation, form),
+            fill_in=lambda request, _: (
+                default_values(self._form_fields(operation, request)) | query_parameters(request.http_request)
+            ),
+            read_fields=partial(self._read_fields, operation),
+            operation=operation,
+        )
+
+    def _record_form(self, operation: Operation) -> Form[RecordJson]:
+        """Return the form of an operation on a record."""
+        return Form(
+            self.office,
+            self._fetch_record,
+            partial(self._perform_on_record, operation),
+            lambda form: self._render_form(operation, form, form.subject),
+            fill_in=partial(self._fill_in, operation),
+            merge=partial(self._merge_changes, operation),
+            read_fields=partial(self._read_fields, operation),
+        )
+
+    async def _create(self, operation: Operation, form: OpenForm[PathValues]) -> Response:
+        if form.button == SHOW_AGAIN:
+            return await self._render_form(operation, form)
+        created = await self._perform_form(form, operation, {})
+        return self._redirect_after(form.request, operation, created, self.layout.path_of(created["id"]))
+
+    async def _perform_on_record(self, operation: Operation, form: OpenForm[RecordJson]) -> Response:
+        """Perform an operation on a record. An irreversible one shows a preview until it is confirmed."""
+        request, record = form.request, form.subject
+        extra_input: dict[str, object] = {}
+        if operation.is_irreversible:
+            if form.fields.get("confirmed") != "yes":
+                return await self._show_preview(request, operation, record, form.fields)
+            extra_input["confirmed"] = True
+        extra_input |= self._part_input(request, operation, record, form.fields) | id_input_of(operation, record["id"])
+        answer = await self._perform_form(form, operation, extra_input, record)
         if operation.deletes:
             target = self.layout.path_after_delete(record) if self.layout.path_after_delete else self.layout.path
         else:
             # If the answer is another record of the same kind, continue with that one.
             target = self.layout.path_of((answer if answer.get("object") == record["object"] else record)["id"])
         return self._redirect_after(request, operation, answer, target)
+
+    def _fill_in(self, operation: Operation, request: OfficeRequest, record: RecordJson) -> dict[str, str]:
+        """Return the fields of the form as it is opened: of the record, or as the address says, with their marks."""
+        form_fields, query = (
+            self._form_fields(operation, request, record=record),
+            query_parameters(request.http_request),
+        )
+        part = self.layout.form_parts.get(operation.name)
+        fields = self._initial_fields(request, form_fields, record)
+        fields |= part.initial_fields(record, request.display) if part else {}
+        fields |= {field.name: query[field.name] for field in form_fields if query.get(field.name)}
+        return add_marks(form_fields, fields)
 
     def _initial_fields(
         self, request: OfficeRequest, form_fields: Sequence[FormField], record: RecordJson
@@ -209,17 +218,16 @@ class RecordPages:
         possible, names = self.layout.choices_for(record, request.actor), {field.name for field in form_fields}
         return fields | {name: values[0] for name, values in possible.items() if name in names}
 
-    def _merge_changes(
-        self, request: OfficeRequest, operation: Operation, record: RecordJson, fields: dict[str, str]
-    ) -> tuple[dict[str, str], EditConflict]:
+    def _merge_changes(self, operation: Operation, form: OpenForm[RecordJson]) -> MergedFields:
         """Merge the form with the record that someone has changed meanwhile."""
-        form_fields = self._form_fields(operation, request, fields, record)
+        request, record = form.request, form.subject
+        form_fields = self._form_fields(operation, request, form.fields, record)
         merged, conflict = merge_changes(
-            form_fields, restore_ids(form_fields, fields), self._initial_fields(request, form_fields, record)
+            form_fields, restore_ids(form_fields, form.fields), self._initial_fields(request, form_fields, record)
         )
         return merged | {"version": str(record["version"])}, conflict
 
-    async def _read_fields(self, request: OfficeRequest, operation: Operation) -> dict[str, str]:
+    async def _read_fields(self, operation: Operation, request: OfficeRequest) -> dict[str, str]:
         """Return the sent fields of an operation's form. Files are only received if the person may perform it."""
         form_fields = self._form_fields(operation, request)
         if any(field.upload for field in form_fields):
@@ -228,20 +236,19 @@ class RecordPages:
 
     async def _perform_form(
         self,
-        request: OfficeRequest,
+        form: OpenForm[Any],
         operation: Operation,
-        fields: dict[str, str],
         extra_input: dict[str, object],
         record: RecordJson | None = None,
     ) -> RecordJson:
-        form_fields = self._form_fields(operation, request, fields, record)
-        values, fields = await self._references.read_input(request, form_fields, fields)
+        request, form_fields = form.request, self._form_fields(operation, form.request, form.fields, record)
+        values, fields = await self._references.read_input(request, form_fields, form.fields)
         values |= await self.office.store_files(request, form_fields)
         if operation.on is None:
             # When a record is created, an empty field means the default, so it is not sent.
             values = {name: value for name, value in values.items() if value is not None and value != []}
         added = self.add_input(request, operation, fields) if self.add_input else {}
-        return await self.office.perform(request, operation, values | extra_input | added, form_version(fields))
+        return await self.office.perform(request, operation, values | extra_input | added, form.version)
 
     async def _find_blocked_page(
         self, request: OfficeRequest, operation: Operation, record: RecordJson, form_fields: Sequence[FormField]
@@ -338,29 +345,22 @@ class RecordPages:
         variables |= {"record": record, "actions": self.layout.actions_of(self.office, record)}
         return self.office.render_page("all_beside.html", request, of=self.layout, called=title, path=path, **variables)
 
-    async def _add_note(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
-        """Add a note to a record. A refused note is shown again on the page."""
-        fields = await self.office.read_form(request)
-        request, record = request.with_form_token(fields), await self._fetch_record(request, path_values)
-        try:
-            await self.office.perform(request, add_note, to_note_input(record["id"], fields))
-        except Refusal as refusal:
-            shown_again = replace(request, restored_fields={**fields, "recordId": record["id"]})
-            problem = f"{refusal.text.rstrip('.')}."
-            return await self._render_page(shown_again, record, status_of(refusal), revealed=None, note_refused=problem)
+    async def _add_note(self, form: OpenForm[RecordJson]) -> Response:
+        """Add a note to a record."""
+        record = form.subject
+        await self.office.perform(form.request, add_note, to_note_input(record["id"], form.fields))
         return redirect(f"{self.layout.path_of(record['id'])}?done={add_note.name}#{NOTES_PANEL}")
 
+    async def _show_refused_note(self, form: OpenForm[RecordJson]) -> Response:
+        """Show a refused note again on the page of the record."""
+        shown_again = replace(form.request, restored_fields={**form.fields, "recordId": form.subject["id"]})
+        problem = f"{form.refusal.text.rstrip('.')}." if form.refusal else ""
+        return await self._render_page(shown_again, form.subject, form.status, revealed=None, note_refused=problem)
+
     async def _render_form(
-        self,
-        request: OfficeRequest,
-        operation: Operation,
-        fields: Mapping[str, str],
-        refusal: Refusal | None = None,
-        record: RecordJson | None = None,
+        self, operation: Operation, form: OpenForm[Any], record: RecordJson | None = None
     ) -> Response:
-        variables = refusal_variables(refusal)
-        if request.restored_fields:
-            fields, variables = request.restored_fields, variables or {"notice": RESTORED_NOTICE}
+        request, fields, refusal, variables = form.request, form.fields, form.refusal, form.variables
         form_fields = self._form_fields(operation, request, fields, record)
         variables |= (
             {"faults": explain_faults(form_fields, fields, variables["faults"])} if "faults" in variables else {}
@@ -371,7 +371,7 @@ class RecordPages:
         return self.office.render_page(
             "operation.html",
             request,
-            status_of(refusal),
+            form.status,
             of=self.layout,
             operation=operation,
             lead=self.layout.form_lead(operation),
@@ -418,11 +418,6 @@ class RecordPages:
     @property
     def _references(self) -> ReferenceFields:
         return ReferenceFields(self.office)
-
-    def _create_operation(self) -> Operation:
-        if self.layout.create_operation is None:
-            raise NotFound("page")
-        return self.layout.create_operation
 
     def _find_operation(self, request: OfficeRequest, verb: str) -> Operation:
         for operation in self.office.catalogue.operations_on(self.layout.kind.output):

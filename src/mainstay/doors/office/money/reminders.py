@@ -1,12 +1,13 @@
 """Remind of several overdue invoices: mark them in a list, check one preview, send all reminders together."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.invoices.issuing.reminders import MAX_REMINDERS, send_reminders
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, status_of
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.office_pages import OfficePages
 from mainstay.doors.office.money.invoices import INVOICES_LAYOUT
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
@@ -29,25 +30,15 @@ class ReminderPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        signed_in = self.office.require_sign_in
-        return [Route("GET", PATH, signed_in(self.show)), Route("POST", PATH, signed_in(self.send))]
+        return Form(self.office, find_by_path, self._send, self._render_page).routes(PATH)
 
-    async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show the overdue invoices to choose from."""
-        return await self._render_page(request)
-
-    async def send(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _send(self, form: OpenForm[PathValues]) -> Response:
         """Show what would be sent for the marked invoices, then send it."""
-        fields = await self.office.read_form(request)
-        request = request.with_form_token(fields)
+        request, fields = form.request, form.fields
         check_permission(send_reminders, request.actor)
-        marked = [name.removeprefix(_INVOICE_PREFIX) for name in fields if name.startswith(_INVOICE_PREFIX)]
         confirmed = fields.get("confirmed") == "yes"
-        try:
-            given = {"invoiceIds": marked, "again": fields.get("again") == "yes", "confirmed": confirmed}
-            answer = await self.office.perform(request, send_reminders, given)
-        except Invalid as invalid:
-            return await self._render_page(request, marked, invalid)
+        given = {"invoiceIds": _marked_invoices(fields), "again": fields.get("again") == "yes", "confirmed": confirmed}
+        answer = await self.office.perform(request, send_reminders, given)
         if confirmed:
             return redirect(f"{_OVERDUE_PATH}&done={send_reminders.name}")
         return self.office.render_page(
@@ -67,16 +58,18 @@ class ReminderPages:
             instead=(),
         )
 
-    async def _render_page(
-        self, request: OfficeRequest, marked: Collection[str] = (), refusal: Invalid | None = None
-    ) -> Response:
+    async def _render_page(self, form: OpenForm[PathValues]) -> Response:
+        """Show the overdue invoices to choose from."""
+        request, refusal, marked = form.request, form.refusal, _marked_invoices(form.fields)
+        if refusal and not isinstance(refusal, Invalid):
+            raise refusal
         check_permission(send_reminders, request.actor)
         page = await self.office.perform(request, list_invoices, {"status": "overdue", "limit": MAX_REMINDERS})
         problem = refusal.message if refusal and marked else Message("Select at least one invoice.")
         return self.office.render_page(
             "reminders.html",
             request,
-            status_of(refusal),
+            form.status,
             area="Invoices",
             invoices=page["data"],
             marked=marked,
@@ -84,3 +77,7 @@ class ReminderPages:
             notice=None,
             problem=PageFormat(request.display).render(problem) if refusal else None,
         )
+
+
+def _marked_invoices(fields: Mapping[str, str]) -> list[str]:
+    return [name.removeprefix(_INVOICE_PREFIX) for name in fields if name.startswith(_INVOICE_PREFIX)]

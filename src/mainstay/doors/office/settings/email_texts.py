@@ -17,16 +17,11 @@ from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.organisation.settings import get_settings, update_settings
 from mainstay.documents.locales import Locale
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import (
-    RESTORED_NOTICE,
-    OfficePages,
-    OfficeRequest,
-    form_version,
-    refusal_variables,
-    status_of,
-)
+from mainstay.doors.office.kit.form import Form, MergedFields, OpenForm, PathValues
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.settings.document_settings import format_next_number
+from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.edit_conflicts import add_marks, merge_changes
 from mainstay.doors.pages.form_fields import FormField, form_fields_of, order_faults
@@ -34,7 +29,7 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.identity.emails import LINK_MARK
 from mainstay.kernel.catalogue import check_permission
 from mainstay.vocabulary.permissions import Permissions
-from mainstay.vocabulary.refusal import NotFound, Refusal, Stale
+from mainstay.vocabulary.refusal import NotFound
 
 PATH = "/settings/mail-texts"
 
@@ -89,6 +84,18 @@ class _EmailContext(NamedTuple):
         return {name: values[name] for name in _KINDS[kind].model.placeholders}
 
 
+class _EmailText(NamedTuple):
+    """The text of one kind of email, with the form field for it."""
+
+    kind: str
+    form_field: FormField
+    context: _EmailContext
+
+    def form_values(self, display: DisplaySettings) -> dict[str, str]:
+        """Return the organisation's own text as fields of the form."""
+        return self.form_field.to_form_values(self.context.own_text(self.kind), display)
+
+
 @dataclass(frozen=True, slots=True)
 class EmailTextPages:
     """The pages of email texts."""
@@ -100,8 +107,15 @@ class EmailTextPages:
         signed_in = self.office.require_sign_in
         return [
             Route("GET", PATH, signed_in(self.show)),
-            Route("GET", f"{PATH}/{{kind}}", signed_in(self.show_form)),
-            Route("POST", f"{PATH}/{{kind}}", signed_in(self.save)),
+            *Form(
+                self.office,
+                self._find_subject,
+                self._save,
+                self._render_form,
+                fill_in=self._fill_in,
+                merge=self._merge_changes,
+                operation=update_settings,
+            ).routes(f"{PATH}/{{kind}}"),
         ]
 
     async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
@@ -126,69 +140,53 @@ class EmailTextPages:
             notice=self.office.find_notice(request),
         )
 
-    async def show_form(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
-        """Show the form for the text of one kind."""
-        check_permission(update_settings, request.actor)
-        context = await self._read_context(request)
-        form_field = _form_field(_kind_of(path_values), request.actor.permissions)
-        if request.restored_fields:
-            return self._render_form(request, context, form_field, request.restored_fields, notice=RESTORED_NOTICE)
-        initial = form_field.to_form_values(context.own_text(path_values["kind"]), request.display)
-        return self._render_form(request, context, form_field, add_marks(form_field.parts, initial))
+    async def _find_subject(self, request: OfficeRequest, path_values: PathValues) -> _EmailText:
+        kind = path_values["kind"]
+        if kind not in _KINDS:
+            raise NotFound("page")
+        return _EmailText(kind, _form_field(kind, request.actor.permissions), await self._read_context(request))
 
-    async def save(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+    def _fill_in(self, request: OfficeRequest, text: _EmailText) -> dict[str, str]:
+        return add_marks(text.form_field.parts, text.form_values(request.display))
+
+    async def _save(self, form: OpenForm[_EmailText]) -> Response:
         """Save the text, return to the usual one, or show a preview."""
-        fields = await self.office.read_form(request)
-        request = request.with_form_token(fields)
-        kind, context = _kind_of(path_values), await self._read_context(request)
-        form_field = _form_field(kind, request.actor.permissions)
-        if fields.get("do") == "read":
+        request, text = form.request, form.subject
+        if form.button == "read":
             check_permission(update_settings, request.actor)
-            return self._render_form(request, context, form_field, fields)
-        answer = None if fields.get("do") == "usual" else form_field.to_input(fields, request.display)
-        try:
-            await self.office.perform(request, update_settings, {"mailTexts": {kind: answer}}, form_version(fields))
-        except Stale:
-            merged, conflict = merge_changes(
-                form_field.parts, fields, form_field.to_form_values(context.own_text(kind), request.display)
-            )
-            return self._render_form(
-                request, context, form_field, merged | {"version": str(context.settings["version"])}, conflict
-            )
-        except Refusal as refusal:
-            return self._render_form(request, context, form_field, fields, refusal)
+            return await self._render_form(form)
+        own_text = None if form.button == "usual" else text.form_field.to_input(form.fields, request.display)
+        await self.office.perform(request, update_settings, {"mailTexts": {text.kind: own_text}}, form.version)
         return redirect(f"{PATH}?done={update_settings.name}")
+
+    def _merge_changes(self, form: OpenForm[_EmailText]) -> MergedFields:
+        text = form.subject
+        current = text.form_values(form.request.display)
+        merged, conflict = merge_changes(text.form_field.parts, form.fields, current)
+        return merged | {"version": str(text.context.settings["version"])}, conflict
 
     async def _read_context(self, request: OfficeRequest) -> _EmailContext:
         settings = await self.office.perform(request, get_settings)
         return _EmailContext(await self.office.perform(request, get_organisation), settings, self.office.today(request))
 
-    def _render_form(
-        self,
-        request: OfficeRequest,
-        context: _EmailContext,
-        form_field: FormField,
-        fields: Mapping[str, str],
-        refusal: Refusal | None = None,
-        **variables: Any,
-    ) -> Response:
-        name, variables = form_field.name.rpartition(".")[2], variables | refusal_variables(refusal)
-        typed = {part.name.rpartition(".")[2]: fields.get(part.name, "") for part in form_field.parts}
+    async def _render_form(self, form: OpenForm[_EmailText]) -> Response:
+        kind, form_field, context = form.subject
+        typed = {part.name.rpartition(".")[2]: form.fields.get(part.name, "") for part in form_field.parts}
         return self._render_page(
-            request,
+            form.request,
             "mail_text.html",
             context,
-            status_of(refusal),
-            kind=_KINDS[name],
+            form.status,
+            kind=_KINDS[kind],
             asked=form_field,
-            fields=defaultdict(str, fields),
-            own=context.own_text(name),
-            version=fields.get("version", context.settings["version"]),
-            named=[(f"{{{placeholder}}}", example) for placeholder, example in context.example_values(name).items()],
-            usual=choose_wording(name, context.settings["language"], None),
-            read=_preview_email(context, name, typed if any(typed.values()) else None),
-            ways=order_faults(form_field.parts, variables.get("faults", {})),
-            **variables,
+            fields=defaultdict(str, form.fields),
+            own=context.own_text(kind),
+            version=form.fields.get("version", context.settings["version"]),
+            named=[(f"{{{placeholder}}}", example) for placeholder, example in context.example_values(kind).items()],
+            usual=choose_wording(kind, context.settings["language"], None),
+            read=_preview_email(context, kind, typed if any(typed.values()) else None),
+            ways=order_faults(form_field.parts, form.faults),
+            **form.variables,
         )
 
     def _render_page(
@@ -198,12 +196,6 @@ class EmailTextPages:
         return self.office.render_page(
             template, request, status, area="Settings", link=LINK_MARK, language=language, **variables
         )
-
-
-def _kind_of(path_values: Mapping[str, str]) -> str:
-    if path_values["kind"] not in _KINDS:
-        raise NotFound("page")
-    return path_values["kind"]
 
 
 def _form_field(kind: str, rights: Permissions) -> FormField:

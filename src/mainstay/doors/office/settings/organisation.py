@@ -10,13 +10,14 @@ from mainstay.business.organisation.settings import SETTINGS, update_settings
 from mainstay.business.organisation.store import ORGANISATION
 from mainstay.doors.downloads import respond_with_picture
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
 from mainstay.doors.office.settings.document_settings import EMAIL_FIELDS, MONEY_FIELDS, NUMBER_FORMATS, SETTINGS_FIELDS
 from mainstay.doors.office.sign_in.public_pages import PublicPages
-from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.rendering import redirect
 from mainstay.identity import sessions, sign_in
 from mainstay.identity.passwords import check_new_password
@@ -27,7 +28,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.images import media_type_of
 from mainstay.values.choices import to_label
 from mainstay.values.message import Message
-from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 
 _ACCOUNT_PATH = "/settings/account"
 
@@ -110,9 +111,15 @@ class SettingsPages:
             *RecordPages(self.office, FAILED_WORK_LAYOUT).routes(),
             Route("GET", "/logo/{name}", signed_in(self.show_logo)),
             Route("GET", _ACCOUNT_PATH, signed_in(self.show_account)),
-            *form_routes(f"{_ACCOUNT_PATH}/password", signed_in(self.change_password), _ACCOUNT_PATH),
-            *form_routes(f"{_ACCOUNT_PATH}/sessions/end-others", signed_in(self.end_other_sessions), _ACCOUNT_PATH),
-            *form_routes(f"{_ACCOUNT_PATH}/sessions/{{id}}/end", signed_in(self.end_session), _ACCOUNT_PATH),
+            *Form(self.office, find_by_path, self._change_password, self._show_refused_password).routes(
+                f"{_ACCOUNT_PATH}/password", _ACCOUNT_PATH
+            ),
+            *Form(self.office, find_by_path, self._end_other_sessions).routes(
+                f"{_ACCOUNT_PATH}/sessions/end-others", _ACCOUNT_PATH
+            ),
+            *Form(self.office, find_by_path, self._end_session).routes(
+                f"{_ACCOUNT_PATH}/sessions/{{id}}/end", _ACCOUNT_PATH
+            ),
         ]
 
     async def show_logo(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
@@ -126,10 +133,9 @@ class SettingsPages:
         """Show the person's own account."""
         return await self._render_account(request, notice=self.office.find_notice(request))
 
-    async def change_password(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _change_password(self, form: OpenForm[PathValues]) -> Response:
         """Change the person's own password, and end all their other sessions."""
-        fields = await self.office.read_form(request)
-        request = request.with_form_token(fields)
+        request, fields = form.request, form.fields
         try:
             known = await self.public_pages.look_up_account(request.visitor.account)
             await self.public_pages.count_attempt(request.http_request, known)
@@ -139,44 +145,38 @@ class SettingsPages:
             await self.office.perform(request, change_password, given)
         except WrongCredentials:
             wrong = Invalid([Fault("password", Message("is not correct"))])
-            return await self._render_account(
-                request, self.office.translate_refusal(request, change_password, {}, wrong)
-            )
-        except Refusal as refusal:
-            return await self._render_account(request, refusal)
+            raise self.office.translate_refusal(request, change_password, {}, wrong) from None
         cookie = await self.public_pages.remember_browser(request.http_request, request.visitor.account)
         return redirect(f"{_ACCOUNT_PATH}?done=password", (cookie,))
 
-    async def end_session(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+    async def _show_refused_password(self, form: OpenForm[PathValues]) -> Response:
+        return await self._render_account(form.request, form.status, **form.variables)
+
+    async def _end_session(self, form: OpenForm[PathValues]) -> Response:
         """End one of the person's own sessions."""
-        await self.office.read_form(request)
-        await self.office.visitors.runner.run(self._end_session, request.visitor.account, path_values["id"])
+        await self.office.visitors.runner.run(self._store_end, form.request.visitor.account, form.subject["id"])
         return redirect(f"{_ACCOUNT_PATH}?done=ended")
 
-    async def end_other_sessions(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _end_other_sessions(self, form: OpenForm[PathValues]) -> Response:
         """End all of the person's own sessions except this one."""
-        await self.office.read_form(request)
-        await self.office.visitors.runner.run(
-            self._end_other_sessions, request.visitor.account, request.visitor.session
-        )
+        visitor = form.request.visitor
+        await self.office.visitors.runner.run(self._store_end_of_others, visitor.account, visitor.session)
         return redirect(f"{_ACCOUNT_PATH}?done=others-ended")
 
-    async def _render_account(self, request: OfficeRequest, refusal: Refusal | None = None, **values: Any) -> Response:
+    async def _render_account(self, request: OfficeRequest, status: int = 200, **variables: Any) -> Response:
         own_sessions = await self.office.visitors.runner.run_read(self._read_sessions, request.visitor.account)
-        return self.office.render_page(
-            "account.html", request, status_of(refusal), sessions=own_sessions, **refusal_variables(refusal), **values
-        )
+        return self.office.render_page("account.html", request, status, sessions=own_sessions, **variables)
 
     def _read_sessions(self, account_id: str) -> list[Session]:
         performer = self.office.visitors.performer
         with performer.database.read_transaction(ALL_ORGANISATIONS) as db:
             return sessions.list_sessions(db, account_id, performer.clock())
 
-    def _end_session(self, account_id: str, session_id: str) -> None:
+    def _store_end(self, account_id: str, session_id: str) -> None:
         with self.office.visitors.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
             sessions.end_session(db, account_id, session_id)
 
-    def _end_other_sessions(self, account_id: str, session_id: str) -> None:
+    def _store_end_of_others(self, account_id: str, session_id: str) -> None:
         with self.office.visitors.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
             sessions.end_sessions(db, account_id, kept_session=session_id)
 

@@ -15,9 +15,10 @@ from mainstay.business.schedule.calendar import (
     rotate_calendar_link,
 )
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.sign_in.public_pages import PublicPages
-from mainstay.doors.pages.door import Route, form_routes, respond_with_error
+from mainstay.doors.pages.door import Route, respond_with_error
 from mainstay.doors.pages.rendering import redirect
 from mainstay.identity import calendar_links
 from mainstay.identity.authenticate import actor_of_person
@@ -50,8 +51,8 @@ class CalendarPages:
         signed_in = self.office.require_sign_in
         return [
             Route("GET", _PATH, signed_in(self.show)),
-            *form_routes(f"{_PATH}/new", signed_in(self.create_link), _PATH),
-            *form_routes(f"{_PATH}/remove", signed_in(self.remove_link), _PATH),
+            *Form(self.office, find_by_path, self._create_link).routes(f"{_PATH}/new", _PATH),
+            *Form(self.office, find_by_path, self._remove_link).routes(f"{_PATH}/remove", _PATH),
             Route("GET", "/calendar/{name}", self.serve_feed),
         ]
 
@@ -70,19 +71,18 @@ class CalendarPages:
             notice=self.office.find_notice(request),
         )
 
-    async def create_link(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _create_link(self, form: OpenForm[PathValues]) -> Response:
         """Create a new link, which is shown on the next page and never again."""
-        request = request.with_form_token(await self.office.read_form(request))
+        request = form.request
         secret = self.key_maker.derive_calendar_secret(request.actor, request.once_token or request.http_request.id)
         await self.office.perform(request, rotate_calendar_link, {"secret": secret})
         address = f"{self.office.visitors.base_url}/calendar/{secret}{_SUFFIX}"
         cookie = self.office.one_time_secrets.build_cookie(request.visitor, "calendar", {"address": address})
         return self._redirect(rotate_calendar_link, cookie)
 
-    async def remove_link(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _remove_link(self, form: OpenForm[PathValues]) -> Response:
         """Remove the link, so that it no longer works."""
-        request = request.with_form_token(await self.office.read_form(request))
-        await self.office.perform(request, remove_calendar_link)
+        await self.office.perform(form.request, remove_calendar_link)
         return self._redirect(remove_calendar_link)
 
     async def serve_feed(self, request: Request, path_values: Mapping[str, str]) -> Response:

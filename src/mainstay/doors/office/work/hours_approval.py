@@ -1,6 +1,6 @@
 """Hours that wait for approval: all entries of one person and week on one page."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -11,7 +11,8 @@ from mainstay.business.hours.inputs import MAX_ENTRIES_AT_ONCE
 from mainstay.business.hours.model import STATUS_AFTER, TO_REVIEW, is_unusually_long
 from mainstay.business.hours.operations import list_hours
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest, parse_version, status_of
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, parse_version
 from mainstay.doors.office.work.hours_week import DAYS, monday_of
 from mainstay.doors.pages.display import DisplaySettings, state_of
 from mainstay.doors.pages.door import Route
@@ -42,38 +43,25 @@ class HoursApprovalPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        signed_in = self.office.require_sign_in
-        return [Route("GET", _PATH, signed_in(self.show)), Route("POST", _PATH, signed_in(self.decide))]
+        return Form(self.office, find_by_path, self._decide, self._render_page, fill_in=_read_query).routes(_PATH)
 
-    async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show what waits, by person and week, and the entries of one of them."""
-        return await self._render_page(request, {**query_parameters(request.http_request), **request.restored_fields})
-
-    async def decide(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _decide(self, form: OpenForm[PathValues]) -> Response:
         """Approve the marked entries, or reject them with a reason."""
-        fields = await self.office.read_form(request)
-        request = request.with_form_token(fields)
+        fields = form.fields
         entry_fields = [name for name in fields if name.startswith(_ENTRY_PREFIX)]
         marked = {name.removeprefix(_ENTRY_PREFIX): parse_version(fields[name]) for name in entry_fields}
         shown_versions = {entry_id: version for entry_id, version in marked.items() if version is not None}
         decision, reason = fields.get("decision", ""), fields.get("reason") or None
         given = {"timeEntryIds": [*marked], "decision": decision, "reason": reason}
-        try:
-            await self.office.perform(request, review_hours, given, expected_versions=shown_versions)
-        except Stale as stale:
-            return await self._render_page(request, fields, stale, stale.records)
-        except Refusal as refusal:
-            return await self._render_page(request, fields, refusal)
+        await self.office.perform(form.request, review_hours, given, expected_versions=shown_versions)
         notice = {"done": review_hours.name, "decided": decision, "count": len(marked)}
         return redirect(f"{_PATH}?{urlencode(notice)}")
 
-    async def _render_page(
-        self,
-        request: OfficeRequest,
-        values: Mapping[str, str],
-        refusal: Refusal | None = None,
-        changed_ids: Collection[str] = (),
-    ) -> Response:
+    async def _render_page(self, form: OpenForm[PathValues]) -> Response:
+        """Show what waits, by person and week, and the entries of one of them."""
+        request, refusal = form.request, form.refusal
+        values = {**query_parameters(request.http_request), **form.fields} if request.restored_fields else form.fields
+        changed_ids = refusal.records if isinstance(refusal, Stale) else ()
         if not can_see_queue(request):
             raise Forbidden(Message("You can't approve hours. Ask an owner or admin."))
         queue, has_more = await self._read_queue(request)
@@ -85,7 +73,7 @@ class HoursApprovalPages:
         return self.office.render_page(
             "hours_approve.html",
             request,
-            status_of(refusal),
+            form.status,
             area="Hours",
             queue=queue,
             more=has_more,
@@ -96,9 +84,7 @@ class HoursApprovalPages:
             fields=values,
             changed=changed_ids,
             problem=_changed_text(len(changed_ids), request.display) if changed_ids else _problem_text(refusal, values),
-            notice=RESTORED_NOTICE
-            if request.restored_fields and not refusal
-            else _decision_notice(query_parameters(request.http_request), request.display),
+            notice=form.notice or _decision_notice(query_parameters(request.http_request), request.display),
             can_see_queue=True,
             # What was typed stays visible, even if it is refused because nothing can be decided any more.
             can_decide=request.can_perform(review_hours) or refusal is not None or bool(request.restored_fields),
@@ -155,6 +141,10 @@ class HoursApprovalPages:
             if not page["hasMore"] or len(entries) >= max_entries:
                 return entries, page["hasMore"]
             given |= {"startingAfter": entries[-1]["id"]}
+
+
+def _read_query(request: OfficeRequest, _: PathValues) -> dict[str, str]:
+    return query_parameters(request.http_request)
 
 
 def _week_of(entry: Mapping[str, Any]) -> str:
