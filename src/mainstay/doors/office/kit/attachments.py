@@ -18,7 +18,8 @@ from mainstay.business.records.file_removal import queue_removal
 from mainstay.business.records.store import DOCUMENTS
 from mainstay.doors.downloads import respond_with_stored_file
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, status_of
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
@@ -62,48 +63,54 @@ class DocumentPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        protect, record_path = self.office.require_sign_in, f"{DOCUMENT_LAYOUT.path}/{{id}}"
+        protect, path = self.office.require_sign_in, DOCUMENT_LAYOUT.path
+        upload = Form(
+            self.office, find_by_path, self._upload, self._show_refused_files, read_fields=self._receive_files
+        )
         layout = replace(DOCUMENT_LAYOUT, path_after_delete=lambda document: self.office.path_of(document["recordId"]))
         return [
             *RecordPages(self.office, layout, add_variables=self._page_variables).routes(),
-            Route("POST", DOCUMENT_LAYOUT.path, protect(self.upload)),
-            Route("GET", DOCUMENT_LAYOUT.path, protect(self.redirect_back)),
-            Route("GET", f"{record_path}/file", protect(self.download)),
-            Route("GET", f"{record_path}/thumbnail", protect(self.show_thumbnail)),
+            Route("POST", path, protect(upload.submit)),
+            Route("GET", path, protect(self.redirect_back)),
+            Route("GET", f"{path}/{{id}}/file", protect(self.download)),
+            Route("GET", f"{path}/{{id}}/thumbnail", protect(self.show_thumbnail)),
         ]
 
-    async def upload(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Add the uploaded files, all of them or none, and redirect to the record."""
+    async def _receive_files(self, request: OfficeRequest) -> dict[str, str]:
+        """Receive the files of someone who may add them."""
         check_permission(add_document, request.actor)
-        fields = await self.office.read_form_with_files(request, UPLOAD_LIMITS)
-        request = request.with_form_token(fields)
-        record = fields.get("recordId", "")
-        back = self.office.path_of(record)
+        return await self.office.read_form_with_files(request, UPLOAD_LIMITS)
+
+    async def _upload(self, form: OpenForm[PathValues]) -> Response:
+        """Add the uploaded files, all of them or none, and redirect to the record."""
+        request, record = form.request, form.fields.get("recordId", "")
+        path = self.office.path_of(record)
         uploaded_files = [file for name in UPLOAD_LIMITS for file in request.uploaded_files.get(name, ())]
-        shared_input: dict[str, object] = {"recordId": record, "visibility": fields.get("visibility", "field")}
-        try:
-            if not uploaded_files:
-                raise Invalid([Fault("File", Message("is missing"))], Message("Choose a file first."))
-            for _uploaded in uploaded_files:
-                await self.office.count_upload(request, "documents", DOCUMENTS_AN_HOUR)
-            contents = await self._examine_files(request, uploaded_files)
-            await self.office.visitors.runner.run_change(
-                request.actor.organisation, self._add_documents, request, uploaded_files, contents, shared_input
-            )
-        except NotFound:
-            raise
-        except Refusal as refusal:
-            return self.office.render_page(
-                "refused.html",
-                request,
-                status_of(refusal),
-                title="Files not added",
-                text=f"{refusal.text.rstrip('.')}.",
-                back=back,
-                back_words="Back",
-                area="",
-            )
-        return redirect(f"{back}?done={add_document.name}#files")
+        shared_input: dict[str, object] = {"recordId": record, "visibility": form.fields.get("visibility", "field")}
+        if not uploaded_files:
+            raise Invalid([Fault("File", Message("is missing"))], Message("Choose a file first."))
+        for _uploaded in uploaded_files:
+            await self.office.count_upload(request, "documents", DOCUMENTS_AN_HOUR)
+        contents = await self._examine_files(request, uploaded_files)
+        await self.office.visitors.runner.run_change(
+            request.actor.organisation, self._add_documents, request, uploaded_files, contents, shared_input
+        )
+        return redirect(f"{path}?done={add_document.name}#files")
+
+    async def _show_refused_files(self, form: OpenForm[PathValues]) -> Response:
+        """Say why no file was added. Files cannot be shown again in a form."""
+        if form.refusal is None or isinstance(form.refusal, NotFound):
+            raise form.refusal or NotFound("page")
+        return self.office.render_page(
+            "refused.html",
+            form.request,
+            form.status,
+            title="Files not added",
+            text=f"{form.refusal.text.rstrip('.')}.",
+            back=self.office.path_of(form.fields.get("recordId", "")),
+            back_words="Back",
+            area="",
+        )
 
     async def redirect_back(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Redirect to the record, when the page of a refused upload is reloaded."""

@@ -1,7 +1,7 @@
 """The lines of a document as rows of a form, and what was typed there as edits of the lines."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mainstay.doors.pages.display import DisplaySettings
@@ -9,7 +9,7 @@ from mainstay.doors.pages.edit_conflicts import MARKS_FIELD, EditConflict, FormF
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.values.choices import to_label
 from mainstay.values.ids import is_id
-from mainstay.vocabulary.refusal import Invalid
+from mainstay.vocabulary.refusal import Fault, Invalid
 
 LineJson = Mapping[str, Any]
 
@@ -69,20 +69,29 @@ class LineEdits:
     edits: list[dict[str, Any]]
     rows: list[str]
 
-    def split_faults(self, refusal: Invalid) -> tuple[dict[str, dict[str, str]], list[str]]:
-        """Return the faults by row and field, and those that belong to no row."""
-        by_row: dict[str, dict[str, str]] = {}
-        others = []
-        for fault in refusal.faults:
-            name, _, rest = fault.field.partition(".")
-            position, _, field_name = rest.partition(".")
-            if name == "edits" and position.isdecimal() and int(position) < len(self.rows):
-                by_row.setdefault(self.rows[int(position)], {})[field_name or "description"] = fault.problem
-            elif fault.field == ITEM_FIELD:
-                by_row.setdefault(NEW_LINE, {})[ITEM_FIELD] = fault.problem
-            else:
-                others.append(problem_sentence(to_label(fault.field), fault.problem))
-        return by_row, others
+    def place_faults(self, refusal: Invalid) -> Invalid:
+        """Return the refusal with the faults of edits at the form fields of their rows."""
+        return Invalid([self._place_fault(fault) for fault in refusal.faults], refusal.text)
+
+    def _place_fault(self, fault: Fault) -> Fault:
+        name, _, rest = fault.field.partition(".")
+        position, _, field_name = rest.partition(".")
+        if name != "edits" or not position.isdecimal() or int(position) >= len(self.rows):
+            return fault
+        return replace(fault, field=f"{self.rows[int(position)]} {field_name or 'description'}")
+
+
+def split_faults(faults: Mapping[str, str]) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return the faults by row and field, and as sentences those that belong to no row."""
+    by_row: dict[str, dict[str, str]] = {}
+    others = []
+    for form_field, problem in faults.items():
+        row, _, name = form_field.partition(" ")
+        if name:
+            by_row.setdefault(row, {})[name] = problem
+        else:
+            others.append(problem_sentence(to_label(form_field), problem))
+    return by_row, others
 
 
 def build_line_rows(

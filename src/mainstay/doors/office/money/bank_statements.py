@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,9 +13,10 @@ from mainstay.business.invoices.payments.payment import share_out
 from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest
 from mainstay.doors.office.money.invoices import PAYMENTS_LAYOUT
-from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.tables import MAX_BYTES, UnreadableTable
@@ -46,7 +47,7 @@ class BankStatementPages:
         return [
             Route("GET", PATH, signed_in(self.show_form)),
             Route("POST", PATH, signed_in(self.match_statement)),
-            *form_routes(f"{PATH}/record", signed_in(self.record_payments), PATH),
+            *Form(self.office, self._check_access, self._record_payments).routes(f"{PATH}/record", PATH),
         ]
 
     async def show_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
@@ -100,14 +101,16 @@ class BankStatementPages:
             for one in entries
         ]
 
-    async def record_payments(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Record the ticked rows. Show the refused ones again with the reason, and those that were not ticked."""
+    async def _check_access(self, request: OfficeRequest, _: PathValues) -> None:
         check_permission(record_payment, request.actor)
-        rows = _read_rows(await self.office.read_form(request))
+
+    async def _record_payments(self, form: OpenForm[None]) -> Response:
+        """Record the ticked rows. Show the refused ones again with the reason, and those that were not ticked."""
+        # If the form is sent twice, each row is still recorded once, because of the reference of the bank's entry.
+        request, rows = replace(form.request, once_token=None), _read_rows(form.fields)
         if not any(row["ticked"] for row in rows):
             request_to_select = _render(request, Message("Select at least one entry to record."))
             return await self._render_rows(request, 422, rows, problem=request_to_select)
-        # If the form is sent twice, each row is still recorded once, because of the reference of the bank's entry.
         results = [await self._record_row(request, row) if row["ticked"] else row for row in rows]
         remaining = [row for row in results if "payment" not in row]
         notice = Message("Some payments could not be recorded. The reason is shown beside each.")

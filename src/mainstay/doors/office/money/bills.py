@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mainstay.business.pricelist.taxes import list_tax_rates
@@ -11,27 +12,21 @@ from mainstay.business.purchasing.model import is_bill_editable, next_step_of_bi
 from mainstay.business.purchasing.operations import get_purchase_order
 from mainstay.business.purchasing.store import BILLS
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import (
-    RESTORED_NOTICE,
-    OfficePages,
-    OfficeRequest,
-    form_version,
-    refusal_variables,
-    status_of,
-)
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
 from mainstay.doors.office.money import bill_rows
 from mainstay.doors.office.money.bill_lines import MAX_RATES, SPARE_ROWS, BillLinePages
-from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, default_values, form_fields_of, order_faults, to_operation_input
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
-from mainstay.vocabulary.refusal import Refusal
+from mainstay.vocabulary.refusal import NotFound
 
 BILLS_LAYOUT = RecordLayout(
     kind=BILLS,
@@ -58,72 +53,62 @@ class BillPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        signed_in, one, new = (
-            self.office.require_sign_in,
-            BILLS_LAYOUT.path_of("{id}"),
-            BILLS.new_path,
-        )
+        one, new = BILLS.path_of("{id}"), BILLS.new_path
         return [
             *(
                 route
                 for route in RecordPages(self.office, BILLS_LAYOUT, add_variables=self._page_variables).routes()
                 if route.path != new
             ),
-            Route("GET", new, signed_in(self.show_form)),
-            Route("POST", new, signed_in(self.record)),
-            *form_routes(f"{one}/become", signed_in(self.change_status), one),
+            Route("GET", new, self.office.require_sign_in(self.show_form)),
+            Route("POST", new, self.office.require_sign_in(self._form.submit)),
+            *Form(self.office, find_by_path, self._change_status).routes(f"{one}/become", one),
             *BillLinePages(self.office, BILLS_LAYOUT).routes(),
         ]
 
-    async def show_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show the form to record a bill. For an order, fill in the lines that are still to be billed or credited."""
+    @property
+    def _form(self) -> Form[None]:
+        """The form to record a bill."""
+        return Form(self.office, self._check_access, self._record, self._render_form)
+
+    async def _check_access(self, request: OfficeRequest, _: PathValues) -> None:
         check_permission(record_bill, request.actor)
+
+    async def show_form(self, request: OfficeRequest, path_values: PathValues) -> Response:
+        """Show the form to record a bill. For an order, fill in the lines that are still to be billed or credited."""
+        await self._check_access(request, path_values)
         form_fields = self._form_fields(request)
         fields = default_values(form_fields) | query_parameters(request.http_request)
-        order = await self._find_order(request, fields)
-        if order:
+        if order := await self._find_order(request, fields):
             fields |= {"supplierId": order["supplierId"], "jobId": order["jobId"] or ""}
             fill_in = bill_rows.credit_fields_from_order if _is_credit(request) else bill_rows.fields_from_order
             fields |= fill_in(order["lines"] or (), request.display)
-        if request.restored_fields:
-            return await self._render_form(request, request.restored_fields, order, notice=RESTORED_NOTICE)
-        return await self._render_form(request, fields, order)
+        return await replace(self._form, fill_in=lambda _request, _subject: fields).open(request, None)
 
-    async def record(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _record(self, form: OpenForm[None]) -> Response:
         """Record the bill, or show the form with more empty lines."""
-        fields = await self.office.read_form(request)
-        request = request.with_form_token(fields)
-        check_permission(record_bill, request.actor)
-        if fields.get("do") == "more":
-            return await self._render_form(request, fields, None)
-        form_fields, order = self._form_fields(request), None
-        try:
-            resolved = await ReferenceFields(self.office).resolve_ids(request, form_fields, fields)
-            order = await self._find_order(request, resolved)
-            bill_input = to_operation_input(form_fields, resolved, request.display) | {
-                "lines": [bill_rows.row_to_line(row, request.display) for row in bill_rows.read_bill_rows(fields)]
-            }
-            bill = await self.office.perform(request, record_bill, bill_input)
-        except Refusal as refusal:
-            return await self._render_form(request, fields, order, refusal)
+        request, form_fields = form.request, self._form_fields(form.request)
+        if form.button == "more":
+            return await self._render_form(form)
+        resolved = await ReferenceFields(self.office).resolve_ids(request, form_fields, form.fields)
+        bill_input = to_operation_input(form_fields, resolved, request.display) | {
+            "lines": [bill_rows.row_to_line(row, request.display) for row in bill_rows.read_bill_rows(form.fields)]
+        }
+        bill = await self.office.perform(request, record_bill, bill_input)
         return redirect(f"{BILLS.path_of(bill['id'])}?done={record_bill.name}")
 
-    async def change_status(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+    async def _change_status(self, form: OpenForm[PathValues]) -> Response:
         """Change the status of a bill with one button: approve it, or mark it as paid."""
-        fields = await self.office.read_form(request)
-        bill_input = {"billId": path_values["id"], "status": fields.get("status", "")}
-        await self.office.perform(request.with_form_token(fields), update_bill, bill_input, form_version(fields))
-        return redirect(f"{BILLS.path_of(path_values['id'])}?done={update_bill.name}")
+        bill_id = form.subject["id"]
+        bill_input = {"billId": bill_id, "status": form.fields.get("status", "")}
+        await self.office.perform(form.request, update_bill, bill_input, form.version)
+        return redirect(f"{BILLS.path_of(bill_id)}?done={update_bill.name}")
 
-    async def _render_form(
-        self,
-        request: OfficeRequest,
-        fields: Mapping[str, str],
-        order: RecordJson | None,
-        refusal: Refusal | None = None,
-        notice: str | None = None,
-    ) -> Response:
-        problems = refusal_variables(refusal)
+    async def _render_form(self, form: OpenForm[None]) -> Response:
+        request, fields, order = form.request, form.fields, None
+        # An order that does not exist is what the form was refused for.
+        with suppress(NotFound):
+            order = await self._find_order(request, fields)
         form_fields, field_values = await ReferenceFields(self.office).add_choices(
             request, self._form_fields(request), fields, None
         )
@@ -133,7 +118,7 @@ class BillPages:
         return self.office.render_page(
             "record_bill.html",
             request,
-            status_of(refusal),
+            form.status,
             of=BILLS_LAYOUT,
             order=order,
             credits=_is_credit(request),
@@ -141,9 +126,8 @@ class BillPages:
             fields=defaultdict(str, field_values),
             rows=[*typed_rows, *(bill_rows.blank_row() for _ in range(spare_rows))],
             rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
-            ways=order_faults(form_fields, problems.get("faults", {})),
-            notice=notice,
-            **problems,
+            ways=order_faults(form_fields, form.faults),
+            **form.variables,
         )
 
     async def _find_order(self, request: OfficeRequest, fields: Mapping[str, str]) -> RecordJson | None:

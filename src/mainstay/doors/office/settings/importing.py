@@ -14,8 +14,9 @@ from mainstay.business.importing.record_kinds import IMPORT_KINDS, ImportKind
 from mainstay.business.importing.steps import pace_for
 from mainstay.business.importing.store import RUN_ID_PREFIX, ColumnChoice, NewImport
 from mainstay.doors.http import Response
+from mainstay.doors.office.kit.form import Form, OpenForm
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest
-from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
@@ -55,9 +56,9 @@ class ImportPages:
             Route("GET", PATH, signed_in(self.show_form)),
             Route("POST", PATH, signed_in(self.receive_file)),
             Route("GET", one, signed_in(self.show)),
-            *form_routes(f"{one}/check", signed_in(self.check), one),
-            *form_routes(f"{one}/confirm", signed_in(self.confirm), one),
-            *form_routes(f"{one}/undo", signed_in(self.undo), one),
+            *Form(self.office, self._find_idle, self._check).routes(f"{one}/check", one),
+            *Form(self.office, self._find_idle, self._confirm).routes(f"{one}/confirm", one),
+            *Form(self.office, self._find_idle, self._undo).routes(f"{one}/undo", one),
         ]
 
     async def show_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
@@ -96,10 +97,9 @@ class ImportPages:
             "import_run.html", request, headers=headers, area="Settings", run=run, **variables
         )
 
-    async def check(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+    async def _check(self, form: OpenForm[ImportRun]) -> Response:
         """Check every row, with the chosen columns."""
-        fields = await self.office.read_form(request)
-        run = await self._find_idle(request, path_values)
+        request, run, fields = form.request, form.subject, form.fields
         raise_if_blocked(run.not_checkable())
         mapping, signs = _read_mapping(run, fields), _read_signs(run, fields)
         if missing := run.kind.missing_columns(mapping):
@@ -109,19 +109,15 @@ class ImportPages:
             return self.office.render_page("import_run.html", request, 422, area="Settings", run=run, **variables)
         return await self._start_work(request, run, CHECKING, ImportWork.check, ColumnChoice(mapping, signs))
 
-    async def confirm(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+    async def _confirm(self, form: OpenForm[ImportRun]) -> Response:
         """Import all rows, or those that are left after an interruption."""
-        await self.office.read_form(request)
-        run = await self._find_idle(request, path_values)
-        raise_if_blocked(run.not_importable())
-        return await self._start_work(request, run, IMPORTING, ImportWork.import_rows)
+        raise_if_blocked(form.subject.not_importable())
+        return await self._start_work(form.request, form.subject, IMPORTING, ImportWork.import_rows)
 
-    async def undo(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+    async def _undo(self, form: OpenForm[ImportRun]) -> Response:
         """Undo what was imported."""
-        await self.office.read_form(request)
-        run = await self._find_idle(request, path_values)
-        raise_if_blocked(run.not_undoable())
-        return await self._start_work(request, run, UNDOING, ImportWork.undo)
+        raise_if_blocked(form.subject.not_undoable())
+        return await self._start_work(form.request, form.subject, UNDOING, ImportWork.undo)
 
     async def _find_idle(self, request: OfficeRequest, path_values: Mapping[str, str]) -> ImportRun:
         """Return a run that is not being worked on. Raise Conflict if it is, and Forbidden without permission."""

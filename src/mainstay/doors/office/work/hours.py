@@ -1,6 +1,6 @@
 """Hours: the editable week, the timer, approval, and the list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, NamedTuple
@@ -17,7 +17,8 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import list_visits
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest, status_of
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout, button_label
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import ReferenceFields
@@ -34,20 +35,19 @@ from mainstay.doors.office.work.hours_week import (
     page_faults_of,
     read_hours_changes,
 )
-from mainstay.doors.pages.display import state_of
-from mainstay.doors.pages.door import Route, form_routes
+from mainstay.doors.pages.display import DisplaySettings, state_of
+from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat, problem_sentence
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.perform import Performer
 from mainstay.values.durations import hours_text
 from mainstay.values.message import message_of
 from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.refusal import Invalid, Refusal, Stale
+from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
 
 # The most entries of a week and the one before, and the most jobs and people to choose from.
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
@@ -186,98 +186,68 @@ class HoursPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        signed_in = self.office.require_sign_in
         return [
-            Route("GET", _WEEK, signed_in(self.show_week)),
-            Route("POST", _WEEK, signed_in(self.save_week)),
-            *form_routes(f"{_WEEK}/log", signed_in(self.log), _WEEK),
-            *form_routes("/hours/timer/start", signed_in(self.start), _WEEK),
-            *form_routes(STOP_PATH, signed_in(self.stop), _WEEK),
+            *self._form(self._save_week).routes(_WEEK),
+            *self._form(self._log).routes(f"{_WEEK}/log", _WEEK),
+            *self._form(self._start).routes("/hours/timer/start", _WEEK),
+            *self._form(self._stop).routes(STOP_PATH, _WEEK),
             *HoursApprovalPages(self.office).routes(),
             *ToBillPages(self.office).routes(),
             *RecordPages(self.office, HOURS_LAYOUT, add_variables=self._header_variables).routes(),
         ]
 
-    async def show_week(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show a week of hours, the viewer's own or another person's."""
-        address = self._read_address(request, {**query_parameters(request.http_request), **request.restored_fields})
-        return await self._render_page(request, address, request.restored_fields)
+    def _form(self, perform: Callable[[OpenForm[PathValues]], Awaitable[Response]]) -> Form[PathValues]:
+        """Return a form of the page of a week, the viewer's own or another person's."""
+        return Form(self.office, find_by_path, perform, self._render_page)
 
-    async def save_week(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _save_week(self, form: OpenForm[PathValues]) -> Response:
         """Save all typed changes, or none."""
-        fields, request, address = await self._read_form(request)
-        try:
-            job = await self._resolve_job(request, fields)
-        except Invalid as invalid:
-            return await self._render_page(request, address, fields, page_faults_of(invalid))
-        changes, faults = read_hours_changes(fields, job, None if address.own else address.person)
-        if fields.get("then") == "submit":
+        request, address = form.request, self._read_address(form)
+        job = await self._resolve_job(request, form.fields)
+        changes, faults = read_hours_changes(form.fields, job, None if address.own else address.person)
+        if form.fields.get("then") == "submit":
             changes.append(HoursChange(_SUBMIT, submit_hours, {**address.date_range, **address.person_input}))
-        if not faults:
-            faults = await self.office.visitors.runner.run_change(
-                request.actor.organisation, self._perform_all, request, changes
-            )
         if faults:
-            return await self._render_page(request, address, fields, faults)
+            raise _CellFaults(faults)
+        await self.office.visitors.runner.run_change(request.actor.organisation, self._perform_all, request, changes)
         return _redirect_to_week(address, changes[-1].operation.name if changes else "unchanged")
 
-    async def log(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _log(self, form: OpenForm[PathValues]) -> Response:
         """Log hours of one day."""
-        fields, request, address = await self._read_form(request)
-        try:
-            minutes = parse_minutes(fields.get("time", ""))
-        except ValueError as problem:
-            return await self._render_page(
-                request, address, fields, {"time": _problem_sentence("Time", problem, request)}
-            )
+        fields, display = form.fields, form.request.display
         given = {
-            "minutes": minutes,
-            "on": request.display.parse_date(fields.get("day", "")),
+            "minutes": _parse_duration("time", "Time", fields.get("time", ""), display),
+            "on": display.parse_date(fields.get("day", "")),
             "note": fields.get("note", "").strip() or None,
         }
-        return await self._perform_and_redirect(request, address, log_hours, fields, given)
+        return await self._perform_and_redirect(form, log_hours, given)
 
-    async def start(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _start(self, form: OpenForm[PathValues]) -> Response:
         """Start a timer. If the person asked to switch, the running one is stopped."""
-        fields, request, address = await self._read_form(request)
-        given = {"switch": "switch" in fields, "note": fields.get("note", "").strip() or None}
-        return await self._perform_and_redirect(request, address, start_timer, fields, given)
+        given = {"switch": "switch" in form.fields, "note": form.fields.get("note", "").strip() or None}
+        return await self._perform_and_redirect(form, start_timer, given)
 
-    async def stop(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _stop(self, form: OpenForm[PathValues]) -> Response:
         """Stop the timer."""
-        fields, request, address = await self._read_form(request)
+        fields, display = form.fields, form.request.display
         given: dict[str, object] = {
             name: text for name in ("note", "endedAt") if (text := fields.get(name, "").strip())
         }
-        given |= {"endedAt": request.display.parse_time(fields["endedAt"])} if "endedAt" in given else {}
-        try:
-            given["breakMinutes"] = parse_minutes(fields.get("break", "") or "0")
-        except ValueError as problem:
-            return await self._render_page(
-                request, address, fields, {"break": _problem_sentence("Break", problem, request)}
-            )
+        given |= {"endedAt": display.parse_time(fields["endedAt"])} if "endedAt" in given else {}
+        given["breakMinutes"] = _parse_duration("break", "Break", fields.get("break", "") or "0", display)
         # The page of an entry stops its own timer, not another one that was started since.
         given |= {"timeEntryId": fields["entry"]} if fields.get("entry") else {}
-        return await self._perform_and_redirect(request, address, stop_timer, fields, given)
+        return await self._perform_and_redirect(form, stop_timer, given)
 
     async def _perform_and_redirect(
-        self,
-        request: OfficeRequest,
-        address: _WeekAddress,
-        operation: Operation,
-        fields: dict[str, str],
-        given: Mapping[str, object],
+        self, form: OpenForm[PathValues], operation: Operation, given: Mapping[str, object]
     ) -> Response:
-        job_input = {}
-        try:
-            if "job" in fields:
-                job = await self._resolve_job(request, fields)
-                job_input = {"jobId": job} if job not in {"", NO_JOB} else {}
-            person_input = {} if "timeEntryId" in given else address.person_input
-            await self.office.perform(request, operation, {**given, **job_input, **person_input})
-        except Refusal as refusal:
-            faults = page_faults_of(refusal)
-            return await self._render_page(request, address, fields, faults, None if faults else refusal)
+        address, job_input = self._read_address(form), {}
+        if "job" in form.fields:
+            job = await self._resolve_job(form.request, form.fields)
+            job_input = {"jobId": job} if job not in {"", NO_JOB} else {}
+        person_input = {} if "timeEntryId" in given else address.person_input
+        await self.office.perform(form.request, operation, {**given, **job_input, **person_input})
         return _redirect_to_week(address, operation.name)
 
     async def _resolve_job(self, request: OfficeRequest, fields: Mapping[str, str]) -> str:
@@ -286,11 +256,8 @@ class HoursPages:
             return NO_JOB
         return (await ReferenceFields(self.office).resolve_ids(request, [_JOB_FIELD], fields)).get("job", "")
 
-    async def _read_form(self, request: OfficeRequest) -> tuple[dict[str, str], OfficeRequest, _WeekAddress]:
-        fields = await self.office.read_form(request)
-        return fields, request.with_form_token(fields), self._read_address(request, fields)
-
-    def _read_address(self, request: OfficeRequest, query: Mapping[str, str]) -> _WeekAddress:
+    def _read_address(self, form: OpenForm[PathValues]) -> _WeekAddress:
+        request, query = form.request, {**query_parameters(form.request.http_request), **form.fields}
         today = self.office.today(request)
         try:
             chosen = date.fromisoformat(query.get("on", ""))
@@ -302,14 +269,9 @@ class HoursPages:
         own_id = str(request.actor.id)
         return _WeekAddress(monday, today, person or own_id, person in {"", own_id})
 
-    async def _render_page(
-        self,
-        request: OfficeRequest,
-        address: _WeekAddress,
-        typed: Mapping[str, str] | None = None,
-        faults: Mapping[str, str] | None = None,
-        refusal: Refusal | None = None,
-    ) -> Response:
+    async def _render_page(self, form: OpenForm[PathValues]) -> Response:
+        request, address, typed, refusal = form.request, self._read_address(form), form.fields, form.refusal
+        faults = refusal.faults_by_cell if isinstance(refusal, _CellFaults) else page_faults_of(refusal)
         entries = await self._list_entries(request, address)
         jobs = await self.office.perform(request, list_jobs, {"status": "live", "limit": _JOBS})
         shown_entries = [{**one, "state": state_of(list_hours.output, one["status"])} for one in entries["data"]]
@@ -317,7 +279,7 @@ class HoursPages:
         return self.office.render_page(
             "hours_week.html",
             request,
-            422 if faults else status_of(refusal),
+            form.status,
             area="Hours",
             at=address,
             week=week,
@@ -331,14 +293,12 @@ class HoursPages:
             jobs=await self._sort_jobs(request, address, jobs["data"]),
             many_jobs=jobs["hasMore"],
             people=await self._list_people(request),
-            typed=typed or {},
-            sent=form_name_of(typed or {}),
-            wrong=faults or {},
-            marks=bool((faults or {}).keys() - {_SUBMIT}),
-            problem=refusal.text if refusal else None,
-            notice=RESTORED_NOTICE
-            if request.restored_fields and not (faults or refusal)
-            else self.office.find_notice(request),
+            typed=typed,
+            sent=form_name_of(typed),
+            wrong=faults,
+            marks=bool(faults.keys() - {_SUBMIT}),
+            problem=refusal.text if refusal and not faults else None,
+            notice=form.notice or self.office.find_notice(request),
             **await self._header_variables(request, None),
         )
 
@@ -374,42 +334,38 @@ class HoursPages:
     async def _header_variables(self, request: OfficeRequest, record: Mapping[str, Any] | None) -> dict[str, Any]:
         return {} if record else {"can_see_queue": can_see_queue(request)}
 
-    def _perform_all(self, request: OfficeRequest, changes: Sequence[HoursChange]) -> dict[str, str]:
-        """Perform all changes in one transaction. If any is refused, none is done. Return the faults by cell."""
-        try:
-            with self.office.visitors.performer.open_batch(request.actor.organisation) as performer:
-                self._perform_each(performer, request, changes)
-        except _RefusedError as refused:
-            return refused.faults
-        return {}
-
-    def _perform_each(self, performer: Performer, request: OfficeRequest, changes: Sequence[HoursChange]) -> None:
+    def _perform_all(self, request: OfficeRequest, changes: Sequence[HoursChange]) -> None:
+        """Perform all changes in one transaction. If any is refused, none is done."""
         faults: dict[str, str] = {}
-        for change in changes:
-            details = request.build_request_details(change.cell, change.version)
-            try:
-                performer.perform(change.operation, request.actor, orjson.dumps(change.given), details)
-            except Stale:
-                faults[change.cell] = "Someone else changed this. Check it, then save again."
-            except Refusal as refusal:
-                faults[change.cell] = self.office.translate_refusal(
-                    request, change.operation, change.given, refusal
-                ).text
-        if faults:
-            raise _RefusedError(faults)
+        with self.office.visitors.performer.open_batch(request.actor.organisation) as performer:
+            for change in changes:
+                details = request.build_request_details(change.cell, change.version)
+                try:
+                    performer.perform(change.operation, request.actor, orjson.dumps(change.given), details)
+                except Stale:
+                    faults[change.cell] = "Someone else changed this. Check it, then save again."
+                except Refusal as refusal:
+                    faults[change.cell] = self.office.translate_refusal(
+                        request, change.operation, change.given, refusal
+                    ).text
+            if faults:
+                raise _CellFaults(faults)
 
 
-def _problem_sentence(label: str, problem: ValueError, request: OfficeRequest) -> str:
-    """Return what is wrong with a field as a sentence."""
-    return problem_sentence(label, PageFormat(request.display).render_problem(message_of(problem)))
+class _CellFaults(Invalid):
+    """Some cells of the page are wrong, so nothing was saved."""
+
+    def __init__(self, faults_by_cell: Mapping[str, str]) -> None:
+        super().__init__([Fault(cell, problem) for cell, problem in faults_by_cell.items()])
+        self.faults_by_cell = faults_by_cell
 
 
-class _RefusedError(Exception):
-    """A change was refused, so the whole batch is rolled back."""
-
-    def __init__(self, faults: dict[str, str]) -> None:
-        super().__init__()
-        self.faults = faults
+def _parse_duration(cell: str, label: str, text: str, display: DisplaySettings) -> int:
+    try:
+        return parse_minutes(text)
+    except ValueError as problem:
+        text = PageFormat(display).render_problem(message_of(problem))
+        raise _CellFaults({cell: problem_sentence(label, text)}) from None
 
 
 def _redirect_to_week(address: _WeekAddress, done: str) -> Response:

@@ -246,7 +246,7 @@ _FORM_FIELDS = {
 _FIELD_OF_FORM = {"log": "time", "stop": "break", "switch": "switch"}
 
 
-def page_faults_of(refusal: Refusal) -> dict[str, str]:
+def page_faults_of(refusal: Refusal | None) -> dict[str, str]:
     """Return the faults by field of the page's own forms, or nothing if a fault is in another field."""
     faults = refusal.faults if isinstance(refusal, Invalid) else ()
     if any(fault.field not in _FORM_FIELDS for fault in faults):

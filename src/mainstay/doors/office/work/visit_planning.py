@@ -11,7 +11,8 @@ from mainstay.business.schedule.leave import get_time_off
 from mainstay.business.schedule.operations import list_visits, move_visit
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest, status_of
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.work.schedule_days import parse_date
 from mainstay.doors.office.work.visit_rows import (
     NOBODY,
@@ -30,7 +31,7 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
 from mainstay.values.message import message_of
-from mainstay.vocabulary.refusal import Invalid, Refusal
+from mainstay.vocabulary.refusal import Conflict, Invalid
 
 PATH = "/schedule/change"
 # The key of the notice that the schedule shows after a change.
@@ -99,49 +100,40 @@ class VisitPlanningPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of this page."""
-        signed_in = self.office.require_sign_in
-        return [Route("GET", PATH, signed_in(self.show)), Route("POST", PATH, signed_in(self.send))]
+        return Form(self.office, self._check_access, self._send, self._render_form).routes(PATH)
 
-    async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show the selected visits, each with its person and time."""
+    async def _check_access(self, request: OfficeRequest, _: PathValues) -> None:
         check_permission(plan_schedule, request.actor)
-        sheet, _is_complete = await self._read_sheet(request, request.restored_fields)
-        return await self._render_form(request, sheet, notice=RESTORED_NOTICE if request.restored_fields else None)
 
-    async def send(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+    async def _send(self, form: OpenForm[None]) -> Response:
         """Fill in the marked rows, show a preview of all changes, or perform them."""
-        check_permission(plan_schedule, request.actor)
-        fields = await self.office.read_form(request)
-        request = request.with_form_token(fields)
+        request, fields = form.request, form.fields
         sheet, is_complete = await self._read_sheet(request, fields)
         if not is_complete:
-            return await self._render_form(request, sheet, 409, problem=_VISITS_GONE)
-        button = fields.get("do", "")
-        if button in _FORM_BUTTONS:
+            raise Conflict(_VISITS_GONE)
+        if form.button in _FORM_BUTTONS:
             try:
-                filled_rows = _FORM_BUTTONS[button](sheet.rows, fields)
+                filled_rows = _FORM_BUTTONS[form.button](sheet.rows, fields)
             except ValueError as unclear:
-                problem = PageFormat(request.display).render(message_of(unclear))
-                return await self._render_form(request, sheet, 422, problem=problem)
-            return await self._render_form(request, replace(sheet, rows=filled_rows))
-        return await self._preview_or_perform(request, sheet, confirmed=fields.get("confirmed") == "yes")
+                raise Invalid([], PageFormat(request.display).render(message_of(unclear))) from None
+            return await self._render_sheet(form, replace(sheet, rows=filled_rows))
+        return await self._preview_or_perform(form, sheet, confirmed=fields.get("confirmed") == "yes")
 
-    async def _preview_or_perform(self, request: OfficeRequest, sheet: _Sheet, *, confirmed: bool) -> Response:
+    async def _preview_or_perform(self, form: OpenForm[None], sheet: _Sheet, *, confirmed: bool) -> Response:
         """Show the preview of the changes, or perform them if they are confirmed."""
+        request = form.request
         changes, rows = read_visit_changes(sheet.rows)
-        if not changes or any(row.faults for row in rows):
-            return await self._render_form(
-                request, replace(sheet, rows=rows), 422, problem=None if changes else _NO_CHANGES
-            )
+        if not changes:
+            raise Invalid([], _NO_CHANGES)
+        if any(row.faults for row in rows):
+            return await self._render_sheet(form, replace(sheet, rows=rows), 422)
         try:
             given = {"changes": changes, **({"confirmed": True} if confirmed else {})}
             answer = await self.office.perform(request, plan_schedule, given)
         except Invalid as invalid:
             rows = add_faults(rows, {fault.field: fault.problem for fault in invalid.faults})
             problem = None if any(row.faults for row in rows) else invalid.text
-            return await self._render_form(request, replace(sheet, rows=rows), 422, problem=problem)
-        except Refusal as refusal:
-            return await self._render_form(request, sheet, status_of(refusal), problem=refusal.text)
+            return await self._render_sheet(form, replace(sheet, rows=rows), 422, problem=problem)
         if confirmed:
             notice = {"notice": f"{plan_schedule.done_message} {answer['summary']}"}
             notice_key = sheet.leave["id"] if sheet.leave else NOTICE_KEY
@@ -149,13 +141,18 @@ class VisitPlanningPages:
                 sheet.return_path, [self.office.one_time_secrets.build_cookie(request.visitor, notice_key, notice)]
             )
         if answer["blockers"]:
-            return await self._render_form(request, sheet, 409, answer["blockers"])
+            return await self._render_sheet(form, sheet, 409, blockers=answer["blockers"])
         fields = {name: text for row in rows if row.changed for name, text in row.to_fields().items()}
         return self.office.render_page("planned.html", request, area="Schedule", preview=answer, fields=fields)
 
-    async def _render_form(
-        self, request: OfficeRequest, sheet: _Sheet, status: int = 200, blockers: Sequence[str] = (), **variables: Any
-    ) -> Response:
+    async def _render_form(self, form: OpenForm[None]) -> Response:
+        """Show the selected visits, each with its person and time as typed."""
+        sheet, _is_complete = await self._read_sheet(form.request, form.fields)
+        problem = form.refusal.text if form.refusal else None
+        return await self._render_sheet(form, sheet, form.status, problem=problem, notice=form.notice)
+
+    async def _render_sheet(self, form: OpenForm[None], sheet: _Sheet, status: int = 200, **variables: Any) -> Response:
+        request, variables = form.request, {"blockers": (), **variables}
         page = await self.office.perform(request, list_people, {"limit": _MAX_PEOPLE, "order": "name"})
         return self.office.render_page(
             "planning.html",
@@ -168,7 +165,6 @@ class VisitPlanningPages:
             rows=sheet.rows,
             more=sheet.has_more,
             most=_MAX_ROWS,
-            blockers=blockers,
             people=[(person["id"], person["name"]) for person in page["data"]],
             nobody=(NOBODY, "Unassigned"),
             **variables,
