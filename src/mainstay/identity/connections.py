@@ -13,7 +13,7 @@ from mainstay.identity.secrets import OAUTH_CODE, hash_secret, new_secret
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
-from mainstay.values.fields import STARTING_AFTER, make_id_validator
+from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
@@ -21,7 +21,8 @@ from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.list_queries import Visibility
 from mainstay.vocabulary.permissions import Access, Permission, Role, sql_roles_with
 from mainstay.vocabulary.refusal import Forbidden, Reason
-from mainstay.vocabulary.schemas import Input, ListInput, Output, PageResult, StoredRecord, make_states
+from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.schemas import Input, Output, StoredRecord, make_states
 
 CODE_LIFETIME = timedelta(minutes=10)
 
@@ -45,7 +46,9 @@ class ConnectionOut(Output):
 
     id: str
     client_name: str = Field(description="The app's own name for itself.")
-    person_id: str = Field(description="The person who approved it. It has their permissions.")
+    person_id: Annotated[str, RefersTo("person")] = Field(
+        description="The person who approved it. It has their permissions."
+    )
     person_name: str = Field(title="Approved by")
     person_role: Role = Field(title="Role of the approver")
     access: Access = Field(title="Approved access", description="The access that was approved.")
@@ -73,18 +76,6 @@ class ApproveConnection(Input):
     access: Access = Field(description="`read` or `write`, within the person's permissions.")
     redirect_uri: str = Field(description="Where the code is sent.")
     challenge: str = Field(description="The hash of the secret that the app will show when it exchanges the code.")
-
-
-class ListConnections(ListInput):
-    """Which connections to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("connection")] = STARTING_AFTER
-
-
-class GetConnection(Input):
-    """Which connection."""
-
-    connection_id: str = Field(description="The connection's ID.")
 
 
 class StartConnection(Input):
@@ -223,22 +214,28 @@ def start_connection(ctx: Context, _given: StartConnection, connection: Connecti
     return connection
 
 
-@operation(permission=Permission.CONNECTIONS_READ, effect=Effect.READ, doors=PEOPLE_DOORS)
-def list_connections(ctx: Context, given: ListConnections) -> PageResult[ConnectionOut]:
+list_connections = declare_list(
+    CONNECTIONS,
+    "list_connections",
     """List connected apps.
 
-    Newest first. Owners and admins see everyone's, others their own.
-    """
-    return CONNECTIONS.page(ctx, given)
+    Newest first. Owners and admins see everyone's, others their own.""",
+    Permission.CONNECTIONS_READ,
+    {},
+    doors=PEOPLE_DOORS,
+)
 
 
-@operation(permission=Permission.CONNECTIONS_READ, effect=Effect.READ, doors=PEOPLE_DOORS, on=CONNECTIONS)
-def get_connection(_ctx: Context, _given: GetConnection, connection: Connection) -> Connection:
+get_connection = declare_get(
+    CONNECTIONS,
+    "get_connection",
     """Get connected app.
 
-    Who approved it, what it may do and when it was last used.
-    """
-    return connection
+    Who approved it, what it may do and when it was last used.""",
+    Permission.CONNECTIONS_READ,
+    Annotated[str, Field(description="The connection's ID.")],
+    doors=PEOPLE_DOORS,
+)
 
 
 @operation(

@@ -14,13 +14,15 @@ from mainstay.infrastructure.database import DatabaseHandle, UniqueViolation
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
-from mainstay.values.fields import NOT_IN_FORMS, STARTING_AFTER, TextLine, make_id_validator
+from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.fields import NOT_IN_FORMS, TextLine
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permission
 from mainstay.vocabulary.refusal import Conflict, Forbidden, Reason
-from mainstay.vocabulary.schemas import Input, ListInput, Output, PageResult, RecordResult, StoredRecord, make_states
+from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.schemas import Input, Output, RecordResult, StoredRecord, make_states
 
 # People only: if a key could make keys, revoking it would not end its owner's access.
 PEOPLE_DOORS = frozenset({Door.OFFICE, Door.CLI})
@@ -36,7 +38,9 @@ class KeyOut(Output):
     id: str
     name: str
     access: Access = Field(description="`read` is read-only, `write` is read and write. Fixed at creation.")
-    person_id: str = Field(description="The person who created it. It has their permissions.")
+    person_id: Annotated[str, RefersTo("person")] = Field(
+        description="The person who created it. It has their permissions."
+    )
     person_name: str = Field(title="Created by")
     last_four: str = Field(title="Ends in")
     created_at: str
@@ -86,18 +90,6 @@ class SecretDeriver:
         words = f"{purpose} {actor.organisation} {actor.credential} {form_token}"
         digest = hmac.digest(self.secret, words.encode(), hashlib.sha256)
         return urlsafe_b64encode(digest).rstrip(b"=").decode()
-
-
-class ListKeys(ListInput):
-    """Which keys to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("key")] = STARTING_AFTER
-
-
-class GetKey(Input):
-    """Which key."""
-
-    key_id: str = Field(description="The key's ID.")
 
 
 class RevokeKey(Input):
@@ -177,22 +169,28 @@ def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
     return RecordResult(NewKeyOut, (*(created or ()), None if given.key else secret))
 
 
-@operation(permission=Permission.KEYS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
-def list_keys(ctx: Context, given: ListKeys) -> PageResult[KeyOut]:
+list_keys = declare_list(
+    KEYS,
+    "list_keys",
     """List API keys.
 
-    Newest first, including revoked ones. The keys themselves are never shown again.
-    """
-    return KEYS.page(ctx, given)
+    Newest first, including revoked ones. The keys themselves are never shown again.""",
+    Permission.KEYS_MANAGE,
+    {},
+    doors=PEOPLE_DOORS,
+)
 
 
-@operation(permission=Permission.KEYS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=KEYS)
-def get_key(_ctx: Context, _given: GetKey, key: Key) -> Key:
+get_key = declare_get(
+    KEYS,
+    "get_key",
     """Get API key.
 
-    Its name, access and last use. The key itself is never shown again.
-    """
-    return key
+    Its name, access and last use. The key itself is never shown again.""",
+    Permission.KEYS_MANAGE,
+    Annotated[str, Field(description="The key's ID.")],
+    doors=PEOPLE_DOORS,
+)
 
 
 @operation(

@@ -19,6 +19,11 @@ class Kind(RecordStore[K]):
     new: str = field(default="new", kw_only=True)
 
     @property
+    def noun(self) -> str:
+        """What an input calls one of them: the site of `site_id`."""
+        return (self.id_field or self.label).removesuffix("_id").replace("_", " ")
+
+    @property
     def title(self) -> str:
         """The title of their list."""
         return self.heading or f"{self.plural[0].upper()}{self.plural[1:]}"

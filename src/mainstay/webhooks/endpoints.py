@@ -8,13 +8,14 @@ from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.infrastructure.address_guard import AddressDenied
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Preparation, operation
-from mainstay.values.fields import STARTING_AFTER, TextLine, WebAddress, make_id_validator, omittable_field
+from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.fields import TextLine, WebAddress, omittable_field
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
-from mainstay.vocabulary.schemas import Input, IrreversibleInput, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input, IrreversibleInput
 from mainstay.webhooks import store
-from mainstay.webhooks.model import EventKinds, Webhook, WebhookOut, check_kinds
+from mainstay.webhooks.model import EventKinds, Webhook, check_kinds
 from mainstay.webhooks.store import WEBHOOKS
 
 MAX_WEBHOOKS = 10
@@ -27,18 +28,6 @@ class CreateWebhook(Input):
     url: WebAddress = Field(title="URL", description="Where events are sent: https, and reachable from the internet.")
     description: TextLine | None = Field(None, description="For your own use, e.g. Accounting.")
     events: EventKinds | None = Field(None, description=_EVENTS_DESCRIPTION)
-
-
-class ListWebhooks(ListInput):
-    """Which webhooks to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("webhook")] = STARTING_AFTER
-
-
-class GetWebhook(Input):
-    """Which webhook."""
-
-    webhook_id: str = Field(description="The webhook's ID.")
 
 
 class UpdateWebhook(Input):
@@ -108,22 +97,28 @@ def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
     return WEBHOOKS.insert(ctx, dict(given) | {"status": "active"})
 
 
-@operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
-def list_webhooks(ctx: Context, given: ListWebhooks) -> PageResult[WebhookOut]:
+list_webhooks = declare_list(
+    WEBHOOKS,
+    "list_webhooks",
     """List webhooks.
 
-    Newest first. Their secrets are never shown again.
-    """
-    return WEBHOOKS.page(ctx, given)
+    Newest first. Their secrets are never shown again.""",
+    Permission.WEBHOOKS_MANAGE,
+    {},
+    doors=PEOPLE_DOORS,
+)
 
 
-@operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=WEBHOOKS)
-def get_webhook(_ctx: Context, _given: GetWebhook, webhook: Webhook) -> Webhook:
+get_webhook = declare_get(
+    WEBHOOKS,
+    "get_webhook",
     """Get webhook.
 
-    Also one that is paused or disabled.
-    """
-    return webhook
+    Also one that is paused or disabled.""",
+    Permission.WEBHOOKS_MANAGE,
+    Annotated[str, Field(description="The webhook's ID.")],
+    doors=PEOPLE_DOORS,
+)
 
 
 @operation(

@@ -11,6 +11,7 @@ from mainstay.values.fields import InputKind
 from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import Actor, Stamp
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 # The kind of an event that is sent to test a webhook. It is about no real change and is not in the feed.
@@ -74,7 +75,7 @@ class DeliveryOut(Output):
     states = make_states(waiting="waiting", retrying="bad", sending="waiting", delivered="good", failed="bad")
 
     id: str
-    webhook_id: str
+    webhook_id: Annotated[str, RefersTo("webhook")]
     event_id: str = Field(title="Event ID")
     event_type: str
     status: DeliveryStatus

@@ -15,6 +15,7 @@ from mainstay.values.part_changes import RecordPart
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 CustomerKind = Literal["company", "individual"]
@@ -60,7 +61,7 @@ class CustomerOut(Record):
     language: Language | None = Field(description="For their documents and emails; null for the organisation's.")
     notes: Annotated[str | None, _OFFICE_ONLY] = Field(description="Office only. Hidden from field staff.")
     external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID", description="ID in another system.")
-    merged_into_id: Annotated[str | None, _OFFICE_ONLY] = Field(
+    merged_into_id: Annotated[str | None, _OFFICE_ONLY, RefersTo("customer")] = Field(
         title="Merged into", description="The customer that this one was merged into."
     )
 
@@ -72,7 +73,7 @@ class ContactOut(Record):
     office_path = "/contacts/{id}"
     states = make_states(active="good", archived="over")
 
-    customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=[_EXAMPLE_CUSTOMER])
     customer_name: str = Field(title="Customer")
     name: str = Field(examples=["Ann Boyle"])
     role: str | None = Field(description="Their role, e.g. caretaker.")
@@ -90,13 +91,13 @@ class SiteOut(Record):
     office_path = "/sites/{id}"
     states = make_states(active="good", archived="over")
 
-    customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=[_EXAMPLE_CUSTOMER])
     customer_name: str = Field(title="Customer")
     name: str
     address: Address = Field(examples=[_EXAMPLE_ADDRESS])
     time_zone: str | None = Field(description="IANA name; null for the organisation's.")
     access_notes: str | None = Field(title="Access", description="How to get in.")
-    contact_id: str | None
+    contact_id: Annotated[str | None, RefersTo("contact")]
     contact_name: str | None = Field(title="Contact")
     contact_phone: str | None = Field(title="Contact phone")
     status: ArchivableStatus

@@ -1,10 +1,10 @@
 """Operations on customers."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from mainstay.business.customers.model import Customer, CustomerKind, CustomerOut, SiteOut
+from mainstay.business.customers.model import Customer, CustomerKind, SiteOut
 from mainstay.business.customers.store import (
     CUSTOMERS,
     REFRESH_CUSTOMER_SEARCH,
@@ -12,25 +12,22 @@ from mainstay.business.customers.store import (
     insert_site,
     warn_of_duplicates,
 )
-from mainstay.business.records.model import ArchivableStatus
 from mainstay.changes.outbox import OutboxTask
 from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get, declare_list
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.fields import (
-    STARTING_AFTER,
     Email,
     Paragraph,
     Phone,
     TextLine,
     WholeNumber,
-    make_id_validator,
     omittable_field,
 )
-from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.schemas import Input, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input
 
 _Name = Annotated[TextLine, Field(description="Company or person's name.")]
 _Kind = Annotated[CustomerKind, Field(description="`company` or `individual`.")]
@@ -52,25 +49,6 @@ _Notes = Annotated[Paragraph | None, Field(description="Office only. Hidden from
 _ExternalRef = Annotated[
     TextLine | None, Field(title="External ID", description="ID in your old or accounting software. Must be unique.")
 ]
-
-
-class ListCustomers(ListInput):
-    """Which customers to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("customer")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only this status. Default: active.")
-    text: SearchText | None = Field(
-        None,
-        title="Search",
-        description="Words of the name, address, email or external ID, or a phone number.",
-    )
-    order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
-
-
-class GetCustomer(Input):
-    """Which customer."""
-
-    customer_id: str = Field(description="The customer's id.")
 
 
 class _CustomerFields(Input):
@@ -109,40 +87,32 @@ class UpdateCustomer(_CustomerFields):
     kind: _Kind = omittable_field()
 
 
-class ArchiveCustomer(Input):
-    """Which customer."""
-
-    customer_id: str = Field(description="The customer's id.")
-
-
-class RestoreCustomer(Input):
-    """Which customer."""
-
-    customer_id: str = Field(description="The customer's id.")
-
-
-@operation(permission=Permission.CUSTOMERS_READ, effect=Effect.READ, api_path="GET /customers")
-def list_customers(ctx: Context, given: ListCustomers) -> PageResult[CustomerOut]:
+list_customers = declare_list(
+    CUSTOMERS,
+    "list_customers",
     """List customers.
 
-    Find a customer, client or their phone number. Members only see the customers of their own jobs.
-    """
-    return CUSTOMERS.page(ctx, given)
-
-
-@operation(
-    permission=Permission.CUSTOMERS_READ,
-    effect=Effect.READ,
-    api_path="GET /customers/{customer_id}",
-    single_statement=True,
-    on=CUSTOMERS,
+    Find a customer, client or their phone number. Members only see the customers of their own jobs.""",
+    Permission.CUSTOMERS_READ,
+    {
+        "status": "Only this status. Default: active.",
+        "text": "Words of the name, address, email or external ID, or a phone number.",
+        "order": "`newest` first, or by `name`.",
+    },
+    api_path="GET /customers",
 )
-def get_customer(_ctx: Context, _given: GetCustomer, customer: Customer) -> Customer:
+
+
+get_customer = declare_get(
+    CUSTOMERS,
+    "get_customer",
     """Show customer.
 
-    All their details. Members only see the customers of their own jobs.
-    """
-    return customer
+    All their details. Members only see the customers of their own jobs.""",
+    Permission.CUSTOMERS_READ,
+    api_path="GET /customers/{customer_id}",
+    single_statement=True,
+)
 
 
 @operation(
@@ -191,36 +161,15 @@ def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> 
     return updated
 
 
-@operation(
-    permission=Permission.CUSTOMERS_CHANGE,
-    effect=Effect.CHANGE,
-    api_path="POST /customers/{customer_id}/archive",
-    on=CUSTOMERS,
-    blocked_by=Customer.not_archivable,
-    past_text="Customer archived",
+archive_customer, restore_customer = declare_archiving(
+    CUSTOMERS,
+    Permission.CUSTOMERS_CHANGE,
+    "/customers",
+    ArchivingStep("Hides them from lists and prevents new work for them; their records stay.", Customer.not_archivable),
+    ArchivingStep(
+        "Brings an archived customer back: they are listed again and can get new work.", Customer.not_restorable
+    ),
 )
-def archive_customer(ctx: Context, _given: ArchiveCustomer, customer: Customer) -> Customer:
-    """Archive customer.
-
-    Hides them from lists and prevents new work for them; their records stay.
-    """
-    return CUSTOMERS.save(ctx, customer, {"status": "archived"})
-
-
-@operation(
-    permission=Permission.CUSTOMERS_CHANGE,
-    effect=Effect.CHANGE,
-    api_path="POST /customers/{customer_id}/restore",
-    on=CUSTOMERS,
-    blocked_by=Customer.not_restorable,
-    past_text="Customer restored",
-)
-def restore_customer(ctx: Context, _given: RestoreCustomer, customer: Customer) -> Customer:
-    """Restore customer.
-
-    Brings an archived customer back: they are listed again and can get new work.
-    """
-    return CUSTOMERS.save(ctx, customer, {"status": "active"})
 
 
 OPERATIONS = (list_customers, get_customer, create_customer, update_customer, archive_customer, restore_customer)

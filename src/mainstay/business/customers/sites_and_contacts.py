@@ -6,10 +6,8 @@ from pydantic import Field
 
 from mainstay.business.customers.model import (
     Contact,
-    ContactOut,
     Receives,
     Site,
-    SiteOut,
     choose_site_name,
 )
 from mainstay.business.customers.store import CONTACTS, CUSTOMERS, REFRESH_CUSTOMER_SEARCH, SITES, check_external_ref
@@ -17,9 +15,9 @@ from mainstay.business.records.model import ArchivableStatus
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.address import Address
 from mainstay.values.fields import (
-    STARTING_AFTER,
     DefaultValue,
     Email,
     Paragraph,
@@ -30,30 +28,14 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.message import Message
-from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, raise_if_blocked
-from mainstay.vocabulary.schemas import Input, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input
 
 _OptionalCustomerId = Annotated[str | None, make_id_validator("customer")]
 _CustomerId = Annotated[str, make_id_validator("customer")]
 _Status = Annotated[ArchivableStatus, DefaultValue("active")]
-
-
-class ListSites(ListInput):
-    """Which sites to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("site")] = STARTING_AFTER
-    customer_id: _OptionalCustomerId = Field(None, title="Customer", description="Only the sites of this customer.")
-    status: ArchivableStatus | None = Field(None, description="Only this status. Default: active.")
-    text: SearchText | None = Field(None, title="Search", description="Words of the name, address or customer.")
-
-
-class GetSite(Input):
-    """Which site."""
-
-    site_id: str = Field(description="The site's id.")
 
 
 class SaveSite(Input):
@@ -76,21 +58,6 @@ class SaveSite(Input):
     )
 
 
-class ListContacts(ListInput):
-    """Which contacts to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("contact")] = STARTING_AFTER
-    customer_id: _OptionalCustomerId = Field(None, title="Customer", description="Only the contacts of this customer.")
-    status: ArchivableStatus | None = Field(None, description="Only this status. Default: active.")
-    text: SearchText | None = Field(None, title="Search", description="Name, customer, email or phone.")
-
-
-class GetContact(Input):
-    """Which contact."""
-
-    contact_id: str = Field(description="The contact's id.")
-
-
 class SaveContact(Input):
     """A new contact of a customer or, with its id, the fields to change; null clears."""
 
@@ -109,30 +76,34 @@ class SaveContact(Input):
     )
 
 
-@operation(permission=Permission.SITES_READ, effect=Effect.READ, api_path="GET /sites")
-def list_sites(ctx: Context, given: ListSites) -> PageResult[SiteOut]:
+list_sites = declare_list(
+    SITES,
+    "list_sites",
     """List sites.
 
     The addresses where work is done. Members see the sites of customers they work for, subcontractors those of their
-    own jobs.
-    """
-    return SITES.page(ctx, given)
-
-
-@operation(
-    permission=Permission.SITES_READ,
-    effect=Effect.READ,
-    api_path="GET /sites/{site_id}",
-    single_statement=True,
-    on=SITES,
-    doors=API_AND_OFFICE,
+    own jobs.""",
+    Permission.SITES_READ,
+    {
+        "customer_id": "Only the sites of this customer.",
+        "status": "Only this status. Default: active.",
+        "text": "Words of the name, address or customer.",
+    },
+    api_path="GET /sites",
 )
-def get_site(_ctx: Context, _given: GetSite, site: Site) -> Site:
+
+
+get_site = declare_get(
+    SITES,
+    "get_site",
     """Show site.
 
-    Its address, how to get in, and the contact there.
-    """
-    return site
+    Its address, how to get in, and the contact there.""",
+    Permission.SITES_READ,
+    api_path="GET /sites/{site_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(
@@ -168,30 +139,34 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
     return updated
 
 
-@operation(permission=Permission.SITES_READ, effect=Effect.READ, api_path="GET /contacts")
-def list_contacts(ctx: Context, given: ListContacts) -> PageResult[ContactOut]:
+list_contacts = declare_list(
+    CONTACTS,
+    "list_contacts",
     """List contacts.
 
     The people to speak to. Members see the contacts of customers they work for, subcontractors those of their own
-    jobs.
-    """
-    return CONTACTS.page(ctx, given)
-
-
-@operation(
-    permission=Permission.SITES_READ,
-    effect=Effect.READ,
-    api_path="GET /contacts/{contact_id}",
-    single_statement=True,
-    on=CONTACTS,
-    doors=API_AND_OFFICE,
+    jobs.""",
+    Permission.SITES_READ,
+    {
+        "customer_id": "Only the contacts of this customer.",
+        "status": "Only this status. Default: active.",
+        "text": "Name, customer, email or phone.",
+    },
+    api_path="GET /contacts",
 )
-def get_contact(_ctx: Context, _given: GetContact, contact: Contact) -> Contact:
+
+
+get_contact = declare_get(
+    CONTACTS,
+    "get_contact",
     """Show contact.
 
-    Who they are, their customer, and how to reach them.
-    """
-    return contact
+    Who they are, their customer, and how to reach them.""",
+    Permission.SITES_READ,
+    api_path="GET /contacts/{contact_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

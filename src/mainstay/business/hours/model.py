@@ -15,6 +15,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import PriceText
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 EntryStatus = Literal["running", "draft", "submitted", "approved", "rejected"]
@@ -50,7 +51,7 @@ class TimeEntryOut(Record):
     office_path = "/hours/{id}"
     states = make_states(running="good", draft="waiting", submitted="waiting", approved="good", rejected="bad")
 
-    person_id: str
+    person_id: Annotated[str, RefersTo("person")]
     person_name: str = Field(title="Person", examples=["Tom Ashworth"])
     status: EntryStatus
     on: str = Field(
@@ -60,10 +61,10 @@ class TimeEntryOut(Record):
     started_at: str | None = Field(json_schema_extra={"format": "date-time"})
     ended_at: str | None = Field(json_schema_extra={"format": "date-time"})
     break_minutes: int = Field(title="Break")
-    job_id: str | None
+    job_id: Annotated[str | None, RefersTo("job")]
     job_number: str | None = Field(title="Job", examples=["J-1042"])
     job_title: str | None = Field(title="Job title", examples=["Replace the boiler"])
-    visit_id: str | None
+    visit_id: Annotated[str | None, RefersTo("visit")]
     note: str | None
     review_note: str | None = Field(title="Reason for rejection", description="Given when it was rejected.")
     billable: Annotated[bool | None, _OFFICE_ONLY] = Field(description="Whether the customer is billed for it.")

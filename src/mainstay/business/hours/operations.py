@@ -28,6 +28,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     NOT_IN_FORMS,
     STARTING_AFTER,
@@ -59,12 +60,6 @@ class ListHours(ListInput):
     from_: Day | None = Field(None, alias="from", title="From", description="Only hours on or after this date.")
     until: LastDay | None = Field(None, description="Only hours on or before this date.")
     order: Literal["newest", "oldest"] = Field("newest", description="By date: `newest` or `oldest` first.")
-
-
-class GetTimeEntry(Input):
-    """Which entry."""
-
-    time_entry_id: _EntryId
 
 
 class LogHours(Input):
@@ -118,20 +113,18 @@ def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
     return TIME_ENTRIES.page(ctx, given, "time_entry.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)
 
 
-@operation(
-    permission=Permission.HOURS_READ,
-    effect=Effect.READ,
-    api_path="GET /hours/{time_entry_id}",
-    single_statement=True,
-    on=TIME_ENTRIES,
-    doors=API_AND_OFFICE,
-)
-def get_time_entry(_ctx: Context, _given: GetTimeEntry, entry: TimeEntry) -> TimeEntry:
+get_time_entry = declare_get(
+    TIME_ENTRIES,
+    "get_time_entry",
     """Show hours.
 
-    One time entry: the hours of one person on one job.
-    """
-    return entry
+    One time entry: the hours of one person on one job.""",
+    Permission.HOURS_READ,
+    _EntryId,
+    api_path="GET /hours/{time_entry_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

@@ -24,6 +24,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 # A `final` invoice deducts the deposit and progress invoices before it.
@@ -74,11 +75,11 @@ class ListedInvoiceOut(Record):
     kind: InvoiceKind = Field(examples=["standard"])
     title: str | None = Field(examples=["Replace the boiler"])
     status: InvoiceStatus = Field(description="`sent`: issued and not overdue.", examples=["sent"])
-    customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER_ID])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=[_EXAMPLE_CUSTOMER_ID])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
-    job_id: str | None = Field(examples=[_EXAMPLE_JOB_ID])
+    job_id: Annotated[str | None, RefersTo("job")] = Field(examples=[_EXAMPLE_JOB_ID])
     job_number: str | None = Field(title="Job", examples=["J-1042"])
-    quote_id: str | None = Field(examples=[None])
+    quote_id: Annotated[str | None, RefersTo("quote")] = Field(examples=[None])
     currency: str = Field(examples=["GBP"])
     net: MoneyText = Field(description="Without tax.", examples=["1200.00"])
     tax: MoneyText = Field(examples=["240.00"])
@@ -113,7 +114,7 @@ class InvoiceOut(ListedInvoiceOut):
     """An invoice."""
 
     quote_number: str | None = Field(title="Quote", examples=[None])
-    site_id: str | None = Field(examples=[None])
+    site_id: Annotated[str | None, RefersTo("site")] = Field(examples=[None])
     site_name: str | None = Field(title="Site", examples=[None])
     supplied_from: str | None = Field(
         description="The date of supply, or the first day of its period.",

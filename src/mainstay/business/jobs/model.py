@@ -12,6 +12,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission, RequiresPermissionForValues
 from mainstay.vocabulary.record_json import PriceText
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 JobStatus = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"]
@@ -103,14 +104,14 @@ class JobOut(Record):
         title="Next step", description="What to do next.", examples=["Plan a visit"]
     )
     priority: Priority = Field(examples=["normal"])
-    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
-    site_id: str | None = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9K1N3P"])
+    site_id: Annotated[str | None, RefersTo("site")] = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9K1N3P"])
     site_name: str | None = Field(title="Site", examples=["2 Weir Lane"])
     site_address: Address | None = Field(title="Work address", examples=[_EXAMPLE_ADDRESS])
     description: str | None = Field(examples=["The key is with the neighbour."])
     due_on: str | None = Field(title="Due date", examples=["2026-11-27"], json_schema_extra={"format": "date"})
-    lead_person_id: str | None = Field(examples=[_EXAMPLE_PERSON])
+    lead_person_id: Annotated[str | None, RefersTo("person")] = Field(examples=[_EXAMPLE_PERSON])
     lead_person_name: str | None = Field(title="Lead", examples=["Tom Ashworth"])
     assigned: list[str] = Field(
         title="Team", description="The ids of the people who work on it.", examples=[[_EXAMPLE_PERSON]]
@@ -129,7 +130,7 @@ class JobOut(Record):
         description="The agreed or estimated price.", examples=["1200.00"]
     )
     customer_order_number: Annotated[str | None, _OFFICE_ONLY] = Field(title="Customer's order number", examples=[None])
-    quote_id: Annotated[str | None, _OFFICE_ONLY] = Field(examples=[None])
+    quote_id: Annotated[str | None, _OFFICE_ONLY, RefersTo("quote")] = Field(examples=[None])
     cancel_reason: str | None = Field(examples=[None])
     external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID", examples=[None])
 

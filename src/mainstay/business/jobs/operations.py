@@ -16,6 +16,7 @@ from mainstay.business.records.store import write_note
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     STARTING_AFTER,
     WITHOUT_DUPLICATES,
@@ -101,12 +102,6 @@ class ListJobs(ListInput):
         return "due" if self.due_before else None
 
 
-class GetJob(Input):
-    """Which job."""
-
-    job_id: _JobId
-
-
 class CreateJob(Input):
     """The work, and the customer."""
 
@@ -167,15 +162,17 @@ def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
     return JOBS.page(ctx, given)
 
 
-@operation(
-    permission=Permission.JOBS_READ, effect=Effect.READ, api_path="GET /jobs/{job_id}", single_statement=True, on=JOBS
-)
-def get_job(_ctx: Context, _given: GetJob, job: Job) -> Job:
+get_job = declare_get(
+    JOBS,
+    "get_job",
     """Show job.
 
-    By its id or number.
-    """
-    return job
+    By its id or number.""",
+    Permission.JOBS_READ,
+    _JobId,
+    api_path="GET /jobs/{job_id}",
+    single_statement=True,
+)
 
 
 @operation(

@@ -11,6 +11,7 @@ from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
@@ -48,12 +49,6 @@ class ListFailedWork(ListInput):
     """Which failed tasks to list."""
 
     starting_after: Annotated[str | None, make_id_validator(TASK_PREFIX, "a task")] = STARTING_AFTER
-
-
-class GetWork(Input):
-    """Which task."""
-
-    work_id: str = Field(title="Task", description="The task's ID.")
 
 
 class RetryWork(Input):
@@ -113,13 +108,16 @@ def list_failed_work(ctx: Context, given: ListFailedWork) -> PageResult[WorkOut]
     return BACKGROUND_TASKS.page(ctx, given)
 
 
-@operation(permission=Permission.ORGANISATION_CHANGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=BACKGROUND_TASKS)
-def get_work(_ctx: Context, _given: GetWork, task: BackgroundTask) -> BackgroundTask:
+get_work = declare_get(
+    BACKGROUND_TASKS,
+    "get_work",
     """Get failed task.
 
-    What it does, and why it failed.
-    """
-    return task
+    What it does, and why it failed.""",
+    Permission.ORGANISATION_CHANGE,
+    Annotated[str, Field(title="Task", description="The task's ID.")],
+    doors=PEOPLE_DOORS,
+)
 
 
 @operation(

@@ -11,6 +11,7 @@ from mainstay.business.organisation.store import ORGANISATION, RECALCULATE_DAYS,
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.bank import Bank
 from mainstay.values.fields import Country, Currency, Email, Phone, TextLine, TimeZone, omittable_field
@@ -20,10 +21,6 @@ from mainstay.vocabulary.merging import merge_parts
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import Input
-
-
-class GetOrganisation(Input):
-    """Nothing: the credential decides which organisation."""
 
 
 class UpdateOrganisation(UpdateSettings):
@@ -51,20 +48,17 @@ class ChangeSubscription(Input):
     status: Literal["active", "inactive"] = Field(description="`inactive` makes all records read-only.")
 
 
-@operation(
-    permission=Permission.ORGANISATION_READ,
-    effect=Effect.READ,
-    api_path="GET /organisation",
-    single_statement=True,
-    on=ORGANISATION,
-)
-def get_organisation(_ctx: Context, _given: GetOrganisation, organisation: Organisation) -> Organisation:
+get_organisation = declare_get(
+    ORGANISATION,
+    "get_organisation",
     """Get organisation.
 
     Its name, address, currency, time zone and whether its subscription is active. The quickest check that a credential
-    works.
-    """
-    return organisation
+    works.""",
+    Permission.ORGANISATION_READ,
+    api_path="GET /organisation",
+    single_statement=True,
+)
 
 
 @operation(

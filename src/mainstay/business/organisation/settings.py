@@ -16,6 +16,7 @@ from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import Paragraph, StoredDay, WholeNumber, omittable_field
 from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
@@ -129,10 +130,6 @@ SETTINGS = Kind(
 )
 
 
-class GetSettings(Input):
-    """Nothing: the credential decides whose."""
-
-
 class UpdateSettings(Input):
     """What to change; null clears."""
 
@@ -177,19 +174,17 @@ class UpdateSettings(Input):
     )
 
 
-@operation(
-    permission=Permission.SETTINGS_READ,
-    effect=Effect.READ,
-    api_path="GET /settings",
-    single_statement=True,
-    on=SETTINGS,
-)
-def get_settings(_ctx: Context, _given: GetSettings, settings: SettingsRecord) -> SettingsRecord:
+get_settings = declare_get(
+    SETTINGS,
+    "get_settings",
     """Get settings.
 
-    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices and emails.
-    """
-    return settings
+    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices and
+    emails.""",
+    Permission.SETTINGS_READ,
+    api_path="GET /settings",
+    single_statement=True,
+)
 
 
 @operation(

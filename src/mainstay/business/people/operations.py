@@ -1,34 +1,32 @@
 """Operations on people."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.events import PersonInvited, PersonUpdated
-from mainstay.business.people.model import MeOut, Person, PersonExists, PersonOut, PersonStatus, check_role_rank
+from mainstay.business.people.model import MeOut, Person, PersonExists, check_role_rank
 from mainstay.business.people.store import PEOPLE, check_sign_in_is_free, find_by_email, find_existing_person
 from mainstay.business.people.working_hours import check_not_empty
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import (
-    STARTING_AFTER,
     WITHOUT_DUPLICATES,
     Colour,
     Email,
     HourlyRate,
     Phone,
     TextLine,
-    make_id_validator,
     omittable_field,
 )
 from mainstay.values.message import Message
-from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import Named
 from mainstay.vocabulary.permissions import AssignableRole, Permission, RequiresPermission, Role
 from mainstay.vocabulary.refusal import Conflict, NotFound
-from mainstay.vocabulary.schemas import Input, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input
 
 # Fields shared by invitations and changes.
 _Skills = Annotated[
@@ -51,26 +49,6 @@ _PEOPLE_CHANGE = RequiresPermission(Permission.PEOPLE_CHANGE)
 
 class GetMe(Input):
     """Nothing: the credential identifies you."""
-
-
-class ListPeople(ListInput):
-    """Which people to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("person")] = STARTING_AFTER
-    status: PersonStatus | None = Field(None, description="Only this status. Default: everyone who has not left.")
-    role: Role | None = Field(None, description="Only people with this role.")
-    text: SearchText | None = Field(
-        None,
-        title="Search",
-        description="Name, email, skill or company, or the first letters of it, or a phone number.",
-    )
-    order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
-
-
-class GetPerson(Input):
-    """Which person."""
-
-    person_id: str = Field(description="The person's id.")
 
 
 class InvitePerson(Input):
@@ -132,28 +110,33 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
     )
 
 
-@operation(permission=Permission.PEOPLE_READ, effect=Effect.READ, api_path="GET /people")
-def list_people(ctx: Context, given: ListPeople) -> PageResult[PersonOut]:
+list_people = declare_list(
+    PEOPLE,
+    "list_people",
     """List people.
 
-    The team: staff and subcontractors. People who have left are only included with the status `left`.
-    """
-    return PEOPLE.page(ctx, given)
-
-
-@operation(
-    permission=Permission.ME_READ,
-    effect=Effect.READ,
-    api_path="GET /people/{person_id}",
-    single_statement=True,
-    on=PEOPLE,
+    The team: staff and subcontractors. People who have left are only included with the status `left`.""",
+    Permission.PEOPLE_READ,
+    {
+        "status": "Only this status. Default: everyone who has not left.",
+        "role": "Only people with this role.",
+        "text": "Name, email, skill or company, or the first letters of it, or a phone number.",
+        "order": "`newest` first, or by `name`.",
+    },
+    api_path="GET /people",
 )
-def get_person(_ctx: Context, _given: GetPerson, person: Person) -> Person:
+
+
+get_person = declare_get(
+    PEOPLE,
+    "get_person",
     """Show person.
 
-    Also someone who has left. People who may not see others can only see themselves.
-    """
-    return person
+    Also someone who has left. People who may not see others can only see themselves.""",
+    Permission.ME_READ,
+    api_path="GET /people/{person_id}",
+    single_statement=True,
+)
 
 
 @operation(

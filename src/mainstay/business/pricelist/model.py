@@ -17,6 +17,7 @@ from mainstay.values.totals import Rate, round_fraction
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import PriceText
 from mainstay.vocabulary.refusal import Fault, Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 ItemKind = Literal["labour", "material", "service", "fee"]
@@ -135,9 +136,11 @@ class PriceItemOut(Record):
     from_parts: list[FromParts] = Field(
         title="Priced by its parts", description="The prices that a kit adds up from its parts."
     )
-    tax_rate_id: str | None = Field(description="Null for your default rate.", examples=[_EXAMPLE_RATE])
+    tax_rate_id: Annotated[str | None, RefersTo("tax")] = Field(
+        description="Null for your default rate.", examples=[_EXAMPLE_RATE]
+    )
     tax_rate_name: str | None = Field(title="Tax", examples=["VAT 20 %"])
-    supplier_id: Annotated[str | None, _COSTS_READ] = Field(examples=[None])
+    supplier_id: Annotated[str | None, _COSTS_READ, RefersTo("supplier")] = Field(examples=[None])
     supplier_name: Annotated[str | None, _COSTS_READ] = Field(title="Supplier", examples=[None])
     components: list[ShownKitPart] = Field(
         title="Parts",

@@ -1,7 +1,7 @@
 """Operations on the items of the price list."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -11,7 +11,6 @@ from mainstay.business.pricelist.model import (
     KitItem,
     KitPart,
     PriceItem,
-    PriceItemOut,
     find_part_faults,
     has_valid_total,
 )
@@ -27,8 +26,8 @@ from mainstay.business.pricelist.store import (
 from mainstay.business.records.model import ArchivableStatus
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import (
-    STARTING_AFTER,
     DefaultValue,
     Paragraph,
     Price,
@@ -37,32 +36,12 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.message import Message
-from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import API_AND_OFFICE
-from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, NotFound, Reason, raise_if_blocked
-from mainstay.vocabulary.schemas import Input, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input
 
 _MAX_PARTS = 50
-
-
-class ListPriceItems(ListInput):
-    """The items to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("item")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only items with this status. Default: active.")
-    kind: ItemKind | None = Field(None, description="Only items of this kind.")
-    supplier_id: Annotated[str | None, make_id_validator("supplier"), RequiresPermission(Permission.COSTS_READ)] = (
-        Field(None, title="Supplier", description="Only items from this supplier.")
-    )
-    text: SearchText | None = Field(None, title="Search", description="Words in the code, name or description.")
-    order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
-
-
-class GetPriceItem(Input):
-    """The item."""
-
-    item_id: str = Field(description="The item's id or code.")
 
 
 class SavePriceItem(Input):
@@ -98,29 +77,36 @@ class SavePriceItem(Input):
     )
 
 
-@operation(permission=Permission.PRICE_LIST_READ, effect=Effect.READ, api_path="GET /price-items")
-def list_price_items(ctx: Context, given: ListPriceItems) -> PageResult[PriceItemOut]:
+list_price_items = declare_list(
+    ITEMS,
+    "list_price_items",
     """List price list items.
 
-    Labour, materials, services, fees and kits, with their prices. Members see prices only if the settings allow it.
-    """
-    return ITEMS.page(ctx, given)
-
-
-@operation(
-    permission=Permission.PRICE_LIST_READ,
-    effect=Effect.READ,
-    api_path="GET /price-items/{item_id}",
-    single_statement=True,
-    on=ITEMS,
-    doors=API_AND_OFFICE,
+    Labour, materials, services, fees and kits, with their prices. Members see prices only if the settings allow it.""",
+    Permission.PRICE_LIST_READ,
+    {
+        "status": "Only items with this status. Default: active.",
+        "kind": "Only items of this kind.",
+        "supplier_id": "Only items from this supplier.",
+        "text": "Words in the code, name or description.",
+        "order": "`newest` first, or by `name`.",
+    },
+    api_path="GET /price-items",
 )
-def get_price_item(_ctx: Context, _given: GetPriceItem, item: PriceItem) -> PriceItem:
+
+
+get_price_item = declare_get(
+    ITEMS,
+    "get_price_item",
     """Get price list item.
 
-    With its price and cost, and the parts of a kit.
-    """
-    return item
+    With its price and cost, and the parts of a kit.""",
+    Permission.PRICE_LIST_READ,
+    Annotated[str, Field(description="The item's id or code.")],
+    api_path="GET /price-items/{item_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

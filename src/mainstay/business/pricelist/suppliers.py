@@ -1,20 +1,20 @@
 """Operations on suppliers."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from mainstay.business.customers.store import check_external_ref
-from mainstay.business.pricelist.model import Supplier, SupplierOut
+from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import REFRESH_SUPPLIER_SEARCH, SUPPLIERS
 from mainstay.business.records.model import ArchivableStatus
 from mainstay.changes.outbox import OutboxTask
 from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.address import Address
 from mainstay.values.fields import (
-    STARTING_AFTER,
     DefaultValue,
     Email,
     Paragraph,
@@ -24,27 +24,9 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
-from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.schemas import Input, ListInput, PageResult
-
-
-class ListSuppliers(ListInput):
-    """The suppliers to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("supplier")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only suppliers with this status. Default: active.")
-    text: SearchText | None = Field(
-        None, title="Search", description="Words in the name, email, phone or account number."
-    )
-    order: Literal["newest", "name"] = Field("newest", description="`newest` first, or by `name`.")
-
-
-class GetSupplier(Input):
-    """The supplier."""
-
-    supplier_id: str = Field(description="The supplier's id.")
+from mainstay.vocabulary.schemas import Input
 
 
 class SaveSupplier(Input):
@@ -72,29 +54,33 @@ class SaveSupplier(Input):
     )
 
 
-@operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, api_path="GET /suppliers")
-def list_suppliers(ctx: Context, given: ListSuppliers) -> PageResult[SupplierOut]:
+list_suppliers = declare_list(
+    SUPPLIERS,
+    "list_suppliers",
     """List suppliers.
 
-    Merchants and others you buy from.
-    """
-    return SUPPLIERS.page(ctx, given)
-
-
-@operation(
-    permission=Permission.PURCHASING_READ,
-    effect=Effect.READ,
-    api_path="GET /suppliers/{supplier_id}",
-    single_statement=True,
-    on=SUPPLIERS,
-    doors=API_AND_OFFICE,
+    Merchants and others you buy from.""",
+    Permission.PURCHASING_READ,
+    {
+        "status": "Only suppliers with this status. Default: active.",
+        "text": "Words in the name, email, phone or account number.",
+        "order": "`newest` first, or by `name`.",
+    },
+    api_path="GET /suppliers",
 )
-def get_supplier(_ctx: Context, _given: GetSupplier, supplier: Supplier) -> Supplier:
+
+
+get_supplier = declare_get(
+    SUPPLIERS,
+    "get_supplier",
     """Get supplier.
 
-    With contact details and your account number.
-    """
-    return supplier
+    With contact details and your account number.""",
+    Permission.PURCHASING_READ,
+    api_path="GET /suppliers/{supplier_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

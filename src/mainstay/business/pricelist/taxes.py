@@ -7,7 +7,6 @@ from pydantic import Field
 from mainstay.business.pricelist.model import (
     TaxPart,
     TaxRate,
-    TaxRateOut,
     find_tax_faults,
 )
 from mainstay.business.pricelist.store import TAX_RATES, set_usual_rate
@@ -15,27 +14,15 @@ from mainstay.business.records.model import ArchivableStatus
 from mainstay.documents.snapshot import TaxCategory
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.values.fields import STARTING_AFTER, DefaultValue, TextLine, make_id_validator, omittable_field
+from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.fields import DefaultValue, TextLine, make_id_validator, omittable_field
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
-from mainstay.vocabulary.schemas import Input, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input
 
 _MAX_TAXES = 4
-
-
-class ListTaxRates(ListInput):
-    """The rates to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("tax", "a tax rate")] = STARTING_AFTER
-    status: ArchivableStatus | None = Field(None, description="Only rates with this status. Default: active.")
-
-
-class GetTaxRate(Input):
-    """The rate."""
-
-    tax_rate_id: str = Field(description="The rate's id.")
 
 
 class SaveTaxRate(Input):
@@ -61,29 +48,32 @@ class SaveTaxRate(Input):
     )
 
 
-@operation(permission=Permission.SETTINGS_READ, effect=Effect.READ, api_path="GET /tax-rates")
-def list_tax_rates(ctx: Context, given: ListTaxRates) -> PageResult[TaxRateOut]:
+list_tax_rates = declare_list(
+    TAX_RATES,
+    "list_tax_rates",
     """List tax rates.
 
-    The VAT or sales tax rates for quotes and invoices, and which is the default.
-    """
-    return TAX_RATES.page(ctx, given)
-
-
-@operation(
-    permission=Permission.SETTINGS_READ,
-    effect=Effect.READ,
-    api_path="GET /tax-rates/{tax_rate_id}",
-    single_statement=True,
-    on=TAX_RATES,
-    doors=API_AND_OFFICE,
+    The VAT or sales tax rates for quotes and invoices, and which is the default.""",
+    Permission.SETTINGS_READ,
+    {
+        "status": "Only rates with this status. Default: active.",
+    },
+    api_path="GET /tax-rates",
 )
-def get_tax_rate(_ctx: Context, _given: GetTaxRate, rate: TaxRate) -> TaxRate:
+
+
+get_tax_rate = declare_get(
+    TAX_RATES,
+    "get_tax_rate",
     """Get tax rate.
 
-    With its taxes and its category.
-    """
-    return rate
+    With its taxes and its category.""",
+    Permission.SETTINGS_READ,
+    Annotated[str, Field(description="The rate's id.")],
+    api_path="GET /tax-rates/{tax_rate_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

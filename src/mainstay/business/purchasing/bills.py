@@ -30,6 +30,7 @@ from mainstay.business.purchasing.model import Bill, BillStatus, BillTargetStatu
 from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -85,12 +86,6 @@ class ListBills(ListInput):
     def fixed_order(self) -> str | None:
         """Return the order that fits a filter by date."""
         return "dated" if self.from_ or self.until else None
-
-
-class GetBill(Input):
-    """Which bill."""
-
-    bill_id: _BillId
 
 
 class RecordBill(Input):
@@ -150,19 +145,17 @@ def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
     return LISTED_BILLS.page(ctx, given, where, job=job, purchase_order=order)
 
 
-@operation(
-    permission=Permission.PURCHASING_READ,
-    effect=Effect.READ,
-    api_path="GET /bills/{bill_id}",
-    single_statement=True,
-    on=BILLS,
-)
-def get_bill(_ctx: Context, _given: GetBill, bill: Bill) -> Bill:
+get_bill = declare_get(
+    BILLS,
+    "get_bill",
     """Get supplier bill.
 
-    A supplier's bill with its lines, prices and tax, the job, and whether it is paid.
-    """
-    return bill
+    A supplier's bill with its lines, prices and tax, the job, and whether it is paid.""",
+    Permission.PURCHASING_READ,
+    _BillId,
+    api_path="GET /bills/{bill_id}",
+    single_statement=True,
+)
 
 
 @operation(

@@ -24,6 +24,7 @@ from mainstay.vocabulary.actor import Actor, Stamp
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import MoneyText, PriceText
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 OrderStatus = Literal["draft", "sent", "partReceived", "received", "partBilled", "billed", "closed", "cancelled"]
@@ -105,9 +106,9 @@ class ListedOrderOut(Record):
     status: OrderStatus = Field(
         description="Once sent, it follows from what was received and billed.", examples=["sent"]
     )
-    supplier_id: str = Field(examples=[EXAMPLE_SUPPLIER_ID])
+    supplier_id: Annotated[str, RefersTo("supplier")] = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])
-    job_id: str | None = Field(examples=[None])
+    job_id: Annotated[str | None, RefersTo("job")] = Field(examples=[None])
     job_number: str | None = Field(title="Job", examples=[None])
     job_title: str | None = Field(title="Job's title", examples=[None])
     deliver_to: DeliverTo = Field(title="Delivery", examples=["office"])
@@ -123,7 +124,7 @@ class ListedOrderOut(Record):
 class OrderOut(ListedOrderOut):
     """A purchase order."""
 
-    site_id: str | None = Field(examples=[None])
+    site_id: Annotated[str | None, RefersTo("site")] = Field(examples=[None])
     site_name: str | None = Field(title="Work address", examples=[None])
     goods: list[Goods] = Field(
         description="What was ordered, and how much of it was received.", examples=[[_EXAMPLE_GOODS]]
@@ -334,13 +335,13 @@ class ListedBillOut(Record):
     office_path = "/purchasing/bills/{id}"
     states = make_states(draft="waiting", approved="waiting", paid="good", void="over")
 
-    supplier_id: str = Field(examples=[EXAMPLE_SUPPLIER_ID])
+    supplier_id: Annotated[str, RefersTo("supplier")] = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])
     supplier_number: str = Field(title="Bill number", description="The supplier's number.", examples=["2026-4711"])
     status: BillStatus = Field(examples=["draft"])
-    purchase_order_id: str | None = Field(examples=[None])
+    purchase_order_id: Annotated[str | None, RefersTo("po")] = Field(examples=[None])
     purchase_order_number: str | None = Field(title="Order", examples=[None])
-    job_id: str | None = Field(examples=[None])
+    job_id: Annotated[str | None, RefersTo("job")] = Field(examples=[None])
     job_number: str | None = Field(title="Job", examples=[None])
     on: str = Field(title="Bill date", examples=["2026-11-16"], json_schema_extra=_DATE)
     due_on: str | None = Field(title="Due date", examples=["2026-12-16"], json_schema_extra=_DATE)

@@ -30,6 +30,7 @@ from mainstay.business.purchasing.model import TO_OFFICE, DeliverTo, ListedOrder
 from mainstay.business.purchasing.store import LISTED_ORDERS, ORDERS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     STARTING_AFTER,
     Paragraph,
@@ -69,12 +70,6 @@ class ListPurchaseOrders(ListInput):
     order: Literal["newest", "needed"] = Field(
         "newest", description="`newest` first, or soonest `needed` first, without those that have no date."
     )
-
-
-class GetPurchaseOrder(Input):
-    """Which order."""
-
-    purchase_order_id: OrderId
 
 
 class DraftPurchaseOrder(Input):
@@ -118,19 +113,17 @@ def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> PageResult[
     return LISTED_ORDERS.page(ctx, given)
 
 
-@operation(
-    permission=Permission.ORDERS_READ,
-    effect=Effect.READ,
-    api_path="GET /purchase-orders/{purchase_order_id}",
-    single_statement=True,
-    on=ORDERS,
-)
-def get_purchase_order(_ctx: Context, _given: GetPurchaseOrder, order: Order) -> Order:
+get_purchase_order = declare_get(
+    ORDERS,
+    "get_purchase_order",
     """Get purchase order.
 
-    What was ordered, received and billed, line by line.
-    """
-    return order
+    What was ordered, received and billed, line by line.""",
+    Permission.ORDERS_READ,
+    OrderId,
+    api_path="GET /purchase-orders/{purchase_order_id}",
+    single_statement=True,
+)
 
 
 @operation(

@@ -21,6 +21,7 @@ from mainstay.vocabulary.actor import Actor, Stamp
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 # `expired` is not stored: a sent quote becomes expired by time alone.
@@ -66,9 +67,11 @@ class ListedQuoteOut(Record):
     revision: int = Field(examples=[1])
     title: str = Field(examples=["Replace the boiler"])
     status: QuoteStatus = Field(description="`expired`: sent and no longer valid.", examples=["sent"])
-    customer_id: str = Field(examples=[_EXAMPLE_CUSTOMER_ID])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=[_EXAMPLE_CUSTOMER_ID])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
-    job_id: str | None = Field(description="The job that it is for, or that its acceptance created.", examples=[None])
+    job_id: Annotated[str | None, RefersTo("job")] = Field(
+        description="The job that it is for, or that its acceptance created.", examples=[None]
+    )
     job_number: str | None = Field(title="Job", examples=[None])
     currency: str = Field(examples=["GBP"])
     net: MoneyText = Field(description="Without tax.", examples=["1200.00"])
@@ -88,7 +91,7 @@ class ListedQuoteOut(Record):
 class QuoteOut(ListedQuoteOut):
     """A quote."""
 
-    site_id: str | None = Field(examples=[None])
+    site_id: Annotated[str | None, RefersTo("site")] = Field(examples=[None])
     site_name: str | None = Field(title="Site", examples=[None])
     prices_include_tax: bool = Field(description="Whether the prices of its lines include tax.", examples=[False])
     language: str | None = Field(description="The language it was sent in.", examples=["en"])
@@ -115,7 +118,7 @@ class QuoteOut(ListedQuoteOut):
         examples=["0.00"],
     )
     acceptance: Acceptance | None = Field(examples=[None])
-    deposit_invoice_id: str | None = Field(
+    deposit_invoice_id: Annotated[str | None, RefersTo("invoice")] = Field(
         title="Deposit invoice",
         description="The deposit invoice, which is drafted on acceptance for you to send.",
         examples=[None],

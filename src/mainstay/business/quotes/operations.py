@@ -19,6 +19,7 @@ from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, Q
 from mainstay.business.quotes.store import LISTED_QUOTES, QUOTES, set_lookup_name
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -81,12 +82,6 @@ class ListQuotes(ListInput):
         return "issued" if self.from_ or self.until else None
 
 
-class GetQuote(Input):
-    """The quote."""
-
-    quote_id: QuoteId
-
-
 class DraftQuote(Input):
     """The customer, and what to quote."""
 
@@ -138,19 +133,17 @@ def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     return LISTED_QUOTES.page(ctx, given, "quote.job_id = :job", job=JOBS.fetch(ctx, given.job_id).id)
 
 
-@operation(
-    permission=Permission.QUOTES_READ,
-    effect=Effect.READ,
-    api_path="GET /quotes/{quote_id}",
-    single_statement=True,
-    on=QUOTES,
-)
-def get_quote(_ctx: Context, _given: GetQuote, quote: Quote) -> Quote:
+get_quote = declare_get(
+    QUOTES,
+    "get_quote",
     """Get quote.
 
-    With its lines, by its id or number. The number stands for the newest revision, `Q-0318-1` for the first.
-    """
-    return quote
+    With its lines, by its id or number. The number stands for the newest revision, `Q-0318-1` for the first.""",
+    Permission.QUOTES_READ,
+    QuoteId,
+    api_path="GET /quotes/{quote_id}",
+    single_statement=True,
+)
 
 
 @operation(

@@ -12,6 +12,7 @@ from mainstay.infrastructure.file_types import ACCEPTED_TYPES, ExaminedFile, to_
 from mainstay.infrastructure.files import FileStore, content_name_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.kernel.record_store import fetch_any, record_stores_of
 from mainstay.values.fields import STARTING_AFTER, StoredFileName, TextLine, WholeNumber, make_id_validator
 from mainstay.values.message import Message
@@ -37,12 +38,6 @@ class ListDocuments(ListInput):
     visibility: AttachmentVisibility | None = Field(
         None, description="Only files with this visibility. Field staff see only `field`."
     )
-
-
-class GetDocument(Input):
-    """Which file."""
-
-    document_id: _DocumentId
 
 
 class AddDocument(Input):
@@ -82,15 +77,16 @@ def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut
     return DOCUMENTS.page(ctx, given if sees_all else given.model_copy(update={"visibility": "field"}))
 
 
-@operation(
-    permission=Permission.DOCUMENTS_READ, effect=Effect.READ, api_path="GET /documents/{document_id}", on=DOCUMENTS
-)
-def get_document(_ctx: Context, _given: GetDocument, document: Document) -> Document:
+get_document = declare_get(
+    DOCUMENTS,
+    "get_document",
     """Get file.
 
-    A photo or file: its name, size and type. Its content is at its url, in the office.
-    """
-    return document
+    A photo or file: its name, size and type. Its content is at its url, in the office.""",
+    Permission.DOCUMENTS_READ,
+    _DocumentId,
+    api_path="GET /documents/{document_id}",
+)
 
 
 @operation(

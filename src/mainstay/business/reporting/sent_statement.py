@@ -1,13 +1,14 @@
 """Statements of account that were sent to customers. They never change."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from mainstay.kernel.kind import Kind
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder
 from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord
 
 _DATE: dict[str, Any] = {"format": "date"}
@@ -19,7 +20,7 @@ class AccountStatementOut(Record):
     noun = "accountStatement"
     office_path = "/statements/{id}"
 
-    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     from_: str = Field(alias="from", title="From", examples=["2026-01-01"], json_schema_extra=_DATE)
     until: str = Field(examples=["2026-11-16"], json_schema_extra=_DATE)

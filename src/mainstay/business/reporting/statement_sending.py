@@ -22,18 +22,19 @@ from mainstay.business.reporting.customer_statement import CustomerAccount, read
 from mainstay.business.reporting.inputs import ReportQuery, resolve_dates
 from mainstay.business.reporting.model import MAX_REPORT_ROWS
 from mainstay.business.reporting.receivables import CustomerBalance, find_balances
-from mainstay.business.reporting.sent_statement import STATEMENTS, AccountStatement, AccountStatementOut
+from mainstay.business.reporting.sent_statement import STATEMENTS, AccountStatement
 from mainstay.documents.locales import Locale
 from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.values.fields import STARTING_AFTER, Day, Email, make_id_validator
+from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.fields import Day, Email, make_id_validator
 from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
-from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay
 
 _StatementId = Annotated[
     str, make_id_validator("statement"), Field(title="Statement", description="The statement's ID.")
@@ -50,21 +51,6 @@ class SendStatement(IrreversibleInput):
     until: LastDay | None = Field(None, description="The last date. Default: today.")
     deliver: DeliveryMethod = DELIVER_FIELD
     to: list[Email] | None = recipients_field("the customer's addresses for invoices")
-
-
-class ListStatements(ListInput):
-    """Which statements to list."""
-
-    starting_after: Annotated[str | None, make_id_validator("statement")] = STARTING_AFTER
-    customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Only statements of this customer."
-    )
-
-
-class GetStatement(Input):
-    """Which statement."""
-
-    statement_id: _StatementId
 
 
 class GetStatementPdf(Input):
@@ -131,28 +117,32 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
     return statement
 
 
-@operation(permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /statements", doors=API_AND_OFFICE)
-def list_statements(ctx: Context, given: ListStatements) -> PageResult[AccountStatementOut]:
+list_statements = declare_list(
+    STATEMENTS,
+    "list_statements",
     """List sent statements.
 
-    Statements of account, each as it was sent; get_customer_balance shows what is owed now.
-    """
-    return STATEMENTS.page(ctx, given)
-
-
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /statements/{statement_id}",
-    on=STATEMENTS,
+    Statements of account, each as it was sent; get_customer_balance shows what is owed now.""",
+    Permission.INVOICES_READ,
+    {
+        "customer_id": "Only statements of this customer.",
+    },
+    api_path="GET /statements",
     doors=API_AND_OFFICE,
 )
-def get_statement(_ctx: Context, _given: GetStatement, statement: AccountStatement) -> AccountStatement:
+
+
+get_statement = declare_get(
+    STATEMENTS,
+    "get_statement",
     """Get sent statement.
 
-    A statement of account, as it was sent.
-    """
-    return statement
+    A statement of account, as it was sent.""",
+    Permission.INVOICES_READ,
+    _StatementId,
+    api_path="GET /statements/{statement_id}",
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

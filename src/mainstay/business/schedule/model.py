@@ -13,6 +13,7 @@ from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 VisitKind = Literal["work", "assessment", "other"]
@@ -77,7 +78,7 @@ class VisitOut(Record):
 
     kind: VisitKind
     status: VisitStatus
-    person_id: str | None = Field(description="Who goes; null if unassigned.")
+    person_id: Annotated[str | None, RefersTo("person")] = Field(description="Who goes; null if unassigned.")
     person_name: str | None = Field(title="Person")
     starts_at: str | None = Field(title="Starts", json_schema_extra=_MOMENT)
     ends_at: str | None = Field(title="Ends", json_schema_extra=_MOMENT)
@@ -87,7 +88,7 @@ class VisitOut(Record):
         json_schema_extra={"format": "date"},
     )
     time_zone: str = Field(description="The time zone of the place of work.")
-    job_id: str | None
+    job_id: Annotated[str | None, RefersTo("job")]
     job_number: str | None = Field(title="Job")
     job_title: str | None = Field(title="Work")
     title: str | None = Field(description="What it is, if there is no job.")
@@ -190,7 +191,7 @@ class TimeOffOut(Record):
     office_path = "/time-off/{id}"
     states = make_states(requested="waiting", approved="good", declined="bad", cancelled="over")
 
-    person_id: str
+    person_id: Annotated[str, RefersTo("person")]
     person_name: str = Field(title="Person")
     kind: LeaveKind
     status: LeaveStatus

@@ -17,6 +17,7 @@ from mainstay.business.schedule.visit_times import bounds_of_days
 from mainstay.business.schedule.workload import find_warnings
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import STARTING_AFTER, Day, QueryBool, make_id_validator
 from mainstay.values.message import Message
 from mainstay.values.moments import local_date
@@ -53,12 +54,6 @@ class ListVisits(ListInput):
     unassigned: QueryBool = Field(default=False, description="Only unassigned visits.")
     on_leave: QueryBool = Field(default=False, description="Only upcoming visits of people who are on leave then.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
-
-
-class GetVisit(Input):
-    """Which visit."""
-
-    visit_id: str = Field(description="The visit's id.")
 
 
 class SetVisitStatus(Input):
@@ -101,20 +96,17 @@ def list_visits(ctx: Context, given: ListVisits) -> PageResult[VisitOut]:
     return VISITS.page(ctx, given, " AND ".join(conditions), uses_index=not given.on_leave, **parameters)
 
 
-@operation(
-    permission=Permission.SCHEDULE_READ,
-    effect=Effect.READ,
-    api_path="GET /visits/{visit_id}",
-    single_statement=True,
-    on=VISITS,
-    doors=API_AND_OFFICE,
-)
-def get_visit(_ctx: Context, _given: GetVisit, visit: Visit) -> Visit:
+get_visit = declare_get(
+    VISITS,
+    "get_visit",
     """Show visit.
 
-    The address, access notes, contact and work to do.
-    """
-    return visit
+    The address, access notes, contact and work to do.""",
+    Permission.SCHEDULE_READ,
+    api_path="GET /visits/{visit_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

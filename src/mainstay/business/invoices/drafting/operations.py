@@ -32,6 +32,7 @@ from mainstay.business.quotes.model import Quote
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import Day, Paragraph, RecordReference, StoredDay, make_id_validator, omittable_field
 from mainstay.values.fields import TextLine as Text
 from mainstay.values.message import FieldName, Message
@@ -50,12 +51,6 @@ _DueOn = Annotated[
 _Discount = Annotated[Share | None, Field(description="Off the whole invoice.")]
 _SOURCES_DESCRIPTION = "Ids of hours and materials of the job to bill."
 _TOO_MANY_LINES = Message("bill a part of the work, such as up to a date", for_programs=Message("use sources or until"))
-
-
-class GetInvoice(Input):
-    """The invoice."""
-
-    invoice_id: InvoiceId
 
 
 class DraftInvoice(Input):
@@ -157,19 +152,17 @@ def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoice
     return replace(page, totals=sum_invoices(ctx, given, where, **bound)) if given.totals else page
 
 
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /invoices/{invoice_id}",
-    single_statement=True,
-    on=INVOICES,
-)
-def get_invoice(_ctx: Context, _given: GetInvoice, invoice: Invoice) -> Invoice:
+get_invoice = declare_get(
+    INVOICES,
+    "get_invoice",
     """Get invoice.
 
-    With its lines, by its id or number.
-    """
-    return invoice
+    With its lines, by its id or number.""",
+    Permission.INVOICES_READ,
+    InvoiceId,
+    api_path="GET /invoices/{invoice_id}",
+    single_statement=True,
+)
 
 
 @operation(

@@ -14,6 +14,7 @@ from mainstay.values.search_words import combine_words, words_of_digits, words_o
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord
 
 _DATE: dict[str, Any] = {"format": "date"}
@@ -27,11 +28,11 @@ class ListedCreditNoteOut(Record):
     office_path = "/credit-notes/{id}"
 
     number: str = Field(examples=["CN-0012"])
-    invoice_id: str = Field(examples=["invoice_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    invoice_id: Annotated[str, RefersTo("invoice")] = Field(examples=["invoice_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     invoice_number: str = Field(title="Invoice", examples=["INV-0207"])
-    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
-    job_id: str | None = Field(examples=[None])
+    job_id: Annotated[str | None, RefersTo("job")] = Field(examples=[None])
     currency: str = Field(examples=["GBP"])
     net: MoneyText = Field(description="The amount credited, without tax.", examples=["1200.00"])
     tax: MoneyText = Field(examples=["240.00"])

@@ -46,6 +46,7 @@ from mainstay.documents.messages import translate
 from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -64,7 +65,7 @@ from mainstay.values.search_words import SearchText
 from mainstay.values.totals import Discount, Totals, round_fraction
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
-from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
+from mainstay.vocabulary.schemas import IrreversibleInput, LastDay, ListInput, PageResult
 
 
 class CreditedLine(BaseModel):
@@ -111,12 +112,6 @@ class ListCreditNotes(ListInput):
     def fixed_order(self) -> str | None:
         """Return the order that fits a filter by date of issue."""
         return "issued" if self.from_ or self.until else None
-
-
-class GetCreditNote(Input):
-    """The credit note."""
-
-    credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
 
 
 @operation(
@@ -184,19 +179,17 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> PageResult[Listed
     return LISTED_CREDIT_NOTES.page(ctx, given, "credit_note.invoice_id = :invoice", invoice=invoice.id)
 
 
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /credit-notes/{credit_note_id}",
-    single_statement=True,
-    on=CREDIT_NOTES,
-)
-def get_credit_note(_ctx: Context, _given: GetCreditNote, credit_note: CreditNote) -> CreditNote:
+get_credit_note = declare_get(
+    CREDIT_NOTES,
+    "get_credit_note",
     """Get credit note.
 
-    With its lines, by its id or number.
-    """
-    return credit_note
+    With its lines, by its id or number.""",
+    Permission.INVOICES_READ,
+    Annotated[str, Field(title="Credit note", description="The credit note's id or number.")],
+    api_path="GET /credit-notes/{credit_note_id}",
+    single_statement=True,
+)
 
 
 OPERATIONS = (credit_invoice, list_credit_notes, get_credit_note)

@@ -16,6 +16,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 N = TypeVar("N", int, Decimal)
@@ -59,7 +60,7 @@ class PaymentOut(Record):
     office_path = "/payments/{id}"
     states = make_states(recorded="good", reversed="over")
 
-    customer_id: str = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     status: PaymentStatus = Field(examples=["recorded"])
     on: str = Field(title="Paid on", examples=["2026-11-16"], json_schema_extra={"format": "date"})

@@ -21,6 +21,7 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -79,12 +80,6 @@ class ListPayments(ListInput):
     def fixed_order(self) -> str | None:
         """Return the order that fits a filter by date."""
         return "date" if self.from_ or self.until else None
-
-
-class GetPayment(Input):
-    """The payment."""
-
-    payment_id: _PaymentId
 
 
 class RecordPayment(Input):
@@ -150,20 +145,18 @@ _FOR_INVOICE = (
 )
 
 
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /payments/{payment_id}",
-    single_statement=True,
-    on=PAYMENTS,
-    doors=API_AND_OFFICE,
-)
-def get_payment(_ctx: Context, _given: GetPayment, payment: Payment) -> Payment:
+get_payment = declare_get(
+    PAYMENTS,
+    "get_payment",
     """Get payment.
 
-    With the invoices that it pays.
-    """
-    return payment
+    With the invoices that it pays.""",
+    Permission.INVOICES_READ,
+    _PaymentId,
+    api_path="GET /payments/{payment_id}",
+    single_statement=True,
+    doors=API_AND_OFFICE,
+)
 
 
 @operation(

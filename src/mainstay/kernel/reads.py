@@ -1,0 +1,137 @@
+"""Operations that are alike for many kinds of records, declared from the kind: list, get, archive and restore."""
+
+from collections.abc import Callable, Mapping
+from types import GenericAlias
+from typing import Annotated, Any, Literal, NamedTuple, Unpack
+
+from pydantic import Field, create_model
+
+from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
+from mainstay.kernel.operation import BlockedBy, Effect, Operation, OperationOptions, operation
+from mainstay.values.choices import to_label
+from mainstay.values.fields import STARTING_AFTER, make_id_validator
+from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.permissions import Permission, RequiresPermission
+from mainstay.vocabulary.roles import find_reference
+from mainstay.vocabulary.schemas import Input, ListInput, PageResult, StoredRecord
+
+
+def declare_list(
+    kind: Kind[Any],
+    name: str,
+    text: str,
+    permission: Permission,
+    filters: Mapping[str, str],
+    **options: Unpack[OperationOptions],
+) -> Operation:
+    """Declare an operation that lists the records of a kind. `text` is its title and, below, its description.
+
+    The filters have their descriptions; their types follow from the fields of the model. Besides these, `text` searches
+    and `order` names an order of the kind.
+    """
+
+    def list_records(ctx: Context, given: ListInput) -> PageResult[Any]:
+        return kind.page(ctx, given)
+
+    fields: dict[str, Any] = {
+        "starting_after": (Annotated[str | None, make_id_validator(kind.prefix, f"a {kind.noun}")], STARTING_AFTER)
+    } | {field: _build_filter(kind, field, description) for field, description in filters.items()}
+    model = create_model(_to_class_name(name), __base__=ListInput, __doc__=f"Which {kind.plural} to list.", **fields)
+    hints = {"ctx": Context, "given": model, "return": GenericAlias(PageResult, (kind.output,))}
+    return operation(permission=permission, effect=Effect.READ, **options)(
+        _describe(list_records, kind, name, text, hints)
+    )
+
+
+def declare_get(
+    kind: Kind[Any],
+    name: str,
+    text: str,
+    permission: Permission,
+    id_type: Any = None,
+    **options: Unpack[OperationOptions],
+) -> Operation:
+    """Declare an operation that gets a record of a kind. Its input has an id, of a type that can say more."""
+
+    def get_record(_ctx: Context, _given: Input, record: StoredRecord) -> StoredRecord:
+        return record
+
+    hints = {"ctx": Context, "given": _make_id_input(kind, name, id_type)} | _record_hints(kind)
+    options["on"] = kind
+    return operation(permission=permission, effect=Effect.READ, **options)(
+        _describe(get_record, kind, name, text, hints)
+    )
+
+
+class ArchivingStep(NamedTuple):
+    """Archiving or restoring: what people should know of it, and the rule that returns the reasons against it."""
+
+    description: str
+    blocked_by: BlockedBy
+
+
+def declare_archiving(
+    kind: Kind[Any], permission: Permission, path: str, archive: ArchivingStep, restore: ArchivingStep
+) -> tuple[Operation, Operation]:
+    """Declare the operations that archive and restore a record of a kind, below this path of the API."""
+
+    def declare(verb: str, status: str, step: ArchivingStep) -> Operation:
+        def set_status(ctx: Context, _given: Input, record: StoredRecord) -> StoredRecord:
+            updated: StoredRecord = kind.save(ctx, record, {"status": status})
+            return updated
+
+        name = f"{verb}_{kind.noun.replace(' ', '_')}"
+        hints = {"ctx": Context, "given": _make_id_input(kind, name, None)} | _record_hints(kind)
+        return operation(
+            permission=permission,
+            effect=Effect.CHANGE,
+            on=kind,
+            api_path=f"POST {path}/{{{kind.id_field}}}/{verb}",
+            blocked_by=step.blocked_by,
+            past_text=f"{kind.noun.capitalize()} {verb.removesuffix('e')}ed",
+        )(_describe(set_status, kind, name, f"{to_label(name)}.\n\n{step.description}", hints))
+
+    return declare("archive", "archived", archive), declare("restore", "active", restore)
+
+
+def _describe(
+    function: Callable[..., Any], kind: Kind[Any], name: str, text: str, hints: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """Give a function its name, docstring and types, as if it was written in the area of a kind."""
+    function.__name__, function.__doc__, function.__annotations__ = name, text, dict(hints)
+    function.__module__ = kind.record_type.__module__
+    return function
+
+
+def _record_hints(kind: Kind[Any]) -> dict[str, Any]:
+    return {"record": kind.record_type, "return": kind.record_type}
+
+
+def _make_id_input(kind: Kind[Any], name: str, id_type: Any) -> type[Input]:
+    """Return the input model of an operation that takes a record and nothing else."""
+    if kind.id_field is None:
+        return create_model(_to_class_name(name), __base__=Input, __doc__="Nothing: the credential decides which one.")
+    fields: dict[str, Any] = {kind.id_field: id_type or Annotated[str, Field(description=f"The {kind.noun}'s id.")]}
+    return create_model(_to_class_name(name), __base__=Input, __doc__=f"Which {kind.noun}.", **fields)
+
+
+def _build_filter(kind: Kind[Any], name: str, description: str) -> tuple[Any, Any]:
+    """Return the type of a filter, and its field."""
+    if name == "text":
+        return SearchText | None, Field(None, title="Search", description=description)
+    if name == "order":
+        orders = tuple(kind.orders)
+        return Literal[orders], Field(orders[0], description=description)
+    field = kind.output.model_fields[name]
+    if reference := find_reference(kind.output, name):
+        title = to_label(name.removesuffix("_id"))
+        marks = [mark for mark in field.metadata if isinstance(mark, RequiresPermission)]
+        filter_type = Annotated[(str | None, make_id_validator(reference.prefix), *marks)]
+        return filter_type, Field(None, title=title, description=description)
+    field_type: Any = field.annotation
+    return field_type | None, Field(None, description=description)
+
+
+def _to_class_name(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
