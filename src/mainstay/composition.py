@@ -19,6 +19,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.lazy_import import LazyObject, import_lazily
 from mainstay.settings import SettingError, Settings
 from mainstay.values.moments import Clock, system_clock
+from mainstay.values.reader_language import Languages
 from mainstay.vocabulary.actor import Actor
 from mainstay.webhooks.signature import Signer
 
@@ -65,6 +66,7 @@ def open_performer(settings: Settings, clock: Clock = system_clock) -> Performer
         open_address_guard(settings),
         settings.base_url,
         storage_limit(settings),
+        Languages.load(DataFolder(settings.data).translations),
     )
 
 

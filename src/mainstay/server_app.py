@@ -35,6 +35,7 @@ from mainstay.doors.oauth.register import RegisterEndpoint
 from mainstay.doors.oauth.revoke import RevokeEndpoint
 from mainstay.doors.oauth.token import TokenEndpoint
 from mainstay.doors.office.routes import TokenMakers, build_office
+from mainstay.doors.pages.page_language import localise_door
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.runner import CONTENT_THREADS, Runner
 from mainstay.doors.server_names import ServerNames
@@ -116,8 +117,9 @@ def open_app(settings: Settings, performer: Performer, slot: int) -> HttpApp:
             ),
             "/.well-known": build_well_known(settings.base_url),
         },
-        default_door=build_office(
-            visitors, tools.tool_names, _open_makers(settings), METRIC_LABELS.index(STATIC_LABEL)
+        default_door=localise_door(
+            build_office(visitors, tools.tool_names, _open_makers(settings), METRIC_LABELS.index(STATIC_LABEL)),
+            performer.languages,
         ),
         server_names=addresses,
         meters=metrics.request_metrics,
@@ -161,7 +163,7 @@ def _make_doors(
         "/mcp": agents,
         "/mcp/": agents,
         "/oauth/register": RegisterEndpoint(performer, bearer_auth.limits, visitors.addresses, runner),
-        "/oauth/authorize": ApprovalScreen(authorization, visitors),
+        "/oauth/authorize": localise_door(ApprovalScreen(authorization, visitors), performer.languages),
         "/oauth/token": TokenEndpoint(performer, tokens, runner, f"{base}/mcp"),
         "/oauth/revoke": RevokeEndpoint(performer, tokens, runner),
         "/openapi.json": PublicOpenApi(describe_once),

@@ -23,6 +23,8 @@ from mainstay.vocabulary.permissions import Permission
 
 SOURCE = Path(__file__).parents[2] / "src" / "mainstay"
 TEXT_FUNCTIONS = {"_", "html_", "n_"}
+# What takes a text of the product as its first argument, in code.
+MESSAGE_MAKERS = {"Message", "translate_text", "translate_counted_text"}
 
 
 class TemplateText(NamedTuple):
@@ -76,9 +78,9 @@ def build_message_catalogue() -> str:
 
 
 def _find_message_templates(path: Path) -> Iterator[tuple[str, str | None]]:
-    for call in find_calls(path, {"Message"}):
+    for call in find_calls(path, MESSAGE_MAKERS):
         texts = {keyword.arg: keyword.value for keyword in call.keywords}
-        template, plural = call.args[0], texts.get("plural")
+        template, plural = call.args[0], texts.get("plural", call.args[1] if len(call.args) > 1 else None)
         if isinstance(template, ast.Constant) and isinstance(template.value, str):
             yield template.value, str(plural.value) if isinstance(plural, ast.Constant) and plural.value else None
 

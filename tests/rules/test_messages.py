@@ -9,13 +9,14 @@ from string import Formatter
 import pytest
 
 from mainstay.doors.pages.rendering import TEMPLATES
-from rules.message_texts import SOURCE, find_calls, find_template_texts, read_template
+from rules.message_texts import MESSAGE_MAKERS, SOURCE, find_calls, find_template_texts, read_template
 
 # Commands of the operator are in English only.
 CODE = [path for path in sorted(SOURCE.rglob("*.py")) if path.relative_to(SOURCE).parts[0] != "maintenance"]
 # What takes a message as its first argument; a fault takes the field before it.
 MESSAGE_TAKERS = {"Conflict": 0, "Forbidden": 0, "Reason": 0, "Fault": 1, "TooManyRequests": 0, "Unauthenticated": 0}
 OPTIONS = {"plural", "for_programs"}
+_COUNT_POSITION = 2
 TEMPLATE_NAMES = TEMPLATES.list_templates(extensions=["html"])
 
 
@@ -23,7 +24,7 @@ def test_a_template_is_a_literal_and_names_its_values() -> None:
     wrong = [
         f"{path.relative_to(SOURCE)}:{call.lineno}"
         for path in CODE
-        for call in find_calls(path, {"Message"})
+        for call in find_calls(path, MESSAGE_MAKERS)
         if not names_its_values(call)
     ]
     assert wrong == []
@@ -31,13 +32,15 @@ def test_a_template_is_a_literal_and_names_its_values() -> None:
 
 def names_its_values(call: ast.Call) -> bool:
     """Return whether a message has a literal template whose placeholders are the names of its values."""
-    texts = [call.args[0], *(keyword.value for keyword in call.keywords if keyword.arg == "plural")]
+    texts = [*call.args[:2], *(keyword.value for keyword in call.keywords if keyword.arg == "plural")]
     templates = [text.value for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str)]
     if len(templates) < len(texts):
         # A constant of the module, by which doors recognise the message.
         return isinstance(call.args[0], ast.Name) and call.args[0].id.isupper()
     names = {name for template in templates for _, name, _, _ in Formatter().parse(template) if name is not None}
-    return names == {keyword.arg for keyword in call.keywords if keyword.arg not in OPTIONS}
+    # A count is given by position.
+    counted = {"count"} if len(call.args) > _COUNT_POSITION else set()
+    return names | counted == {keyword.arg for keyword in call.keywords if keyword.arg not in OPTIONS} | counted
 
 
 def test_no_sentence_is_built_outside_a_message() -> None:

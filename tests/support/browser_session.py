@@ -35,10 +35,11 @@ class NewPerson:
 class BrowserSession:
     """A browser with cookies and an IP address of its own."""
 
-    def __init__(self, server: RunningServer) -> None:
+    def __init__(self, server: RunningServer, language: str = "en") -> None:
         self.server = server
         self.cookies: dict[str, str] = {}
-        self._headers = {"Accept": "text/html", "User-Agent": USER_AGENT, **make_address_header()}
+        self._headers = {"Accept": "text/html", "Accept-Language": language, "User-Agent": USER_AGENT}
+        self._headers |= make_address_header()
 
     def get(self, path: str, **headers: str) -> httpx2.Response:
         """Open a page; redirects are not followed."""

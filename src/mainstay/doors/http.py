@@ -22,6 +22,7 @@ from mainstay.infrastructure.database import DatabaseUnavailable
 from mainstay.infrastructure.log import log, log_error
 from mainstay.infrastructure.metrics import RequestMetrics
 from mainstay.infrastructure.processes import unblock_sigterm
+from mainstay.values.message import PROGRAM_FORMAT, Message
 
 Headers = Sequence[tuple[str, str]]
 
@@ -35,8 +36,10 @@ LARGE_DRAIN_BYTES = 76_000_000
 LARGE_DRAIN_SECONDS = 10.0
 # How long a temporary file is kept after its answer: the server opens it soon, but does not tell when.
 TEMPORARY_FILE_SECONDS = 10.0
-_COMPRESSED_BODY_TEXT = "Send the body as it is, without the header Content-Encoding: compressed bodies are not read."
-SERVER_ERROR_TEXT = "Something went wrong on our side; it is safe to try again."
+_COMPRESSED_BODY = Message(
+    "Send the body as it is, without the header Content-Encoding: compressed bodies are not read."
+)
+SERVER_ERROR = Message("Something went wrong on our side; it is safe to try again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +140,12 @@ class Request:
         try:
             body = await self._body_timeout.wait(reading)
         except TimeoutError:
-            raise HttpError(408, "The body did not arrive in time. Send it again.") from None
+            raise HttpError(408, Message("The body did not arrive in time. Send it again.")) from None
         except ProtocolClosed:
             body = b""
         if length is not None and length != len(body):
             # A client that has only closed its sending side still gets the answer.
-            raise HttpError(400, "The body ended before it was whole.")
+            raise HttpError(400, Message("The body ended before it was whole."))
         return body
 
     async def stream_body(self, limit: int) -> AsyncIterator[bytes]:
@@ -157,19 +160,19 @@ class Request:
                 async with asyncio.timeout_at(until):
                     piece = await anext(self._open_stream(), None)
             except TimeoutError:
-                raise HttpError(408, "The body did not arrive in time. Send it again.") from None
+                raise HttpError(408, Message("The body did not arrive in time. Send it again.")) from None
             except ProtocolClosed:
                 piece = None
             if piece is None:
                 self._is_unread = False
                 if length is not None and length != received:
-                    raise HttpError(400, "The body ended before it was whole.")
+                    raise HttpError(400, Message("The body ended before it was whole."))
                 return
             received += len(piece)
             if received > limit:
                 break
             yield piece
-        raise HttpError(413, f"The body is larger than {limit} bytes.")
+        raise HttpError(413, Message("The body is larger than {limit} bytes.", limit=limit))
 
     async def drain_body(self) -> None:
         """Read and drop the rest of a body, within bounds, because a client reads no answer while it still sends."""
@@ -190,7 +193,7 @@ class Request:
         """Refuse a compressed body, because its bytes would be read as text."""
         encodings = self.headers.get("content-encoding", "").lower().split(",")
         if any(encoding.strip() not in {"", "identity"} for encoding in encodings):
-            raise HttpError(415, _COMPRESSED_BODY_TEXT, (("accept-encoding", "identity"),))
+            raise HttpError(415, _COMPRESSED_BODY, (("accept-encoding", "identity"),))
 
     async def _read_limited(self, limit: int) -> bytes:
         body = bytearray()
@@ -198,7 +201,7 @@ class Request:
             body += part
             if len(body) > limit:
                 self._is_unread = True
-                raise HttpError(413, f"The body is larger than {limit} bytes.")
+                raise HttpError(413, Message("The body is larger than {limit} bytes.", limit=limit))
         return bytes(body)
 
     def _open_stream(self) -> AsyncIterator[bytes]:
@@ -214,11 +217,16 @@ async def _stream_parts(protocol: HTTPProtocol) -> AsyncIterator[bytes]:
 class HttpError(Exception):
     """A request that fails at the level of HTTP, before any operation is performed."""
 
-    def __init__(self, status: int, text: str, headers: Headers = ()) -> None:
-        super().__init__(text)
+    def __init__(self, status: int, message: Message | str, headers: Headers = ()) -> None:
+        super().__init__(message)
         self.status = status
-        self.text = text
+        self.message = message
         self.headers = headers
+
+    @property
+    def text(self) -> str:
+        """The message as programs get it."""
+        return PROGRAM_FORMAT.render(self.message)
 
 
 RequestHandler = Callable[[Request], Awaitable[Response]]
@@ -268,7 +276,7 @@ class HttpApp:
         except Exception as error:
             # A bug becomes an answer here: the log gets the details, the client never does.
             log_fault(error, request)
-            response = error_response(500, SERVER_ERROR_TEXT)
+            response = error_response(500, str(SERVER_ERROR))
         seconds = time.perf_counter() - began
         self.meters.observe(response.route_number or self.route_numbers.get(request.path, 0), response.status, seconds)
         if not response.quiet and (response.status != _OK or request.method not in _READ_METHODS):

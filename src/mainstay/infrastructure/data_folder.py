@@ -51,6 +51,11 @@ class DataFolder:
         return self.path / "run" / "templates"
 
     @property
+    def translations(self) -> Path:
+        """The catalogues of translations, such as `fr.po`."""
+        return self.path / "translations"
+
+    @property
     def temporary_files(self) -> Path:
         """The files that exist only during a request."""
         return self.path / "run" / "passing"

@@ -13,6 +13,7 @@ from mainstay.kernel.event import Event
 from mainstay.values.memo import CachedValue
 from mainstay.values.message import PROGRAM_FORMAT, Message, MessageFormat
 from mainstay.values.moments import moment_text
+from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Stale
@@ -72,6 +73,8 @@ class Context:
     summary: Message | str = ""
     # How many bytes of files the organisation may store.
     storage_limit: int = 0
+    # The languages in which people are written to.
+    languages: Languages = ENGLISH_ONLY
 
     def __post_init__(self) -> None:
         self.db.me, self.db.now = self.actor.id or self.actor.linked_record, lambda: self.now_text

@@ -20,6 +20,7 @@ from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
 from mainstay.values.message import Choice, FieldName, Message
 from mainstay.values.moments import Clock
+from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor, system_actor
 from mainstay.vocabulary.merging import merge_parts
 from mainstay.vocabulary.record_json import (
@@ -64,6 +65,8 @@ class Performer:
     base_url: str
     # How many bytes of files each organisation may store.
     storage_limit: int
+    # The languages in which people are written to.
+    languages: Languages = ENGLISH_ONLY
 
     def perform(self, operation: Operation, actor: Actor, raw: RawInput, request: RequestDetails) -> Answer:
         """Perform an operation, or refuse.
@@ -178,7 +181,15 @@ class Performer:
 
     def _make_context(self, db: DatabaseHandle, actor: Actor, request: RequestDetails, prepared: Any = None) -> Context:
         return Context(
-            db, actor, request, self.clock, self.catalogue, self.base_url, prepared, storage_limit=self.storage_limit
+            db,
+            actor,
+            request,
+            self.clock,
+            self.catalogue,
+            self.base_url,
+            prepared,
+            storage_limit=self.storage_limit,
+            languages=self.languages,
         )
 
     def _make_current_context(

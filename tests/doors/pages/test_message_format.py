@@ -1,5 +1,3 @@
-from gettext import NullTranslations
-
 import pytest
 from markupsafe import escape
 
@@ -19,6 +17,7 @@ from mainstay.values.message import (
     MessageValue,
     PossibleChoices,
 )
+from mainstay.values.reader_language import ReaderLanguage
 from mainstay.vocabulary.validation import EMPTY, NOT_ONE_OF, PROBLEMS, REQUIRED
 
 LONDON, BERLIN = DisplaySettings("Europe/London", "GB", "GBP"), DisplaySettings("Europe/Berlin", "DE", "EUR")
@@ -54,14 +53,14 @@ def test_what_only_programs_need_is_left_out() -> None:
 
 
 def test_a_message_is_shown_in_the_language_of_the_person() -> None:
-    class Shouted(NullTranslations):
-        def gettext(self, message: str) -> str:
-            return message.replace("is archived", "IS ARCHIVED")
+    class Shouted(ReaderLanguage):
+        def translate(self, text: str) -> str:
+            return text.replace("is archived", "IS ARCHIVED")
 
-        def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-            return (msgid1 if n == 1 else msgid2).upper().replace("{COUNT}", "{count}")
+        def translate_count(self, one: str, several: str, count: int) -> str:
+            return (one if count == 1 else several).upper().replace("{COUNT}", "{count}")
 
-    shouting = PageFormat(LONDON._replace(translations=Shouted()))
+    shouting = PageFormat(LONDON._replace(language=Shouted()))
     assert shouting.render(Message("{name} is archived.", name="This is archived")) == "This is archived IS ARCHIVED."
     assert shouting.render(Message("{count} visit", plural="{count} visits", count=2)) == "2 VISITS"
 

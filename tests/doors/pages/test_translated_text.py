@@ -1,27 +1,26 @@
-from gettext import NullTranslations
-
 import pytest
 from markupsafe import Markup
 
 from mainstay.doors.pages.translated_text import make_text_functions
+from mainstay.values.reader_language import ENGLISH, ReaderLanguage
 
 
-class French(NullTranslations):
+class French(ReaderLanguage):
     """Translations of the texts of these tests."""
 
-    def gettext(self, message: str) -> str:
-        return {"By {name} & others": "Par {name} & autres", "<b>Hello</b> {name}": "<b>Salut</b> {name}"}[message]
+    def translate(self, text: str) -> str:
+        return {"By {name} & others": "Par {name} & autres", "<b>Hello</b> {name}": "<b>Salut</b> {name}"}[text]
 
-    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
-        return (msgid1 if n < 2 else msgid2).replace("visit", "visite")
+    def translate_count(self, one: str, several: str, count: int) -> str:
+        return (one if count < 2 else several).replace("visit", "visite")
 
 
 @pytest.mark.parametrize(
-    ("translations", "text"),
-    [(NullTranslations(), "By &lt;Kim {}&gt; &amp; others"), (French(), "Par &lt;Kim {}&gt; &amp; autres")],
+    ("language", "text"),
+    [(ENGLISH, "By &lt;Kim {}&gt; &amp; others"), (French(), "Par &lt;Kim {}&gt; &amp; autres")],
 )
-def test_a_text_and_its_values_are_escaped(translations: NullTranslations, text: str) -> None:
-    assert make_text_functions(translations)["_"]("By {name} & others", name="<Kim {}>") == Markup(text)
+def test_a_text_and_its_values_are_escaped(language: ReaderLanguage, text: str) -> None:
+    assert make_text_functions(language)["_"]("By {name} & others", name="<Kim {}>") == Markup(text)
 
 
 def test_html_of_a_text_stays_and_its_values_are_escaped() -> None:

@@ -10,7 +10,7 @@ from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
 from mainstay.doors.document_answers import RETRY_AFTER, DocumentAnswers, FileNotReady
 from mainstay.doors.field_hints import add_field_hints
-from mainstay.doors.http import SERVER_ERROR_TEXT, Headers, HttpError, Request, Response, error_response, log_fault
+from mainstay.doors.http import SERVER_ERROR, Headers, HttpError, Request, Response, error_response, log_fault
 from mainstay.doors.path_router import PathRouter
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.context import RequestDetails
@@ -48,7 +48,7 @@ class ApiDoor:
             response = error_response(http_error.status, http_error.text, http_error.headers)
         except Exception as error:
             log_fault(error, request)
-            response = error_response(500, SERVER_ERROR_TEXT)
+            response = error_response(500, str(SERVER_ERROR))
         response.headers = (
             *response.headers,
             ("ratelimit-limit", str(rate_limit.limit)),

@@ -10,7 +10,7 @@ import orjson
 from mainstay.doors.api.components import build_schemas, replace_enums, schema_name_of, schema_ref
 from mainstay.doors.api.routes import Endpoint, endpoints_of
 from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
-from mainstay.doors.http import SERVER_ERROR_TEXT, Request, Response, error_response
+from mainstay.doors.http import SERVER_ERROR, Request, Response, error_response
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.event import Event
@@ -39,7 +39,7 @@ _REFUSALS = {
     "415": "The body is not application/json.",
     "422": "Some fields are wrong; the message lists them, separated by semicolons.",
     "429": "More than 600 requests in a minute; wait the seconds in Retry-After.",
-    "500": SERVER_ERROR_TEXT,
+    "500": str(SERVER_ERROR),
 }
 _READ_STATUSES = ("401", "403", "404", "422", "429", "500")
 # A document that was never issued has no file.

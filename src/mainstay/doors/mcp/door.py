@@ -10,7 +10,7 @@ from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
 from mainstay.doors.compression import compress
 from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
 from mainstay.doors.field_hints import add_field_hints
-from mainstay.doors.http import SERVER_ERROR_TEXT, HttpError, Request, Response, log_fault
+from mainstay.doors.http import SERVER_ERROR, HttpError, Request, Response, log_fault
 from mainstay.doors.json import encode_json, is_json
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
@@ -192,7 +192,7 @@ def _take_request_details(request: Request, operation: Operation, arguments: dic
 
 def _internal_error_response(problem: Exception, request: Request, id_: protocol.CallId = None) -> Response:
     log_fault(problem, request)
-    return rpc_error_response(500, protocol.INTERNAL_ERROR, f"{SERVER_ERROR_TEXT} ({request.id})", id_)
+    return rpc_error_response(500, protocol.INTERNAL_ERROR, f"{SERVER_ERROR} ({request.id})", id_)
 
 
 def _check_headers(request: Request, actor: Actor) -> None:

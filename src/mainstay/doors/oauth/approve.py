@@ -41,7 +41,7 @@ class ApprovalScreen:
     async def __call__(self, request: Request) -> Response:
         """Show the screen, or take the decision."""
         if request.method not in {"GET", "HEAD", "POST"}:
-            return error_page(405, "This method is not allowed here.", (("allow", "GET, HEAD, POST"),))
+            return error_page(405, Message("This method is not allowed here."), (("allow", "GET, HEAD, POST"),))
         try:
             app_request = await self.authorization.read(request)
             visitor = await self.visitors.find_visitor(request)
@@ -49,7 +49,7 @@ class ApprovalScreen:
                 return await self.visitors.redirect_to_sign_in(request, form_path=path_with_query(request))
             return await self._answer_visitor(request, app_request, visitor)
         except (FormError, HttpError) as error:
-            return error_page(error.status, error.text)
+            return error_page(error.status, error.message)
 
     async def _answer_visitor(self, request: Request, app_request: AppRequest, visitor: Visitor) -> Response:
         try:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import orjson
 
 from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
-from mainstay.doors.http import SERVER_ERROR_TEXT, Headers, HttpError, Request, Response, log_fault
+from mainstay.doors.http import SERVER_ERROR, Headers, HttpError, Request, Response, log_fault
 
 
 class OAuthError(Exception):
@@ -39,4 +39,4 @@ async def answer_program(request: Request, serve: Callable[[Request], Awaitable[
         return OAuthError(code, http_error.text, http_error.status, http_error.headers).to_response()
     except Exception as error:
         log_fault(error, request)
-        return OAuthError("server_error", SERVER_ERROR_TEXT, 500).to_response()
+        return OAuthError("server_error", str(SERVER_ERROR), 500).to_response()

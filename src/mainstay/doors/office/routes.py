@@ -44,6 +44,7 @@ from mainstay.doors.pages.session import Visitors
 from mainstay.identity.first_organisation import FirstOrganisation
 from mainstay.identity.keys import SecretDeriver
 from mainstay.identity.links import LinkMaker
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import NotFound
 from mainstay.webhooks.signature import Signer
 
@@ -125,4 +126,4 @@ def _unknown_address_view(office: OfficePages) -> View:
     return nowhere
 
 
-_NOTHING_HERE = "There is nothing at this address."
+_NOTHING_HERE = Message("There is nothing at this address.")

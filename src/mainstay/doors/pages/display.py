@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from functools import cache
-from gettext import NullTranslations
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
@@ -17,13 +16,12 @@ from mainstay.values.date_order import date_order_of
 from mainstay.values.durations import hours_text
 from mainstay.values.money import pad_decimals
 from mainstay.values.names import country_names, currency_names, language_names, zone_names
+from mainstay.values.reader_language import ENGLISH, ReaderLanguage
 from mainstay.values.typed_prices import localise_amount, normalise_amount, normalise_price
 from mainstay.vocabulary.permissions import Permissions, RequiresPermission
 from mainstay.vocabulary.record_json import MoneyText, PriceText
 from mainstay.vocabulary.schemas import Output, StateLabel
 
-# Templates of messages are in English, so it needs no translations.
-ENGLISH = NullTranslations()
 # Shown for an empty value: an en dash.
 EMPTY_TEXT = "\N{EN DASH}"
 
@@ -41,7 +39,7 @@ class DisplaySettings(NamedTuple):
     zone: str
     country: str | None = None
     currency: str | None = None
-    translations: NullTranslations = ENGLISH
+    language: ReaderLanguage = ENGLISH
 
     def format_number(self, text: str) -> str:
         """Format a decimal."""

@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
 from mainstay.doors.document_answers import REFRESH, RETRY_AFTER, FileNotReady
-from mainstay.doors.http import SERVER_ERROR_TEXT, Headers, HttpError, Request, Response, error_response, log_fault
+from mainstay.doors.http import SERVER_ERROR, Headers, HttpError, Request, Response, error_response, log_fault
 from mainstay.doors.pages.forms import FormError, query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.doors.pages.static_files import STATIC_FILES
 from mainstay.doors.path_router import PathRouter
+from mainstay.values.message import PROGRAM_FORMAT, Message
 
 # Answers a request with a page. The mapping holds the values of the `{…}` parts of the path.
 View = Callable[[Request, Mapping[str, str]], Awaitable[Response]]
@@ -76,42 +77,42 @@ async def _call_view(view: View, request: Request, path_values: Mapping[str, str
     try:
         return await view(request, path_values)
     except FormError as form_error:
-        return respond_with_error(request, form_error.status, form_error.text)
+        return respond_with_error(request, form_error.status, form_error.message)
     except FileNotReady as waiting:
         return _preparing_page(request, waiting)
     except HttpError as interrupted:
-        return respond_with_error(request, interrupted.status, interrupted.text)
+        return respond_with_error(request, interrupted.status, interrupted.message)
     except Exception as exception:
         log_fault(exception, request)
-        return respond_with_error(request, 500, SERVER_ERROR_TEXT)
+        return respond_with_error(request, 500, SERVER_ERROR)
 
 
 _READ_METHODS = ("GET", "HEAD")
 _ERROR_TITLES = {
-    400: "Something went wrong",
-    403: "Something went wrong",
-    404: "Page not found",
-    405: "Something went wrong",
-    408: "Request timed out",
-    413: "Too large",
-    414: "Address too long",
-    415: "Something went wrong",
-    429: "Too many attempts",
-    500: "Something went wrong",
+    400: Message("Something went wrong"),
+    403: Message("Something went wrong"),
+    404: Message("Page not found"),
+    405: Message("Something went wrong"),
+    408: Message("Request timed out"),
+    413: Message("Too large"),
+    414: Message("Address too long"),
+    415: Message("Something went wrong"),
+    429: Message("Too many attempts"),
+    500: Message("Something went wrong"),
 }
 
 
-def respond_with_error(request: Request, status: int, text: str, headers: Headers = ()) -> Response:
+def respond_with_error(request: Request, status: int, message: Message | str, headers: Headers = ()) -> Response:
     """Return an error page, or the same as JSON for clients that do not accept HTML."""
     if "text/html" not in request.headers.get("accept", ""):
-        return error_response(status, text, headers)
-    return error_page(status, text, headers)
+        return error_response(status, PROGRAM_FORMAT.render(message), headers)
+    return error_page(status, message, headers)
 
 
-def error_page(status: int, text: str, headers: Headers = ()) -> Response:
+def error_page(status: int, message: Message | str, headers: Headers = ()) -> Response:
     """Return an error page, when the client is known to be a browser."""
     return render_template(
-        "apology.html", status, allows_app_redirect=True, headers=headers, title=_ERROR_TITLES[status], text=text
+        "apology.html", status, allows_app_redirect=True, headers=headers, title=_ERROR_TITLES[status], text=message
     )
 
 
@@ -126,4 +127,4 @@ def _preparing_page(request: Request, waiting: FileNotReady) -> Response:
 
 def _method_not_allowed(request: Request, methods: Sequence[str]) -> Response:
     allowed = ", ".join(sorted(methods))
-    return respond_with_error(request, 405, "This page can't be opened this way.", (("allow", allowed),))
+    return respond_with_error(request, 405, Message("This page can't be opened this way."), (("allow", allowed),))

@@ -12,54 +12,57 @@ from zoneinfo import ZoneInfo
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
+from mainstay.doors.pages.page_language import current_language
 from mainstay.values.colours import COLOURS
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
 from mainstay.values.names import currency_names, zone_names
+from mainstay.values.reader_language import ReaderLanguage
 from mainstay.values.sizes import size_text
 from mainstay.values.wall_times import wall_time_text
 
 
-def format_moment(text: str, zone: str) -> str:
-    """Format a moment in a time zone: `15 Nov 2026, 10:30`."""
+def format_moment(text: str, zone: str, language: ReaderLanguage | None = None) -> str:
+    """Format a moment in a time zone: `15 Nov 2026, 10:30`. Without a language, it is that of the page."""
     local = parse_moment(text).astimezone(ZoneInfo(zone))
-    return f"{local.day} {local:%b %Y, %H:%M}"
+    return f"{(language or current_language()).format_date(local)}, {local:%H:%M}"
 
 
 def format_exact_moment(text: str, zone: str) -> str:
     """Format a moment to the second: `15 Nov 2026, 10:30:50`."""
     local = parse_moment(text).astimezone(ZoneInfo(zone))
-    return f"{local.day} {local:%b %Y, %H:%M:%S}"
+    return f"{current_language().format_date(local)}, {local:%H:%M:%S}"
 
 
-def format_date(text: str) -> str:
+def format_date(text: str, language: ReaderLanguage | None = None) -> str:
     """Format a date: `15 Nov 2026`. Text that is no date is returned unchanged."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
         return text
-    return f"{day.day} {day:%b %Y}"
+    return (language or current_language()).format_date(day)
 
 
 def format_date_range(first: str, last: str) -> str:
     """Format a range of whole days. A month or year that both dates share appears once."""
-    begin, end = date.fromisoformat(first), date.fromisoformat(last)
-    if begin == end:
+    if first == last:
         return format_date(first)
-    if begin.year != end.year:
-        return f"{format_date(first)}\N{EN DASH}{format_date(last)}"
-    opening = f"{begin.day}" if begin.month == end.month else f"{begin.day} {begin:%b}"
-    return f"{opening}\N{EN DASH}{format_date(last)}"
+    return current_language().format_date_range(date.fromisoformat(first), date.fromisoformat(last))
 
 
 def format_month(text: str) -> str:
     """Format a month: `Nov 2026`."""
-    return f"{date.fromisoformat(f'{text}-01'):%b %Y}"
+    return current_language().format_month(date.fromisoformat(f"{text}-01"))
 
 
 def format_long_date(day: date) -> str:
     """Format a day with its weekday: `Monday 16 November`."""
-    return f"{day:%A} {day.day} {day:%B}"
+    return current_language().format_long_date(day)
+
+
+def format_weekday(day: date) -> str:
+    """Format the weekday of a date: `Monday`."""
+    return current_language().format_weekday(day)
 
 
 def format_clock(text: str, zone: str) -> str:
@@ -209,6 +212,7 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "spoken": drop_technical_text,
     "date": format_date,
     "long_day": format_long_date,
+    "weekday": format_weekday,
     "clock": format_clock,
     "span": format_visit_hours,
     "when": format_visit_date,

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from mainstay.doors.http import HttpError, Request
 from mainstay.doors.runner import Runner
 from mainstay.infrastructure.deadline import reset_deadline
-from mainstay.values.message import PROGRAM_FORMAT, Message
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Refusal
 
 # The largest form of anyone, and of people who are signed in. The latter holds a document with the most lines, each of
@@ -36,8 +36,7 @@ class FormError(Exception):
     def __init__(self, status: int, message: Message | str) -> None:
         super().__init__(message)
         self.status = status
-        # Nobody is recognised here, so the language of the person is not known.
-        self.text = PROGRAM_FORMAT.render(message)
+        self.message = message
 
 
 class FormTooLong(Refusal):

@@ -53,12 +53,12 @@ def _localise_match(match: re.Match[str], display: DisplaySettings) -> str:
 
 def _localise_time(text: str, parts: dict[str, str], display: DisplaySettings) -> str:
     """Format a date, a local time, or a moment in the viewer's time zone. Other text is returned unchanged."""
-    day = format_date(parts["day"])
+    day = format_date(parts["day"], display.language)
     if day == parts["day"]:
         return text
     if not parts["clock"]:
         return day
     try:
-        return format_moment(text, display.zone) if parts["offset"] else f"{day}, {parts['clock']}"
+        return format_moment(text, display.zone, display.language) if parts["offset"] else f"{day}, {parts['clock']}"
     except ValueError:
         return text

@@ -20,7 +20,6 @@ from mainstay.values.message import (
     Message,
     MessageFormat,
     MessageValue,
-    join_with,
     label_in_sentence,
     local_time_of,
 )
@@ -39,7 +38,7 @@ class PageFormat(MessageFormat):
         self._labels = labels
         # Localises the dates and amounts in names of records, which are texts.
         self._localise_name = localise_name
-        self._translate = display.translations.gettext
+        self._translate = display.language.translate
 
     def render(self, message: Message | str) -> str:
         """Return the text of a message."""
@@ -61,7 +60,7 @@ class PageFormat(MessageFormat):
         """Return the template in the person's language."""
         if message.plural is None:
             return self._translate(message.template)
-        return self._display.translations.ngettext(message.template, message.plural, message.count)
+        return self._display.language.translate_count(message.template, message.plural, message.count)
 
     def add_detail(self, text: str, _detail: Message | None) -> str:
         """Leave out what only programs need to know."""
@@ -77,18 +76,18 @@ class PageFormat(MessageFormat):
 
     def format_date(self, text: str) -> str:
         """Format a date: `30 Nov 2026`."""
-        return format_date(text)
+        return format_date(text, self._display.language)
 
     def format_moment(self, moment: LocalMoment) -> str:
         """Format a moment: `30 Nov 2026, 08:30`."""
-        return format_moment(moment.text, moment.time_zone) + self._name_zone(moment.time_zone)
+        return self._format_moment(moment.text, moment.time_zone) + self._name_zone(moment.time_zone)
 
     def format_period(self, period: LocalPeriod) -> str:
         """Format the time between two moments: `30 Nov 2026, 08:30-10:00`, with a dash."""
         start, end = (local_time_of(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
-        last = f"{end:%H:%M}" if start.date() == end.date() else format_moment(period.ends_at, period.time_zone)
+        last = f"{end:%H:%M}" if start.date() == end.date() else self._format_moment(period.ends_at, period.time_zone)
         zone = self._name_zone(period.time_zone)
-        return f"{format_moment(period.starts_at, period.time_zone)}\N{EN DASH}{last}{zone}"
+        return f"{self._format_moment(period.starts_at, period.time_zone)}\N{EN DASH}{last}{zone}"
 
     def format_field(self, name: str) -> str:
         """Return the label of an input field, in quotes."""
@@ -101,7 +100,19 @@ class PageFormat(MessageFormat):
     def format_possible_choices(self, values: Sequence[str]) -> str:
         """Return the labels of the values from which one can be chosen: `Work, Travel or Other`."""
         labels = [self._translate(to_label(value)) for value in values]
-        return join_with("or", labels)
+        *others, last = labels
+        return self._join("{items} or {last}", others, last)
+
+    def join(self, items: Sequence[str]) -> str:
+        """Join several values: `Grace, Ben and Tom`."""
+        *others, last = items or [""]
+        return self._join("{items} and {last}", others, last)
+
+    def _join(self, template: str, others: Sequence[str], last: str) -> str:
+        return self._translate(template).format(items=", ".join(others), last=last) if others else last
+
+    def _format_moment(self, text: str, time_zone: str) -> str:
+        return format_moment(text, time_zone, self._display.language)
 
     def _name_zone(self, time_zone: str) -> str:
         """Name the city of a time zone, unless it is the person's own zone."""

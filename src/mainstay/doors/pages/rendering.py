@@ -1,19 +1,21 @@
 """Rendering of templates into responses, with the headers that every page has."""
 
+from functools import cache
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
 
-from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
 
 from mainstay.business.issuing.document_files import is_issued
 from mainstay.doors.http import Headers, Response
-from mainstay.doors.pages.display import ENGLISH
 from mainstay.doors.pages.formatting import TEMPLATE_FILTERS
 from mainstay.doors.pages.forms import mask_token, new_once_token
+from mainstay.doors.pages.page_language import current_language
 from mainstay.doors.pages.page_limits import PAGE_LIMITS
 from mainstay.doors.pages.static_files import STATIC_ADDRESSES
 from mainstay.doors.pages.translated_text import make_text_functions
+from mainstay.values.reader_language import ENGLISH, ReaderLanguage
 
 HTML_TYPE = "text/html; charset=utf-8"
 
@@ -41,38 +43,52 @@ _INPUT_TYPES = {
     "minutes": "text",
 }
 
-TEMPLATES = Environment(
-    loader=PackageLoader("mainstay.doors.pages"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    auto_reload=False,
-    cache_size=-1,
-)
-TEMPLATES.globals["static"] = STATIC_ADDRESSES.__getitem__
-TEMPLATES.filters.update(TEMPLATE_FILTERS)
-TEMPLATES.tests["issued"] = is_issued
-TEMPLATES.globals["limits"] = PAGE_LIMITS
-TEMPLATES.globals.update(make_text_functions(ENGLISH))
-# Defaults of the variables that the layout reads on every page.
-TEMPLATES.globals.update(visitor=None, notice=None, problem=None, faults={})
-# What form macros need: the input type for a kind of value, and the tokens that a form carries.
-TEMPLATES.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
-TEMPLATES.globals.update(new_once=new_once_token, masked=mask_token)
-
 
 class _FormParts:
     """The form macros, available in every template. The macro file is loaded at first use, like other templates."""
 
+    def __init__(self, templates: Environment) -> None:
+        self._templates = templates
+
     def __getattr__(self, name: str) -> Any:
-        macro = getattr(TEMPLATES.get_template("form.html").module, name)
+        macro = getattr(self._templates.get_template("form.html").module, name)
         # Cached as an attribute, so that `__getattr__` runs once for each macro.
         setattr(self, name, macro)
         return macro
 
 
-TEMPLATES.globals["form"] = _FormParts()
+# The compiled templates are the same in every language, so all environments share their cache in the data folder.
+def _make_environment(language: ReaderLanguage, compiled: BytecodeCache | None = None) -> Environment:
+    """Return the templates with the texts of one language."""
+    templates = Environment(
+        loader=PackageLoader("mainstay.doors.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        cache_size=-1,
+        bytecode_cache=compiled,
+    )
+    templates.globals["static"] = STATIC_ADDRESSES.__getitem__
+    templates.filters.update(TEMPLATE_FILTERS)
+    templates.tests["issued"] = is_issued
+    templates.globals["limits"] = PAGE_LIMITS
+    templates.globals.update(make_text_functions(language), page_language=language.code)
+    # Defaults of the variables that the layout reads on every page.
+    templates.globals.update(visitor=None, notice=None, problem=None, faults={})
+    # What form macros need: the input type for a kind of value, and the tokens that a form carries.
+    templates.globals["input_type"] = lambda kind: _INPUT_TYPES.get(kind, kind)
+    templates.globals.update(new_once=new_once_token, masked=mask_token, form=_FormParts(templates))
+    return templates
+
+
+TEMPLATES = _make_environment(ENGLISH)
+
+
+@cache
+def _load_translated_templates(language: ReaderLanguage) -> Environment:
+    return _make_environment(language, TEMPLATES.bytecode_cache)
 
 
 def compile_templates(cache_folder: Path) -> None:
@@ -102,7 +118,9 @@ def render_template(
 
     `allows_app_redirect` marks pages on the path through sign-in to a third-party app and back.
     """
-    body = TEMPLATES.get_template(template).render(context).encode()
+    language = current_language()
+    templates = TEMPLATES if language is ENGLISH else _load_translated_templates(language)
+    body = templates.get_template(template).render(context).encode()
     shared_headers = _APP_REDIRECT_HEADERS if allows_app_redirect else _OFFICE_HEADERS
     return Response(status, body, (*shared_headers, *headers), content_type=HTML_TYPE)
 

@@ -26,6 +26,7 @@ from mainstay.infrastructure.files import FileStore, TemporaryFiles
 from mainstay.infrastructure.images import UnacceptedPicture
 from mainstay.infrastructure.rate_limits import RateLimits
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 
@@ -121,11 +122,13 @@ class Visitors:
         verdict = await self.rate_limits.take(f"return ticket {address}", TICKETS_A_MINUTE)
         if not verdict.accepted:
             return respond_with_error(
-                request, 429, "Too many requests. Wait a minute, then try again.", (("retry-after", "60"),)
+                request, 429, Message("Too many requests. Wait a minute, then try again."), (("retry-after", "60"),)
             )
         is_form = request.method not in {"GET", "HEAD"}
         if not is_form and len(path_with_query(request)) > MAX_PATH_LENGTH:
-            return respond_with_error(request, 414, "This address is too long. Sign in first, then open it again.")
+            return respond_with_error(
+                request, 414, Message("This address is too long. Sign in first, then open it again.")
+            )
         path = form_path or (await self._find_form_page(request) if is_form else path_with_query(request))
         parameters = {"late": "yes"} if is_form else {}
         if path != "/" and len(path) <= MAX_PATH_LENGTH and _is_local_path(path):

@@ -23,6 +23,7 @@ from mainstay.doors.pages.interrupted_forms import NOT_STORED
 from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import PageFormat, label_in_text, problem_sentence
 from mainstay.doors.pages.one_time_secrets import OneTimeSecrets
+from mainstay.doors.pages.page_language import current_language
 from mainstay.doors.pages.rendering import render_template
 from mainstay.doors.pages.session import TYPED_PARAMETER, Visitor, Visitors
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
@@ -114,9 +115,9 @@ class OfficeRequest:
         """The time zone, country and currency by which values are formatted for the person."""
         membership = self.visitor.membership
         return (
-            DisplaySettings(membership.time_zone, membership.country, membership.currency)
+            DisplaySettings(membership.time_zone, membership.country, membership.currency, current_language())
             if membership
-            else DisplaySettings(self.time_zone)
+            else DisplaySettings(self.time_zone, language=current_language())
         )
 
     def can_perform(self, operation: Operation) -> bool:
@@ -367,7 +368,7 @@ class OfficePages:
             **shown,
         )
 
-    def render_refusal(self, request: OfficeRequest, refusal: Refusal, text: str, back: str = "") -> Response:
+    def render_refusal(self, request: OfficeRequest, refusal: Refusal, text: Message | str, back: str = "") -> Response:
         """Render a page that shows a refusal."""
         title = _refusal_title(refusal)
         explanation = _explain_missing_record(refusal, text) or _explain_missing_access(request, refusal)
@@ -403,7 +404,7 @@ class OfficePages:
         key = query_parameters(request.http_request).get("done", "")
         operation = self.operations.get(key)
         notice = operation.done_message if operation else NOTICES.get(key)
-        return request.display.translations.gettext(notice) if notice else None
+        return request.display.language.translate(notice) if notice else None
 
 
 _SENT_BEFORE = (
@@ -422,7 +423,7 @@ def _refusal_title(refusal: Refusal) -> str:
     return "Not changed" if isinstance(refusal, Stale) else "Something needs attention"
 
 
-def _explain_missing_record(refusal: Refusal, text: str) -> Message | None:
+def _explain_missing_record(refusal: Refusal, text: Message | str) -> Message | None:
     """Return the message for a missing record. The refusal itself names an id, which means nothing to people."""
     if not isinstance(refusal, NotFound) or text != refusal.text:
         return None

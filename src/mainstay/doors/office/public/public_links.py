@@ -18,13 +18,14 @@ from mainstay.identity.links import LinkKind, LinkMaker
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import NotFound, Refusal
 
 # Page views from one address, for all links together: more than any reader needs, too few to guess links.
 VIEWS_PER_MINUTE = 120
 NOINDEX_HEADERS: Headers = (("x-robots-tag", "noindex, nofollow"),)
-_NO_LINK = "This link doesn't work any more. Ask the sender for a new one."
+_NO_LINK = Message("This link doesn't work any more. Ask the sender for a new one.")
 
 # A page for the customer to whom the link belongs.
 SecretLinkView = Callable[[Request, Actor], Awaitable[Response]]
@@ -45,7 +46,7 @@ class SecretLinkPages:
             address = self.public_pages.client_address(request)
             if not await self.public_pages.count_use("links from", address, VIEWS_PER_MINUTE, 60.0):
                 return respond_with_error(
-                    request, 429, "Too many requests. Wait a minute, then try again.", (("retry-after", "60"),)
+                    request, 429, Message("Too many requests. Wait a minute, then try again."), (("retry-after", "60"),)
                 )
             actor = await self.public_pages.runner.run_read(partial(self._find_actor, path_values["token"]))
             if actor is None:
@@ -55,7 +56,7 @@ class SecretLinkPages:
             except NotFound:
                 return respond_with_error(request, 404, _NO_LINK, NOINDEX_HEADERS)
             except Refusal as refusal:
-                raise FormError(400, refusal.text) from None
+                raise FormError(400, refusal.message) from None
 
         return guarded
 

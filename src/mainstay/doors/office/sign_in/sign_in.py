@@ -14,6 +14,7 @@ from mainstay.identity import return_tickets, sessions
 from mainstay.identity import sign_in as signing_in
 from mainstay.identity.first_organisation import SET_UP_PATH
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Refusal
 
 
@@ -79,4 +80,4 @@ class SignInPages:
             sessions.end_session(db, account_id, session)
 
 
-_SIGN_IN_ENDED = "Your session ended, so nothing was saved. Sign in to continue."
+_SIGN_IN_ENDED = Message("Your session ended, so nothing was saved. Sign in to continue.")

@@ -27,6 +27,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import Message
 from mainstay.values.moments import parse_moment
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.refusal import NotFound
@@ -35,7 +36,7 @@ _PATH = "/schedule/calendar"
 _SUFFIX = ".ics"
 # The limit for one address, which a whole company may share.
 FETCHES_PER_MINUTE = 60
-_NO_LINK = "Calendar not found. The link may have been replaced."
+_NO_LINK = Message("Calendar not found. The link may have been replaced.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class CalendarPages:
             "calendars from", self.public_pages.client_address(request), FETCHES_PER_MINUTE, 60.0
         ):
             return respond_with_error(
-                request, 429, "Too many requests. Wait a minute, then try again.", (("retry-after", "60"),)
+                request, 429, Message("Too many requests. Wait a minute, then try again."), (("retry-after", "60"),)
             )
         actor = await self.office.visitors.runner.run_read(self._find_actor, path_values["name"].removesuffix(_SUFFIX))
         if actor is None or not path_values["name"].endswith(_SUFFIX):

@@ -1,0 +1,145 @@
+"""A pseudo-language: every text of the product with accents, so that a text that is not translated is easy to see."""
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from html.parser import HTMLParser
+from pathlib import Path
+
+import orjson
+from babel import Locale
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+
+from mainstay.infrastructure.database import DatabaseHandle
+
+# Pages are in this language; its months and weekdays differ from English ones.
+CODE = "fr"
+TEXTS = Path(__file__).parents[2] / "docs" / "messages.pot"
+_PLAIN = "abcdefghijklmnopqrstuvwxyz"
+# No letter of the language itself, so that its names of countries are told apart.
+_ACCENTED = "ạḅċḍẹḟġḥịĵḳḷṃṇọṗɋṛṣṭụṿẉẋỵẓ"
+_ACCENTS = str.maketrans(_PLAIN + _PLAIN.upper(), _ACCENTED + _ACCENTED.upper())
+# What is not translated in a template: values, tags and entities.
+_KEPT = re.compile(r"(\{[^}]*\}|<[^>]*>|&\w+;)")
+
+
+def write_pseudo_catalogue(folder: Path) -> None:
+    """Put the catalogue of the pseudo-language into the translations of an installation."""
+    with TEXTS.open("rb") as source:
+        texts = read_po(source)
+    catalogue = Catalog(locale=CODE)
+    for message in texts:
+        if message.id:
+            ids = message.id if isinstance(message.id, tuple) else (message.id,)
+            accented = tuple(accent(str(text)) for text in ids)
+            catalogue.add(message.id, accented if len(ids) > 1 else accented[0])
+    folder.mkdir()
+    with (folder / f"{CODE}.po").open("wb") as file:
+        write_po(file, catalogue)
+
+
+def accent(template: str) -> str:
+    """Return a text in the pseudo-language: `⟦Ṣẹṇṭ ṭọ {name}⟧`."""
+    parts = _KEPT.split(template)
+    return f"⟦{''.join(part if _KEPT.fullmatch(part) else part.translate(_ACCENTS) for part in parts)}⟧"
+
+
+class _VisibleTexts(HTMLParser):
+    """Collects the texts of a page that people see or hear."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect the visible attributes of a tag."""
+        self._hidden += tag in _HIDDEN_TAGS
+        values = {name: value or "" for name, value in attrs}
+        names = [name for name in values if name in _VISIBLE_ATTRIBUTES]
+        if tag == "input" and values.get("type") in {"submit", "button", "reset"}:
+            names.append("value")
+        self.texts += [values[name] for name in names]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave a tag."""
+        self._hidden -= tag in _HIDDEN_TAGS
+
+    def handle_data(self, data: str) -> None:
+        """Collect a text."""
+        if not self._hidden:
+            self.texts.append(data)
+
+
+_HIDDEN_TAGS = {"script", "style", "pre", "code", "textarea"}
+_VISIBLE_ATTRIBUTES = {"title", "aria-label", "placeholder", "alt", "data-label", "data-calendar", "data-found"}
+
+
+def visible_texts(page: str) -> list[str]:
+    """Return the texts of a page that people see or hear."""
+    parser = _VisibleTexts()
+    parser.feed(page)
+    parser.close()
+    return [text for text in (" ".join(text.split()) for text in parser.texts) if text]
+
+
+def collect_data(db: DatabaseHandle, tables: Collection[str]) -> set[str]:
+    """Return every text that is stored in these tables."""
+    found: set[str] = set()
+    for table in tables:
+        for row in db.all(f"SELECT * FROM {table}"):
+            for value in row:
+                if isinstance(value, str):
+                    found.update(_walk_texts(value))
+    return found
+
+
+def _walk_texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        if value[:1] in {"{", "["}:
+            with suppress(orjson.JSONDecodeError):
+                value = orjson.loads(value)
+        yield from [" ".join(value.split())] if isinstance(value, str) else _walk_texts(value)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _walk_texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _walk_texts(part)
+
+
+class TextCheck:
+    """Finds texts that are neither translated nor data."""
+
+    def __init__(self, data: Collection[str], same_everywhere: Collection[str]) -> None:
+        # One word in lower case is the name of a status, which people never see.
+        self._data = "\n".join(text for text in data if not re.fullmatch(r"[a-z][a-zA-Z_]*", text))
+        self._known: dict[str, bool] = {}
+        self._same = set(same_everywhere) | _words_of_dates()
+
+    def find_untranslated(self, text: str) -> Iterator[str]:
+        """Yield the parts of a text that escaped the translations."""
+        if self._is_data(text):
+            return
+        for part in _SEPARATORS.split(text):
+            words = [word for word in _WORD.findall(part) if word not in self._same]
+            if words and not self._is_data(part.strip(_MARKS)) and not all(map(self._is_data, words)):
+                yield part.strip()
+
+    def _is_data(self, text: str) -> bool:
+        if text not in self._known:
+            self._known[text] = text in self._data
+        return self._known[text]
+
+
+_SEPARATORS = re.compile(f"[⟦⟧{_ACCENTED}{_ACCENTED.upper()}]+| · |\n|: | \N{EN DASH} |, |[()“”]")
+_WORD = re.compile(r"[A-Za-z][A-Za-z'.-]*")
+_MARKS = " .,:;!?·…\N{EN DASH}→-←+#"
+
+
+def _words_of_dates() -> set[str]:
+    """Return the words of dates in the pseudo-language."""
+    locale = Locale.parse(CODE)
+    names = [*locale.months["format"].values(), *locale.days["format"].values()]
+    return {word for each in names for name in each.values() for word in _WORD.findall(name)}
