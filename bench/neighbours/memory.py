@@ -16,7 +16,8 @@ from bench.neighbours.office import LoadedSite, OfficeClient, open_draft, revise
 from mainstay.infrastructure.processes import WORKER_NAME
 
 _CLIENTS = 4
-_WARM_UP = 8
+# As many as it takes until each thread of each process has printed some; then its memory stays about the same.
+_WARM_UP = 60
 _POLL_SECONDS = 0.1
 _TIMEOUT_SECONDS = 10.0
 
@@ -45,7 +46,7 @@ def has_ended(pid: int) -> bool:
 def measure_memory(pid: int, site: LoadedSite, documents: int, seconds: float) -> list[MemoryGrowth]:
     """Print so many heavy documents, or as many as possible in this time: half sent by email, half opened as drafts."""
     clients = [_PrintingClient(site, number) for number in range(_CLIENTS)]
-    # The first documents load fonts and templates.
+    # The first documents load fonts and templates, and give each thread memory that it keeps for the next.
     _print_documents(clients, _WARM_UP, monotonic() + seconds / 2)
     before = {process: _read_resident(process) or 0.0 for process in find_processes(pid)}
     names = {process: f"{_read_name(process)} {process}" for process in before}
@@ -59,6 +60,7 @@ class _PrintingClient:
     def __init__(self, site: LoadedSite, number: int) -> None:
         self.mail = site.mail
         self._office = OfficeClient(site, site.stock.busy[0], number, timeout_seconds=_TIMEOUT_SECONDS)
+        self._office.reconnect_each_time()
         self._sent, self._draft = site.stock.heavy_quotes[number], site.stock.heavy_quotes[number + _CLIENTS]
         self._numbers = count()
 

@@ -47,6 +47,10 @@ class OfficeClient:
         self._keys = cycle(firm.keys[first_key::key_step])
         self._token = ""
 
+    def reconnect_each_time(self) -> None:
+        """Make a connection for each request from now on, so that any process of the server may answer it."""
+        self._client.headers["Connection"] = "close"
+
     def get(self, path: str) -> httpx2.Response:
         """Open a page."""
         return self._client.get(path)
