@@ -24,10 +24,10 @@ TRYTON := $(VENV)/contenders/tryton
 SIDE_BY_SIDE := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long check format mutants bench bench-flat lock documents clean
+.PHONY: help setup run test test-long not-repeated check format mutants bench bench-flat lock documents clean
 
 help: ## This list
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(RUN) ## Install what the product needs into .venv
 
@@ -44,6 +44,11 @@ test-long: $(DEV) ## Run everything on every engine, the tests of endurance in t
 	@tests/browser.sh
 	@tests/proxies.sh $(PROXIES)
 	$(SIDE_BY_SIDE) --every-engine --timeout 1800
+
+not-repeated: $(DEV) ## Choose again which tests of operations `make test` does not repeat on PostgreSQL
+	rm -rf $(VENV)/statements
+	$(SIDE_BY_SIDE) -m "not long" -k postgresql --record-statements $(VENV)/statements
+	PYTHONPATH=tests $(BIN)/python -m support.statement_recorder $(VENV)/statements
 
 check: $(DEV) ## Check style, types and layers
 	$(BIN)/ruff format --check .

@@ -18,6 +18,7 @@ from support.in_process import run_in_process
 from support.installations import Installation, Installations
 from support.server_fixtures import ServedInstallation, serve_installation
 from support.servers import RunningServer
+from support.statement_recorder import StatementRecorder
 
 # Two cores shared with a database make single examples slow now and then; what they find does not depend on that.
 hypothesis.settings.register_profile("house", deadline=None)
@@ -25,13 +26,17 @@ hypothesis.settings.load_profile("house")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option of the long run."""
+    """Add the options of the long run, and of the choice of tests that are not repeated on PostgreSQL."""
     parser.addoption("--every-engine", action="store_true", help="run whatever stands on a database on every engine")
+    parser.addoption("--record-statements", type=Path, help="write into a folder what each test runs on PostgreSQL")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Stop the garbage collector while tests are collected, because nothing that is collected becomes garbage."""
     gc.disable()
+    if folder := config.getoption("record_statements"):
+        process = os.environ.get("PYTEST_XDIST_WORKER", "only")
+        config.pluginmanager.register(StatementRecorder(folder, process))
 
 
 def pytest_collection_finish() -> None:
@@ -45,7 +50,11 @@ def pytest_collection_finish() -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Collect each test that uses a database once for each of its engines; they run engine by engine."""
     if "engine" in metafunc.fixturenames:
-        chosen = engines_of(metafunc.definition, every=metafunc.config.getoption("every_engine"))
+        chosen = engines_of(
+            metafunc.definition,
+            every=metafunc.config.getoption("every_engine"),
+            as_listed=metafunc.config.getoption("record_statements") is None,
+        )
         metafunc.parametrize("engine", chosen, indirect=True, scope="session")
 
 

@@ -8,6 +8,7 @@ import itertools
 import shutil
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from unittest.mock import patch
@@ -88,17 +89,38 @@ def _free_memory() -> int:
 # gets wrong, it mostly gets wrong on either: a few of each run on both.
 _ENGINES_BY_FOLDER = dict.fromkeys(("doors", "serving", "journeys"), ("sqlite",))
 _TESTS = Path(__file__).parents[1]
+# What a business operation gets wrong, it mostly gets wrong on either as well. Tests of them that are listed in this
+# file run on SQLite only, because others run each of their statements on PostgreSQL.
+NOT_REPEATED = _TESTS / "not_repeated.txt"
+REPEATED_ONLY_FOR_STATEMENTS = ("business",)
 
 
-def engines_of(test: pytest.Item, *, every: bool) -> tuple[str, ...]:
-    """Return the engines on which a test runs."""
+def engines_of(test: pytest.Item, *, every: bool, as_listed: bool = True) -> tuple[str, ...]:
+    """Return the engines on which a test runs: on every one, or fewer by its marks, its folder and perhaps the list."""
     if only := test.get_closest_marker("only_on"):
         return only.args
     if every:
         return ENGINES
     if mark := test.get_closest_marker("engines"):
         return mark.args
-    return _ENGINES_BY_FOLDER.get(test.path.relative_to(_TESTS).parts[0], ENGINES)
+    if as_listed and name_of(test) in _read_not_repeated():
+        return ("sqlite",)
+    return _ENGINES_BY_FOLDER.get(folder_of(name_of(test)), ENGINES)
+
+
+def name_of(test: pytest.Item) -> str:
+    """Return the name of a test function, with its file in the folder of all tests, without parameters."""
+    return test.nodeid.partition("[")[0].removeprefix("tests/")
+
+
+def folder_of(test: str) -> str:
+    """Return the first folder of a test."""
+    return test.partition("/")[0]
+
+
+@cache
+def _read_not_repeated() -> frozenset[str]:
+    return frozenset(NOT_REPEATED.read_text().splitlines())
 
 
 _open_durably = SqliteDatabase._open
