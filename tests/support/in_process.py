@@ -30,7 +30,7 @@ from mainstay.settings import Settings
 from mainstay.values.moments import Clock, system_clock
 from mainstay.worker.worker_process import run_dispatcher
 from mainstay.worker_command import open_dispatcher, open_worker
-from support.servers import RunningServer
+from support.servers import RunningServer, link_template_cache
 
 _TIMEOUT_SECONDS = 60.0
 
@@ -55,6 +55,7 @@ def run_in_process(
 
     The catalogue can be a larger one, and the worker can be left out.
     """
+    link_template_cache(DataFolder(settings.data))
     prepare_shared_files(settings)
     worker = _run_worker(settings, open_performer(settings, clock)) if with_worker else nullcontext()
     with _run_loop_in_thread() as loop, worker:

@@ -1,9 +1,7 @@
 """The product over HTTP: as processes of its own here, in the test's process in `in_process`."""
 
-import atexit
 import os
 import secrets
-import shutil
 import signal
 import socket
 import ssl
@@ -15,7 +13,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import httpx2
@@ -25,6 +22,9 @@ from mainstay.settings import Settings, to_environment
 
 START_SECONDS = 120.0
 _POLL_SECONDS = 0.05
+# Compiled page templates, for the installations of this run and later ones: to compile them takes longer than all else
+# that a server does when it starts.
+_TEMPLATE_CACHE = Path(sys.prefix, "templates")
 
 
 @cache
@@ -118,9 +118,7 @@ def start_server(
 def start_command(settings: Settings, command: list[str], environment: Mapping[str, str]) -> Iterator[ServerProcess]:
     """Run a command that serves these settings until the block ends."""
     log, folder = settings.data / f"server-{settings.port}.log", DataFolder(settings.data)
-    folder.create()
-    if not folder.templates.exists():
-        folder.templates.symlink_to(_template_cache_folder(), target_is_directory=True)
+    link_template_cache(folder)
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -135,12 +133,12 @@ def start_command(settings: Settings, command: list[str], environment: Mapping[s
             running.kill()
 
 
-@cache
-def _template_cache_folder() -> Path:
-    """Return a folder for compiled page templates, shared by all servers here; it saves a third of a start."""
-    folder = mkdtemp(prefix="mainstay-templates-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+def link_template_cache(folder: DataFolder) -> None:
+    """Have an installation without compiled page templates share those of all others."""
+    folder.create()
+    if not folder.templates.exists():
+        _TEMPLATE_CACHE.mkdir(exist_ok=True)
+        folder.templates.symlink_to(_TEMPLATE_CACHE, target_is_directory=True)
 
 
 def free_port() -> int:

@@ -9,7 +9,6 @@ from mainstay.business.organisation.settings import get_settings, update_setting
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tool_schema import describe_tool
-from mainstay.doors.schemas import input_schema
 from mainstay.kernel.operation import Operation
 from mainstay.values.part_changes import MERGE_NOTE
 from mainstay.vocabulary.actor import Door
@@ -26,11 +25,11 @@ MORNING = [{"from": "08:00", "until": "12:00"}]
 WEEK: dict[str, Any] = {day: [] for day in WorkingHours.model_fields}
 # Every part of a record that a change takes.
 PART_FIELDS = [
-    (operation, name)
+    (operation, str(field.alias))
     for operation in CATALOGUE.operations
     if operation.on and operation.changes
-    for name, field in input_schema(operation)["properties"].items()
-    if field.get("description", "").endswith(MERGE_NOTE)
+    for field in operation.input.model_fields.values()
+    if field.description and field.description.endswith(MERGE_NOTE)
 ]
 
 
