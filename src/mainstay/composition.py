@@ -1,6 +1,6 @@
 """Build a `Performer` and its parts from the settings."""
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from mainstay.identity.encryption import Encryptor
@@ -16,6 +16,7 @@ from mainstay.infrastructure.sqlite import SqliteDatabase
 from mainstay.infrastructure.worker_wakeups import WakeupSender
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.perform import Performer
+from mainstay.kernel.preview import PreviewMaker
 from mainstay.lazy_import import LazyObject, import_lazily
 from mainstay.settings import SettingError, Settings
 from mainstay.values.moments import Clock, system_clock
@@ -66,6 +67,7 @@ def open_performer(settings: Settings, clock: Clock = system_clock) -> Performer
         open_address_guard(settings),
         settings.base_url,
         storage_limit(settings),
+        PreviewMaker(partial(_load_secret, settings)),
         Languages.load(DataFolder(settings.data).translations),
     )
 

@@ -5,7 +5,7 @@ from support.cast import Cast
 from support.raw_http import ORGANISATION, PEOPLE, check_refusal
 from support.servers import RunningServer
 
-FIELDS = ["object", "operation", "summary", "effects", "warnings", "blockers"]
+FIELDS = ["object", "operation", "summary", "effects", "warnings", "blockers", "previewToken"]
 
 
 def test_without_confirmation_there_is_a_preview_and_nothing_happens(server: RunningServer, cast: Cast) -> None:

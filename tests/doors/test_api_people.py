@@ -22,7 +22,7 @@ def test_a_role_is_previewed_and_then_changed(server: RunningServer, cast: Cast)
     key, path = cast.make_key(), f"{PEOPLE}/{cast.people[Role.MEMBER]}/role"
     preview = server.request("POST", path, key, json={"role": "office"})
     assert (preview.status_code, preview.json()["object"]) == (200, "preview")
-    assert preview.json()["summary"] == "Changes the role of Mia Member from member to office."
+    assert preview.json()["summary"] == "Gives Mia Member the role office instead of member."
     done = server.request("POST", path, key, json={"role": "office", "confirmed": True})
     assert (done.status_code, done.json()["role"], done.headers["ETag"]) == (200, "office", '"2"')
     assert check_refusal(server.request("POST", path, key, json={"role": "owner"}), 422).startswith(

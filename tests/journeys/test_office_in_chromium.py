@@ -168,7 +168,7 @@ def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, p
     page.keyboard.type("Office")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Changes the role of Mia Member from member to office.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Gives Mia Member the role office instead of member.")).to_be_visible()
     page.get_by_role("button", name="Change role").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Role changed.")
 

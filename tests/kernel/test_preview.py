@@ -49,7 +49,7 @@ def test_any_change_can_be_previewed_and_leaves_nothing(only_cast: Cast) -> None
 
 def test_every_reason_against_it_is_shown_with_the_summary_and_the_warnings(only_cast: Cast) -> None:
     before = read_all_rows(only_cast.performer.database)
-    assert only_cast.perform(doom) == {
+    assert only_cast.preview(doom) == {
         "object": "preview",
         "operation": "doom",
         "summary": "Everything ends.",

@@ -5,8 +5,10 @@ from typing import Any
 import orjson
 
 from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.operation import Operation
 from mainstay.values.ids import new_id
 from rules.doers import CHANGES, actor_for
+from rules.every import for_each
 from rules.examples import DryRun
 from support.stored_state import read_rows_of
 
@@ -27,8 +29,19 @@ def test_a_dry_run_of_each_change_answers_a_preview_and_changes_no_row(dry_run: 
         answer = performer.perform(operation, actor, given, details)
         preview: dict[str, Any] = orjson.loads(answer.body)
         assert answer.is_preview
-        assert preview.keys() == PREVIEW_FIELDS
+        token = {"previewToken"} if operation.is_irreversible else set()
+        assert preview.keys() == PREVIEW_FIELDS | token
         assert (preview["object"], preview["operation"]) == ("preview", operation.name)
         assert preview["summary"]
         assert preview["blockers"] == []
     assert read_rows_of(samples.cast) == before
+
+
+@for_each([operation for operation in CHANGES if operation.is_irreversible])
+def test_what_a_preview_showed_is_done_with_its_token(dry_run: DryRun, operation: Operation) -> None:
+    actor, given = actor_for(dry_run.open, operation), dry_run.open.example_input(operation)
+    del given["confirmed"]
+    shown = orjson.loads(dry_run.performer.perform(operation, actor, orjson.dumps(given), RequestDetails("r")).body)
+    given |= {"confirmed": True, "previewToken": shown["previewToken"]}
+    done = dry_run.performer.perform(operation, actor, orjson.dumps(given), RequestDetails("r"))
+    assert not done.is_preview

@@ -78,7 +78,7 @@ def test_it_is_described() -> None:
     described = document["paths"]["/people/{personId}/retire"]["post"]
     assert (described["operationId"], described["summary"]) == ("retire_person", "Let a person retire")
     assert described["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/RetirePerson")
-    assert document["components"]["schemas"]["RetirePerson"]["properties"].keys() == {"confirmed"}
+    assert document["components"]["schemas"]["RetirePerson"]["properties"].keys() == {"confirmed", "previewToken"}
     assert b"/Person" in orjson.dumps(described["responses"]["200"])
     assert b"/Preview" in orjson.dumps(described["responses"]["200"])
     assert format_operation_row(retire_person).startswith(
@@ -114,7 +114,7 @@ def test_it_is_an_action_on_its_record_where_nothing_speaks_against_it(wider_cas
 
 def test_it_is_previewed_and_done_and_told_and_written_down(wider_cast: Cast) -> None:
     member = wider_cast.people[Role.MEMBER]
-    assert wider_cast.perform(retire_person, personId=member) == {
+    assert wider_cast.preview(retire_person, personId=member) == {
         "object": "preview",
         "operation": "retire_person",
         "summary": "Let a person retire: Mia Member.",

@@ -83,7 +83,8 @@ class BrowserSession:
 
     def submit_page(self, page: str, target: str, **fields: str) -> httpx2.Response:
         """Send a form of a page that is open, with its token."""
-        hidden_fields = {name: hidden_value(page, name) for name in ("csrf", "once", "ticket", "version", "shown")}
+        names = ("csrf", "once", "ticket", "version", "shown", "previewToken")
+        hidden_fields = {name: hidden_value(page, name) for name in names}
         return self.post(target, {name: value for name, value in hidden_fields.items() if value} | fields)
 
     def follow_redirect(self, response: httpx2.Response) -> httpx2.Response:

@@ -57,6 +57,12 @@ class Cast:
         result: dict[str, Any] = orjson.loads(self.answer(operation, actor, None, **given).body)
         return result
 
+    def preview(self, operation: Operation, actor: Actor | Role = Role.OWNER, /, **given: object) -> dict[str, Any]:
+        """Return the preview of an irreversible operation, without its token."""
+        preview = self.perform(operation, actor, **given)
+        assert preview.pop("previewToken")
+        return preview
+
     def answer(
         self,
         operation: Operation,

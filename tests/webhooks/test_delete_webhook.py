@@ -37,7 +37,7 @@ def test_without_confirmation_it_is_told_what_would_happen(cast: Cast) -> None:
     fan_out_all(cast)
     first, *_ = list_stored_deliveries(cast, webhook)
     set_columns(cast, "delivery", first["id"], status="delivered", due_at=None)
-    assert cast.perform(delete_webhook, webhookId=webhook) == {
+    assert cast.preview(delete_webhook, webhookId=webhook) == {
         "object": "preview",
         "operation": "delete_webhook",
         "summary": f"The webhook to {RECEIVER_URL} will be deleted, with its delivery log.",

@@ -1,6 +1,6 @@
 """The one path by which operations, reactions, timers and tasks are performed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,6 +17,7 @@ from mainstay.infrastructure.database import Database, DatabaseHandle
 from mainstay.kernel.catalogue import Catalogue, check_permission
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Operation, Preparation
+from mainstay.kernel.preview import PreviewMaker, reasons_of
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
 from mainstay.values.message import Choice, FieldName, Message
 from mainstay.values.moments import Clock
@@ -33,13 +34,11 @@ from mainstay.vocabulary.record_json import (
     to_json,
 )
 from mainstay.vocabulary.refusal import (
-    Blocked,
     Conflict,
     Fault,
     Forbidden,
     Invalid,
     Reason,
-    find_unblocking_actions,
     raise_if_blocked,
 )
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, PageResult, StoredRecord
@@ -65,6 +64,7 @@ class Performer:
     base_url: str
     # How many bytes of files each organisation may store.
     storage_limit: int
+    preview_maker: PreviewMaker
     # The languages in which people are written to.
     languages: Languages = ENGLISH_ONLY
 
@@ -91,7 +91,7 @@ class Performer:
             idempotent = _make_idempotent_request(ctx, operation, given)
             if idempotent and (earlier := _find_earlier_answer(idempotent, ctx)):
                 return earlier
-            answer = self._perform_change(ctx, operation, given)
+            answer = self._perform_as_shown(ctx, operation, given)
             if idempotent:
                 idempotent.store_answer(db, answer, ctx.now_text)
         self.wake_worker()
@@ -101,18 +101,14 @@ class Performer:
         self, operation: Operation, actor: Actor, given: Input, request: RequestDetails, prepared: Any = None
     ) -> Answer:
         """Perform an operation and roll it back; return what would happen, or every reason against it."""
-        reasons: tuple[Reason, ...] = ()
+        reasons: Sequence[Reason] = ()
         with self.database.write_transaction(actor.organisation, keep=False) as db:
             ctx = self._make_current_context(operation, db, actor, request, prepared)
             try:
                 self._perform_change(ctx, operation, given)
-            except Blocked as blocked:
-                reasons = blocked.reasons
             except Conflict as conflict:
-                reasons = (Reason(conflict.message),)
-        return Answer(
-            _preview_json(operation, ctx, reasons), is_preview=True, unblocking_actions=find_unblocking_actions(reasons)
-        )
+                reasons = reasons_of(conflict)
+        return self.preview_maker.make_preview(ctx, operation, given, reasons)
 
     @contextmanager
     def open_batch(
@@ -199,6 +195,18 @@ class Performer:
         current = self.reread_actor(db, actor)
         check_permission(operation, current)
         return self._make_context(db, current, request, prepared)
+
+    def _perform_as_shown(self, ctx: Context, operation: Operation, given: Input) -> Answer:
+        """Perform a change. If it was confirmed with the token of a preview, refuse it if that would differ now."""
+        if not isinstance(given, IrreversibleInput) or given.preview_token is None:
+            return self._perform_change(ctx, operation, given)
+        try:
+            answer = self._perform_change(ctx, operation, given)
+        except Conflict as conflict:
+            self.preview_maker.check_token(given.preview_token, ctx, operation, given, reasons_of(conflict))
+            raise
+        self.preview_maker.check_token(given.preview_token, ctx, operation, given, ())
+        return answer
 
     def _perform_change(self, ctx: Context, operation: Operation, given: Input) -> Answer:
         # The answer is encoded before the commit, so that a failure to encode it changes nothing.
@@ -317,27 +325,3 @@ def _find_earlier_answer(idempotent: IdempotentRequest, ctx: Context) -> Answer 
     except KeyReused:
         problem = Message("was already used for a different request")
         raise Invalid([Fault(ctx.request.idempotency_field, problem)]) from None
-
-
-def _preview_json(operation: Operation, ctx: Context, reasons: tuple[Reason, ...]) -> bytes:
-    render = ctx.request.message_format.render
-    summary = ctx.summary or Message("{action}.", action=operation.title)
-    # The effects of an irreversible operation are complete.
-    changed_fields = {} if operation.is_irreversible else ctx.writer.changed_fields
-    changes = [
-        Message("Changes {fields} of {record}.", fields=[*map(FieldName, fields)], record=record)
-        for record, fields in changed_fields.items()
-        if fields
-    ]
-    named_events = ctx.events if ctx.request.message_format.shows_events else ()
-    events = [Message("Webhook event: {event}", event=event.__doc__ or event.name) for event in named_events]
-    return orjson.dumps(
-        {
-            "object": "preview",
-            "operation": operation.name,
-            "summary": render(summary),
-            "effects": [*map(render, [*changes, *ctx.effects, *events])],
-            "warnings": [*map(render, ctx.warnings)],
-            "blockers": [render(reason.message) for reason in reasons],
-        }
-    )

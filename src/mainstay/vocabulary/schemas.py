@@ -63,6 +63,12 @@ class IrreversibleInput(Input):
         default=False,
         description="True performs it, which cannot be undone. Otherwise you get a preview.",
     )
+    # Not part of what is asked for, so it is neither in the audit trail nor in the fingerprint of the request.
+    preview_token: str | None = Field(
+        default=None,
+        exclude=True,
+        description="With confirmed: the token of the preview. Refused with a new preview if that would differ now.",
+    )
 
 
 class ListInput(Input):

@@ -33,7 +33,7 @@ def set_role(cast: Cast, person: Role, role: str, by: Role = Role.OWNER) -> dict
 
 
 def preview_role(cast: Cast, person: Role, role: str, by: Role = Role.OWNER) -> dict[str, Any]:
-    return cast.perform(change_role, by, personId=cast.people[person], role=role)
+    return cast.preview(change_role, by, personId=cast.people[person], role=role)
 
 
 def add_second_owner(cast: Cast) -> str:
@@ -101,7 +101,7 @@ def test_the_preview_names_the_keys_and_apps_that_end(cast: Cast) -> None:
     assert preview_role(cast, Role.ADMIN, "subcontractor") == {
         "object": "preview",
         "operation": "change_role",
-        "summary": "Changes the role of Adam Admin from admin to subcontractor.",
+        "summary": "Gives Adam Admin the role subcontractor instead of admin.",
         "effects": [
             "API keys created by Adam Admin stop working for good: Till and Accounting.",
             "Apps connected by Adam Admin stop working for good: Claude.",

@@ -62,7 +62,7 @@ def test_every_key_they_made_ends(cast: Cast) -> None:
 def test_a_preview_says_what_would_happen(cast: Cast) -> None:
     cast.make_key(role=Role.ADMIN)
     cast.make_key(role=Role.ADMIN)
-    assert cast.perform(remove_person, personId=cast.people[Role.ADMIN]) == {
+    assert cast.preview(remove_person, personId=cast.people[Role.ADMIN]) == {
         "object": "preview",
         "operation": "remove_person",
         "summary": "Removes Adam Admin (admin) from the organisation.",

@@ -188,7 +188,7 @@ def test_another_role_is_given_only_after_what_would_happen_was_shown(server: Ru
     shown = session.submit_page(form_page, f"{person}/change-role", role="office")
     page = visible_text(shown.text)
     assert "Nothing has changed yet." in page
-    assert "Changes the role of Adam Admin from admin to office." in page
+    assert "Gives Adam Admin the role office instead of admin." in page
     assert "API keys created by Adam Admin stop working for good: admin write." in page
     assert cast.perform(get_person, personId=cast.people[Role.ADMIN])["role"] == "admin"
     # What was chosen goes with the confirmation.

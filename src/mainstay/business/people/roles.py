@@ -47,12 +47,13 @@ class RemovePerson(IrreversibleInput):
 def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     """Change role.
 
-    API keys and connected apps that the new role does not allow stop working for good; the preview lists them.
+    API keys and connected apps that the new role does not allow stop working for good. You see which before you
+    confirm.
     """
     role = Role(given.role)
     check_role_rank(ctx.actor, role)
     ctx.summary = Message(
-        "Changes the role of {person} from {old} to {new}.",
+        "Gives {person} the role {new} instead of {old}.",
         person=person.name,
         old=Choice(person.role),
         new=Choice(role),

@@ -43,7 +43,7 @@ class CancelJob(IrreversibleInput):
 def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
     """Cancel job.
 
-    Also cancels its visits that are not done; the preview lists them. Hours and documents stay.
+    Also cancels its visits that are not done, which are shown before you confirm. Hours and documents stay.
     """
     ctx.summary = Message("Cancels {job}: {reason}", job=job.display_name, reason=given.reason)
     visits = VISITS.find_many(

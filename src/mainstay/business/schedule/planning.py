@@ -131,7 +131,7 @@ def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
     """
     placements, reasons = _prepare_changes(ctx, given.changes)
     counts = Counter(change.change for change in given.changes)
-    ctx.summary = join_messages([_count_message(kind, count) for kind, count in counts.items()])
+    ctx.summary = join_messages([_count_planned(kind, count) for kind, count in counts.items()])
     visits, clash_reasons = write_visits(ctx, placements)
     ctx.effects += map(_describe_state, visits)
     nearby = find_nearby_visits(ctx, visits, LONGEST_DAY)
@@ -142,7 +142,7 @@ def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
     render = ctx.request.message_format.render
     return SchedulePlanOut(
         object=SchedulePlanOut.noun,
-        summary=render(ctx.summary),
+        summary=render(join_messages([_count_done(kind, count) for kind, count in counts.items()])),
         visits=[_to_planned_visit(visit) for visit in visits],
         warnings=[*map(render, ctx.warnings)],
     )
@@ -235,7 +235,17 @@ def _check_not_twice(placements: Sequence[Placement]) -> None:
         )
 
 
-def _count_message(change: str, count: int) -> Message:
+def _count_planned(change: str, count: int) -> Message:
+    """Return how many visits such a change is about, for a preview."""
+    if change == "plan":
+        return Message("Plans {count} visit.", plural="Plans {count} visits.", count=count)
+    if change == "move":
+        return Message("Moves {count} visit.", plural="Moves {count} visits.", count=count)
+    return Message("Cancels {count} visit.", plural="Cancels {count} visits.", count=count)
+
+
+def _count_done(change: str, count: int) -> Message:
+    """Return how many visits were changed in this way."""
     if change == "plan":
         return Message("{count} visit planned.", plural="{count} visits planned.", count=count)
     if change == "move":

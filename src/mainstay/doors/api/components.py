@@ -59,6 +59,11 @@ def build_schemas(endpoints: Sequence[Endpoint], events: Sequence[type[Event]]) 
     texts = {name: {"type": "string"} for name in ("operation", "summary")}
     lists = dict.fromkeys(("effects", "warnings", "blockers"), _TEXT_LIST)
     schemas["Preview"] = _object_schema({"object": _const_text("preview"), **texts, **lists})
+    schemas["Preview"]["properties"]["previewToken"] = {
+        "type": "string",
+        "description": "To send with `confirmed`; only if the operation takes that.",
+    }
+    schemas["PreviewDiffers"] = _object_schema({**schemas["Error"]["properties"], "preview": schema_ref("Preview")})
     return schemas
 
 

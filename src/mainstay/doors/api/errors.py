@@ -1,6 +1,9 @@
 """Refusals as HTTP answers: one table of status codes and one JSON shape."""
 
+import orjson
+
 from mainstay.doors.http import Headers, Response, error_response
+from mainstay.kernel.preview import PreviewDiffers
 from mainstay.vocabulary.refusal import (
     Conflict,
     Forbidden,
@@ -34,4 +37,7 @@ _HEADERS: dict[int, Headers] = {
 def refusal_response(refusal: Refusal, route_number: int = 0) -> Response:
     """Answer with a refusal."""
     status = next(_STATUSES[kind] for kind in type(refusal).__mro__ if kind in _STATUSES)
-    return error_response(status, refusal.text, _HEADERS.get(status, ()), route_number)
+    response = error_response(status, refusal.text, _HEADERS.get(status, ()), route_number)
+    if isinstance(refusal, PreviewDiffers):
+        response.body = orjson.dumps({"error": refusal.text, "preview": orjson.Fragment(refusal.preview.body)})
+    return response

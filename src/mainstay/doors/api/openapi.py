@@ -117,6 +117,7 @@ def _describe_operation(endpoint: Endpoint, schemas: Schema) -> Schema:
             str(endpoint.status): _describe_success(endpoint),
             **({"202": _describe_pending_file(operation)} if operation.returns_file else {}),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
+            **({"409": _describe_different_preview()} if operation.is_irreversible else {}),
         },
     }
     if operation.changes:
@@ -244,6 +245,13 @@ _WEBHOOK_HEADERS = {
 
 def _describe_refusal(text: str) -> Schema:
     return {"description": text, "content": _json_content(schema_ref("Error"))}
+
+
+def _describe_different_preview() -> Schema:
+    """Describe the refusals of an irreversible operation, one of which brings a new preview."""
+    schema = {"oneOf": [schema_ref("Error"), schema_ref("PreviewDiffers")]}
+    text = f"{_REFUSALS['409']} Or the preview of the token in `previewToken` would differ now."
+    return {"description": text, "content": _json_content(schema)}
 
 
 def _json_content(schema: Schema) -> Schema:

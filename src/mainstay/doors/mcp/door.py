@@ -9,14 +9,13 @@ from mainstay.changes.idempotency import INVALID_KEY, is_idempotency_key
 from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
 from mainstay.doors.compression import compress
 from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
-from mainstay.doors.field_hints import add_field_hints
 from mainstay.doors.http import SERVER_ERROR, HttpError, Request, Response, log_fault
 from mainstay.doors.json import encode_json, is_json
 from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_response
 from mainstay.doors.mcp.tool_schema import DRY_RUN, IDEMPOTENCY_KEY
-from mainstay.doors.mcp.tools import ToolResult, Tools
+from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.values.message import Message
@@ -128,11 +127,8 @@ class McpDoor:
             result = self.tools.build_result(operation, answer, actor)
         except Unauthenticated:
             raise
-        except Invalid as invalid:
-            text = add_field_hints(invalid.faults, operation.input).text
-            result = ToolResult((text + self.tools.hint_after(operation, invalid, actor),), None, is_error=True)
         except Refusal as refusal:
-            result = ToolResult((refusal.text + self.tools.hint_after(operation, refusal, actor),), None, is_error=True)
+            result = self.tools.build_refusal(operation, refusal, actor)
         wire_result = result.to_wire() | (self._build_modern_fields() if call.is_modern else {})
         return call.answer(wire_result, logged=operation.changes or result.is_error)
 

@@ -54,7 +54,7 @@ def _fields_in_instructions(operation: Operation) -> frozenset[str]:
 
 
 # The instructions describe these fields once for all tools.
-IN_INSTRUCTIONS = frozenset({"confirmed", "limit", "startingAfter"})
+IN_INSTRUCTIONS = frozenset({"confirmed", "previewToken", "limit", "startingAfter"})
 # Every tool that changes something takes these fields in addition to its operation's input.
 IDEMPOTENCY_KEY = "idempotencyKey"
 _KEY_SCHEMA = {"type": "string", "description": "A repeat with this key gets the first answer."}

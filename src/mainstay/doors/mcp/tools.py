@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from mainstay.changes.idempotency import Answer
+from mainstay.doors.field_hints import add_field_hints
 from mainstay.doors.mcp.tool_schema import describe_tool
 from mainstay.kernel.operation import Operation
+from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.fields import NOT_AN_ID
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
@@ -81,13 +83,19 @@ class Tools:
     def build_result(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
         """Return the result of a tool whose operation was performed or previewed."""
         if answer.is_preview:
-            first_hint = _hint_at_actions(answer.unblocking_actions, self.tool_names(actor.permissions, actor.access))
-            data = b'{"status":"preview","preview":' + answer.body + b"}"
-            return ToolResult((_preview_text(operation, orjson.loads(answer.body), first_hint), data.decode()), data)
+            return self._build_preview_result(operation, answer, actor)
         if not operation.is_irreversible:
             return ToolResult((answer.body.decode(),), answer.body)
         data = b'{"status":"done","result":' + answer.body + b"}"
         return ToolResult((data.decode(),), data)
+
+    def build_refusal(self, operation: Operation, refusal: Refusal, actor: Actor) -> ToolResult:
+        """Return the result of a tool whose operation was refused; with the new preview if the former one differs."""
+        if isinstance(refusal, PreviewDiffers):
+            preview = self._build_preview_result(operation, refusal.preview, actor)
+            return preview._replace(texts=(refusal.text, *preview.texts), is_error=True)
+        text = add_field_hints(refusal.faults, operation.input).text if isinstance(refusal, Invalid) else refusal.text
+        return ToolResult((text + self.hint_after(operation, refusal, actor),), None, is_error=True)
 
     def list_tools(self, permissions: Permissions, access: Access) -> orjson.Fragment:
         """Return the descriptions of the tools that an actor with these permissions and this access may use."""
@@ -101,6 +109,11 @@ class Tools:
     def tool_names(self, permissions: Permissions, access: Access) -> list[str]:
         """Return the names of the tools that an actor with these permissions and this access may use."""
         return [operation.name for operation in self._permitted_operations(permissions, access)]
+
+    def _build_preview_result(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
+        first_hint = _hint_at_actions(answer.unblocking_actions, self.tool_names(actor.permissions, actor.access))
+        data = b'{"status":"preview","preview":' + answer.body + b"}"
+        return ToolResult((_preview_text(operation, orjson.loads(answer.body), first_hint), data.decode()), data)
 
     def _hint_after_conflict(self, operation: Operation, refusal: Conflict, permitted: list[str]) -> str:
         """Return a hint at the tools that resolve a conflict or, if none do, at the one that shows the record."""

@@ -33,7 +33,7 @@ SHOWN_SUFFIX = " as shown"
 # The values of fields in an empty row.
 _EMPTY_VALUES = (None, "", False)
 # Input fields that are not form fields.
-_NOT_IN_FORMS = {"confirmed"}
+_NOT_IN_FORMS = {"confirmed", "preview_token"}
 # Kinds with a fixed list of choices: values and their labels.
 _CODE_CHOICES: dict[str, Callable[[], Choices]] = {
     "country": lambda: _sort_by_name(country_names()),

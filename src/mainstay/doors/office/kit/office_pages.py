@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from mainstay.changes.idempotency import Answer
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office.kit import navigation
@@ -32,6 +33,7 @@ from mainstay.identity.sign_in import InvalidLink, WrongCredentials
 from mainstay.kernel.catalogue import Catalogue, check_permission, is_permitted
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
+from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.ids import is_id
 from mainstay.values.message import Message
 from mainstay.values.moments import local_date
@@ -49,6 +51,7 @@ from mainstay.vocabulary.refusal import (
     TooManyRequests,
 )
 
+FormValues = Mapping[str, str]
 NO_INPUT: Mapping[str, object] = MappingProxyType({})
 NO_RECORDS: Mapping[str, int] = MappingProxyType({})
 # Uploads per organisation and hour. The limit exists because files shown on documents are kept forever.
@@ -207,6 +210,15 @@ class OfficePages:
             request.build_request_details(operation.name, version)._replace(expected_versions=expected_versions),
         )
 
+    async def preview_or_perform(
+        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], fields: FormValues
+    ) -> dict[str, Any]:
+        """Return the preview of an operation, or perform it if the form confirms what its page showed."""
+        try:
+            return await self.perform(request, operation, {**operation_input, **confirmation_input(fields)})
+        except PreviewDiffers as different:
+            return read_new_preview(different)
+
     async def dry_run(
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
     ) -> dict[str, Any]:
@@ -259,10 +271,7 @@ class OfficePages:
             )
         except Refusal as refusal:
             raise self.translate_refusal(request, operation, operation_input, refusal) from None
-        result: dict[str, Any] = orjson.loads(answer.body)
-        if answer.is_preview:
-            result["unblocks"] = answer.unblocking_actions
-        return result
+        return read_answer(answer)
 
     def translate_refusal(
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], refusal: Refusal
@@ -450,6 +459,27 @@ def id_input_of(operation: Operation, record_id: str) -> dict[str, object]:
         if id_field.endswith("_ids")
         else record_id
     }
+
+
+def read_answer(answer: Answer) -> dict[str, Any]:
+    """Return the answer of an operation; a preview also has the operations that help if it is not possible."""
+    result: dict[str, Any] = orjson.loads(answer.body)
+    if answer.is_preview:
+        result["unblocks"] = answer.unblocking_actions
+    return result
+
+
+def read_new_preview(refusal: PreviewDiffers) -> dict[str, Any]:
+    """Return the preview of what a person has confirmed, now that it differs, with a notice that says so."""
+    return read_answer(refusal.preview) | {"notice": refusal.text}
+
+
+def confirmation_input(fields: FormValues) -> dict[str, object]:
+    """Return the input that confirms what a page showed, if the form does."""
+    if fields.get("confirmed") != "yes":
+        return {}
+    token = fields.get("previewToken")
+    return {"confirmed": True, **({"previewToken": token} if token else {})}
 
 
 def format_count(count: int) -> str:

@@ -245,7 +245,7 @@ def build_action(operation: Operation, path: str) -> Action:
 
 def has_form(operation: Operation) -> bool:
     """Return whether an operation has input fields besides the record itself."""
-    return bool(operation.input.model_fields.keys() - {id_field_of(operation), "confirmed"})
+    return bool(operation.input.model_fields.keys() - {id_field_of(operation), "confirmed", "preview_token"})
 
 
 def verb_of(operation: Operation) -> str:

@@ -23,7 +23,9 @@ from mainstay.doors.office.kit.office_pages import (
     OfficePages,
     OfficeRequest,
     check_form_access,
+    confirmation_input,
     id_input_of,
+    read_new_preview,
 )
 from mainstay.doors.office.kit.record_layout import RecordLayout, add_number, title_of_form, verb_of
 from mainstay.doors.office.kit.record_links import add_links
@@ -53,6 +55,7 @@ from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import Operation
+from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.choices import to_label
 from mainstay.vocabulary.refusal import Invalid, NotFound
 
@@ -183,13 +186,15 @@ class RecordPages:
     async def _perform_on_record(self, operation: Operation, form: OpenForm[RecordJson]) -> Response:
         """Perform an operation on a record. An irreversible one shows a preview until it is confirmed."""
         request, record = form.request, form.subject
-        extra_input: dict[str, object] = {}
-        if operation.is_irreversible:
-            if form.fields.get("confirmed") != "yes":
-                return await self._show_preview(request, operation, record, form.fields)
-            extra_input["confirmed"] = True
-        extra_input |= self._part_input(request, operation, record, form.fields) | id_input_of(operation, record["id"])
-        answer = await self._perform_form(form, operation, extra_input, record)
+        confirmation = confirmation_input(form.fields) if operation.is_irreversible else {}
+        if operation.is_irreversible and not confirmation:
+            return await self._show_preview(request, operation, record, form.fields)
+        part_input = self._part_input(request, operation, record, form.fields)
+        extra_input = confirmation | part_input | id_input_of(operation, record["id"])
+        try:
+            answer = await self._perform_form(form, operation, extra_input, record)
+        except PreviewDiffers as different:
+            return await self._render_preview(request, operation, record, form.fields, read_new_preview(different))
         if operation.deletes:
             target = self.layout.path_after_delete(record) if self.layout.path_after_delete else self.layout.path
         else:
@@ -286,6 +291,7 @@ class RecordPages:
         return self.office.render_page(
             "confirm.html",
             request,
+            409 if "notice" in preview else 200,
             of=self.layout,
             operation=operation,
             record=record,

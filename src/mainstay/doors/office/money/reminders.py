@@ -36,14 +36,14 @@ class ReminderPages:
         """Show what would be sent for the marked invoices, then send it."""
         request, fields = form.request, form.fields
         check_permission(send_reminders, request.actor)
-        confirmed = fields.get("confirmed") == "yes"
-        given = {"invoiceIds": _marked_invoices(fields), "again": fields.get("again") == "yes", "confirmed": confirmed}
-        answer = await self.office.perform(request, send_reminders, given)
-        if confirmed:
+        given = {"invoiceIds": _marked_invoices(fields), "again": fields.get("again") == "yes"}
+        answer = await self.office.preview_or_perform(request, send_reminders, given, fields)
+        if answer["object"] != "preview":
             return redirect(f"{_OVERDUE_PATH}&done={send_reminders.name}")
         return self.office.render_page(
             "confirm.html",
             request,
+            409 if "notice" in answer else 200,
             of=INVOICES_LAYOUT,
             operation=send_reminders,
             title="Send reminders",

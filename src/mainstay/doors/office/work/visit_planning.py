@@ -117,9 +117,9 @@ class VisitPlanningPages:
             except ValueError as unclear:
                 raise Invalid([], PageFormat(request.display).render(message_of(unclear))) from None
             return await self._render_sheet(form, replace(sheet, rows=filled_rows))
-        return await self._preview_or_perform(form, sheet, confirmed=fields.get("confirmed") == "yes")
+        return await self._preview_or_perform(form, sheet)
 
-    async def _preview_or_perform(self, form: OpenForm[None], sheet: _Sheet, *, confirmed: bool) -> Response:
+    async def _preview_or_perform(self, form: OpenForm[None], sheet: _Sheet) -> Response:
         """Show the preview of the changes, or perform them if they are confirmed."""
         request = form.request
         changes, rows = read_visit_changes(sheet.rows)
@@ -128,13 +128,12 @@ class VisitPlanningPages:
         if any(row.faults for row in rows):
             return await self._render_sheet(form, replace(sheet, rows=rows), 422)
         try:
-            given = {"changes": changes, **({"confirmed": True} if confirmed else {})}
-            answer = await self.office.perform(request, plan_schedule, given)
+            answer = await self.office.preview_or_perform(request, plan_schedule, {"changes": changes}, form.fields)
         except Invalid as invalid:
             rows = add_faults(rows, {fault.field: fault.problem for fault in invalid.faults})
             problem = None if any(row.faults for row in rows) else invalid.text
             return await self._render_sheet(form, replace(sheet, rows=rows), 422, problem=problem)
-        if confirmed:
+        if answer["object"] != "preview":
             notice = {"notice": f"{plan_schedule.done_message} {answer['summary']}"}
             notice_key = sheet.leave["id"] if sheet.leave else NOTICE_KEY
             return redirect(
@@ -143,7 +142,14 @@ class VisitPlanningPages:
         if answer["blockers"]:
             return await self._render_sheet(form, sheet, 409, blockers=answer["blockers"])
         fields = {name: text for row in rows if row.changed for name, text in row.to_fields().items()}
-        return self.office.render_page("planned.html", request, area="Schedule", preview=answer, fields=fields)
+        return self.office.render_page(
+            "planned.html",
+            request,
+            409 if "notice" in answer else 200,
+            area="Schedule",
+            preview=answer,
+            fields=fields,
+        )
 
     async def _render_form(self, form: OpenForm[None]) -> Response:
         """Show the selected visits, each with its person and time as typed."""
