@@ -19,6 +19,7 @@ import httpx2
 
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.settings import Settings, to_environment
+from support.forked_command import ForkedCommand
 
 START_SECONDS = 120.0
 _POLL_SECONDS = 0.05
@@ -76,7 +77,7 @@ class RunningServer(ABC):
 class ServerProcess(RunningServer):
     """The real server with all its processes, and its log in a file."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedCommand
     log: Path
 
     def client(self) -> httpx2.Client:
@@ -109,20 +110,21 @@ def start_server(
     """
     port = free_port()
     settings = replace(settings, port=port, base_url=f"http://127.0.0.1:{port}")
-    command = [*_limit_open_files(max_open_files), sys.executable, *_python_arguments(constants or {}), "serve"]
+    command = None
+    if max_open_files or constants:
+        command = [*_limit_open_files(max_open_files), sys.executable, *_python_arguments(constants or {}), "serve"]
     with start_command(settings, command, {**os.environ, **to_environment(settings), **environment}) as running:
         yield running
 
 
 @contextmanager
-def start_command(settings: Settings, command: list[str], environment: Mapping[str, str]) -> Iterator[ServerProcess]:
-    """Run a command that serves these settings until the block ends."""
-    log, folder = settings.data / f"server-{settings.port}.log", DataFolder(settings.data)
-    link_template_cache(folder)
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-        )
+def start_command(
+    settings: Settings, command: list[str] | None, environment: Mapping[str, str]
+) -> Iterator[ServerProcess]:
+    """Run a command that serves these settings until the block ends: this one, or `mainstay serve` in a fork."""
+    log = settings.data / f"server-{settings.port}.log"
+    link_template_cache(DataFolder(settings.data))
+    process = _start_process(command, environment, log) if command else ForkedCommand(["serve"], environment, log)
     running = ServerProcess(settings, process, log)
     try:
         _wait_until_ready(running)
@@ -131,6 +133,13 @@ def start_command(settings: Settings, command: list[str], environment: Mapping[s
         # Also when its first process has ended: none of the others outlives the test.
         with suppress(ProcessLookupError):
             running.kill()
+
+
+def _start_process(command: list[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
 
 
 def link_template_cache(folder: DataFolder) -> None:
