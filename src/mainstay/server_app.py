@@ -26,6 +26,7 @@ from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.health import Health
 from mainstay.doors.http import HttpApp, RequestHandler
 from mainstay.doors.mcp.door import McpDoor
+from mainstay.doors.mcp.elicitation import Elicitation
 from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.metric_labels import METRIC_LABELS, SINGLE_PATHS, STATIC_LABEL
 from mainstay.doors.oauth.approve import ApprovalScreen
@@ -156,7 +157,14 @@ def _make_doors(
     health = Health(lambda: is_schema_current(performer.database), runner)
     challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
     server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}
-    agents = McpDoor(bearer_auth, tools, server_info, challenge, METRIC_LABELS.index("mcp"))
+    agents = McpDoor(
+        bearer_auth,
+        tools,
+        Elicitation(visitors.sealer, performer.clock),
+        server_info,
+        challenge,
+        METRIC_LABELS.index("mcp"),
+    )
     tokens = TokenIssuer(performer)
     authorization = Authorization(performer, runner, base, settings.loopback_ports == "any")
     return {

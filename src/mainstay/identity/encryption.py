@@ -36,6 +36,9 @@ class Encryptor:
             decoded = urlsafe_b64decode(encrypted)
         except (binascii.Error, ValueError):
             return None
+        # The decoder skips what does not belong to the encoding, so that several texts would mean the same.
+        if urlsafe_b64encode(decoded).decode() != encrypted:
+            return None
         signed, tag = decoded[:-_TAG_BYTES], decoded[-_TAG_BYTES:]
         if not hmac.compare_digest(tag, self._compute_tag(purpose, signed)):
             return None

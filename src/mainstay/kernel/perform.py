@@ -91,6 +91,7 @@ class Performer:
             idempotent = _make_idempotent_request(ctx, operation, given)
             if idempotent and (earlier := _find_earlier_answer(idempotent, ctx)):
                 return earlier
+            _use_question(ctx)
             answer = self._perform_as_shown(ctx, operation, given)
             if idempotent:
                 idempotent.store_answer(db, answer, ctx.now_text)
@@ -109,6 +110,11 @@ class Performer:
             except Conflict as conflict:
                 reasons = reasons_of(conflict)
         return self.preview_maker.make_preview(ctx, operation, given, reasons)
+
+    def decline(self, actor: Actor, request_id: str, question_id: str) -> None:
+        """Note that a person declined what they were asked to confirm, so that the question counts no more."""
+        with self.database.write_transaction(actor.organisation) as db:
+            _use_question(self._make_context(db, actor, RequestDetails(request_id, question_id=question_id)))
 
     @contextmanager
     def open_batch(
@@ -317,6 +323,16 @@ def _input_json(given: Input) -> str:
 def _make_idempotent_request(ctx: Context, operation: Operation, given: Input) -> IdempotentRequest | None:
     key = ctx.request.idempotency_key
     return IdempotentRequest(ctx.actor.credential, key, f"{operation.name}\n{_input_json(given)}") if key else None
+
+
+def _use_question(ctx: Context) -> None:
+    """Refuse a confirmation whose question was replied to before; otherwise note that it is replied to."""
+    if ctx.request.question_id is None:
+        return
+    once = IdempotentRequest(ctx.actor.credential, f"question {ctx.request.question_id}", "question")
+    if once.find_answer(ctx.db, ctx.now):
+        raise Conflict(Message("This confirmation was used before. Nothing was done."))
+    once.store_answer(ctx.db, Answer(b"{}"), ctx.now_text)
 
 
 def _find_earlier_answer(idempotent: IdempotentRequest, ctx: Context) -> Answer | None:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import orjson
+
 from mainstay.changes.idempotency import INVALID_KEY, is_idempotency_key
 from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
 from mainstay.doors.compression import compress
@@ -12,12 +14,14 @@ from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
 from mainstay.doors.http import SERVER_ERROR, HttpError, Request, Response, log_fault
 from mainstay.doors.json import encode_json, is_json
 from mainstay.doors.mcp import protocol
+from mainstay.doors.mcp.elicitation import AnsweredQuestion, Elicitation, InvalidState, ToolCall
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_response
 from mainstay.doors.mcp.tool_schema import DRY_RUN, IDEMPOTENCY_KEY
-from mainstay.doors.mcp.tools import Tools
+from mainstay.doors.mcp.tools import DECLINED, Tools, describe_preview
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
+from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permissions
@@ -35,6 +39,7 @@ class McpDoor:
 
     auth: BearerAuth
     tools: Tools
+    elicitation: Elicitation
     server_info: dict[str, str]
     # The value of the WWW-Authenticate header, which leads a client to the sign-in.
     challenge: str
@@ -120,17 +125,44 @@ class McpDoor:
             return call.refuse(protocol.INVALID_PARAMS, "There is no tool with that name; tools/list shows them.")
         if not isinstance(arguments, dict):
             return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
-        performer = self.auth.performer
+        tool_call = ToolCall(call, operation, actor, arguments)
         try:
-            details = _take_request_details(request, operation, arguments)
-            answer = await self.auth.runner.perform(performer, operation, actor, encode_json(arguments), details)
-            result = self.tools.build_result(operation, answer, actor)
+            result = await self._perform_tool(request, tool_call, self.elicitation.read_question(tool_call))
+        except InvalidState:
+            text = "requestState is not of this call, or has expired. Send the call again without it."
+            return call.refuse(protocol.INVALID_PARAMS, text)
         except Unauthenticated:
             raise
         except Refusal as refusal:
-            result = self.tools.build_refusal(operation, refusal, actor)
-        wire_result = result.to_wire() | (self._build_modern_fields() if call.is_modern else {})
-        return call.answer(wire_result, logged=operation.changes or result.is_error)
+            result = self.tools.build_refusal(operation, refusal, actor).to_wire()
+        modern_fields = self._build_modern_fields(is_question="inputRequests" in result) if call.is_modern else {}
+        return call.answer(result | modern_fields, logged=operation.changes or result["isError"])
+
+    async def _perform_tool(
+        self, request: Request, tool_call: ToolCall, question: AnsweredQuestion | None
+    ) -> dict[str, Any]:
+        """Perform a tool and return its result, or a question if the person has to confirm it first."""
+        operation, actor, arguments = tool_call.operation, tool_call.actor, dict(tool_call.arguments)
+        runner, performer = self.auth.runner, self.auth.performer
+        details = _take_request_details(request, operation, arguments)
+        asks, notice = tool_call.is_asked and not details.dry_run, ""
+        if question:
+            details = details._replace(question_id=question.id if question.reply == "accept" else None)
+            arguments |= question.confirmation
+            asks &= question.reply != "cancel"
+            if question.reply == "decline":
+                await runner.run_change(actor.organisation, performer.decline, actor, request.id, question.id)
+                return DECLINED.to_wire()
+        try:
+            answer = await runner.perform(performer, operation, actor, encode_json(arguments), details)
+        except PreviewDiffers as different:
+            if not asks:
+                raise
+            answer, notice = different.preview, f"{different.text}\n"
+        if asks and answer.is_preview and not (preview := orjson.loads(answer.body))["blockers"]:
+            message = f"{notice}{describe_preview(preview)}"
+            return self.elicitation.build_question(tool_call, message, preview["previewToken"])
+        return self.tools.build_result(operation, answer, actor).to_wire()
 
     def _build_initialize_result(self, call: Call) -> dict[str, Any]:
         requested = call.params.get("protocolVersion")
@@ -151,9 +183,12 @@ class McpDoor:
             **self._build_modern_fields(),
         }
 
-    def _build_modern_fields(self) -> dict[str, Any]:
+    def _build_modern_fields(self, *, is_question: bool = False) -> dict[str, Any]:
         """Return the fields that every result of the modern protocol carries."""
-        return {"resultType": "complete", "_meta": {protocol.SERVER_INFO_KEY: self.server_info}}
+        return {
+            "resultType": "input_required" if is_question else "complete",
+            "_meta": {protocol.SERVER_INFO_KEY: self.server_info},
+        }
 
 
 # Clients count their calls from 0 or 1, and few sets of permissions are in use: nearly all of these large answers are

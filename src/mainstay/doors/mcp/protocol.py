@@ -42,6 +42,14 @@ class Call(NamedTuple):
     params: dict[str, Any]
     is_modern: bool
 
+    @property
+    def shows_forms(self) -> bool:
+        """Whether the client declares that it shows forms to its person, and sends back what they filled in."""
+        capabilities = self.params["_meta"][_CAPABILITIES_KEY] if self.is_modern else None
+        modes = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+        # A client that names no mode shows forms.
+        return isinstance(modes, dict) and ("form" in modes or not modes)
+
     def answer(self, result: Mapping[str, Any], *, logged: bool = False) -> Response:
         """Answer with a result; a read that succeeded is not logged."""
         return Response(200, encode_answer(self.id, result), quiet=not logged)

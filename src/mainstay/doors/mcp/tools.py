@@ -37,6 +37,9 @@ class ToolResult(NamedTuple):
         return result
 
 
+DECLINED = ToolResult(("Declined. Nothing happened.",), b'{"status":"declined"}')
+
+
 class Tools:
     """All tools, and which of them an actor may use."""
 
@@ -186,15 +189,21 @@ def _hint_at_actions(actions: Sequence[tuple[str, str | None, bool]], permitted:
     return f"{instead} Or first: call {' or '.join(first_calls)}." if first_calls else instead
 
 
-def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str) -> str:
+def describe_preview(preview: dict[str, Any], first_hint: str = "") -> str:
+    """Return a preview as text: what would happen, or why it cannot be done and what helps."""
     lines = ["Nothing has happened yet. This is what would happen:", preview["summary"]]
     lines += [f"- {effect}" for effect in preview["effects"]]
     lines += [f"Warning: {warning}" for warning in preview["warnings"]]
     if preview["blockers"]:
         lines += ["It cannot be done now:", *(f"- {blocker}" for blocker in preview["blockers"])]
         lines += [first_hint] if first_hint else []
-    elif not operation.is_irreversible:
-        lines.append(f"To do it, call {operation.name} again without dryRun.")
-    else:
-        lines.append(f"It cannot be undone. To do it, call {operation.name} again with confirmed: true.")
     return "\n".join(lines)
+
+
+def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str) -> str:
+    text = describe_preview(preview, first_hint)
+    if preview["blockers"]:
+        return text
+    if not operation.is_irreversible:
+        return f"{text}\nTo do it, call {operation.name} again without dryRun."
+    return f"{text}\nIt cannot be undone. To do it, call {operation.name} again with confirmed: true."
