@@ -48,7 +48,7 @@ from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import invariants as quote_invariants
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.quotes import reactions as quote_reactions
-from mainstay.business.records import activity, attachments, history, notes, search
+from mainstay.business.records import activity, attachments, history, notes, search, undo
 from mainstay.business.records.invariants import (
     FILES,
     SHARED_FILES,
@@ -66,6 +66,7 @@ from mainstay.business.schedule import operations as visits
 from mainstay.business.schedule import reactions as schedule_reactions
 from mainstay.changes import idempotency, outbox
 from mainstay.changes import invariants as ledger_invariants
+from mainstay.changes import undo as stored_changes
 from mainstay.identity import (
     clients,
     connections,
@@ -139,6 +140,7 @@ CATALOGUE = Catalogue(
         *attachments.OPERATIONS,
         *history.OPERATIONS,
         *activity.OPERATIONS,
+        *undo.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,
@@ -180,6 +182,7 @@ UPKEEP = (
     links.forget_old,
     return_tickets.forget_old,
     imports.forget_old,
+    stored_changes.forget_old,
     outbox.bring_forward,
     retention.bring_deliveries_forward,
     reset_early_days,

@@ -15,6 +15,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS, Row
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import Input, Output, RecordResult, StoredRecord
@@ -46,7 +47,12 @@ class ToldHappened(Event):
     output = ToldOut
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    not_undone=Message("Do it again."),
+    past_text="Done",
+)
 def tell(ctx: Context, given: Tell) -> RecordResult[ToldOut]:
     """Tell of several things, and perhaps take them back."""
     for _ in range(given.times):

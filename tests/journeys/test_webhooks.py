@@ -24,6 +24,7 @@ from mainstay.composition import open_performer, open_signer
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.settings import Settings, to_environment
+from mainstay.values.message import Message
 from mainstay.values.moments import system_clock
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.refusal import Conflict
@@ -124,7 +125,13 @@ class Chatter(Input):
     fail: bool
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, on=store.PEOPLE, past_text="Done")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    on=store.PEOPLE,
+    not_undone=Message("Do it again."),
+    past_text="Done",
+)
 def chatter(ctx: Context, given: Chatter, person: Person) -> Person:
     """Tell of several changes to a person, and perhaps take them back."""
     for _ in range(given.times):

@@ -2,6 +2,7 @@ import pytest
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, PageResult, RecordResult
@@ -55,7 +56,9 @@ def test_only_what_cannot_be_undone_is_confirmed(effect: Effect) -> None:
         return RecordResult(LookOut, ())
 
     with pytest.raises(TypeError, match="burn: an irreversible operation takes an IrreversibleInput"):
-        operation(permission=Permission.ME_READ, effect=effect, past_text="Done")(burn)
+        operation(permission=Permission.ME_READ, effect=effect, not_undone=Message("Do it again."), past_text="Done")(
+            burn
+        )
 
 
 def test_what_cannot_be_undone_must_be_confirmed() -> None:
@@ -64,4 +67,9 @@ def test_what_cannot_be_undone_must_be_confirmed() -> None:
         return RecordResult(LookOut, ())
 
     with pytest.raises(TypeError, match="look: an irreversible operation takes an IrreversibleInput"):
-        operation(permission=Permission.ME_READ, effect=Effect.IRREVERSIBLE, past_text="Done")(look)
+        operation(
+            permission=Permission.ME_READ,
+            effect=Effect.IRREVERSIBLE,
+            not_undone=Message("Do it again."),
+            past_text="Done",
+        )(look)

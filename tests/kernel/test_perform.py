@@ -11,6 +11,7 @@ from mainstay.identity.keys import create_key, revoke_key
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Effect, Operation, Preparation, operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Access, Permission, Role
 from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid, Lapsed, Refusal, Unauthenticated
@@ -29,21 +30,36 @@ class NothingOut(Output):
     noun = "nothing"
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    not_undone=Message("Do it again."),
+    past_text="Done",
+)
 def change_and_break(ctx: Context, _given: Nothing) -> NothingOut:
     """Change something, then fail as a bug would."""
     ctx.db.run("UPDATE person SET phone = 'broken' WHERE organisation_id = :organisation")
     raise ZeroDivisionError
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    not_undone=Message("Do it again."),
+    past_text="Done",
+)
 def change_and_refuse(ctx: Context, _given: Nothing) -> NothingOut:
     """Change something, then think better of it."""
     ctx.db.run("UPDATE person SET phone = 'refused' WHERE organisation_id = :organisation")
     raise Conflict("No.")
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, past_text="Done")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    not_undone=Message("Do it again."),
+    past_text="Done",
+)
 def change_and_babble(ctx: Context, _given: Nothing) -> RecordResult[NothingOut]:
     """Change something, and answer what cannot be written."""
     ctx.db.run("UPDATE person SET phone = 'babbled' WHERE organisation_id = :organisation")
@@ -221,7 +237,13 @@ def build_preparing_operation(cast: Cast, calls: PreparedCalls, effect: Effect =
 
     input_model = Forgo if effect is Effect.IRREVERSIBLE else Ponder
     ponder.__annotations__ = {"ctx": Context, "given": input_model, "return": AnswerOut}
-    return operation(permission=Permission.PEOPLE_CHANGE, effect=effect, prepare=prepare, past_text="Done")(ponder)
+    return operation(
+        permission=Permission.PEOPLE_CHANGE,
+        effect=effect,
+        prepare=prepare,
+        not_undone=Message("Do it again."),
+        past_text="Done",
+    )(ponder)
 
 
 class Ponder(Input):

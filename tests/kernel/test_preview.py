@@ -2,6 +2,7 @@ from mainstay.business.people.operations import invite_person, update_person
 from mainstay.business.people.roles import remove_person
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.refusal import Blocked, Reason
 from mainstay.vocabulary.schemas import IrreversibleInput, Output
@@ -18,7 +19,12 @@ class DoomOut(Output):
     noun = "doom"
 
 
-@operation(permission=Permission.PEOPLE_CHANGE, effect=Effect.IRREVERSIBLE, past_text="Done")
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.IRREVERSIBLE,
+    not_undone=Message("Do it again."),
+    past_text="Done",
+)
 def doom(ctx: Context, _given: Doom) -> DoomOut:
     """Do what cannot be undone, with reasons against it."""
     ctx.summary = "Everything ends."

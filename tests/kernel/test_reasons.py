@@ -12,6 +12,7 @@ from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Lapsed, NotFound, Reason, Stale
@@ -39,6 +40,7 @@ def build_operation(*reasons: Reason, conflict: str = "") -> Operation:
         effect=Effect.IRREVERSIBLE,
         on=PEOPLE,
         blocked_by=reasons_against,
+        not_undone=Message("Do it again."),
         past_text="Done",
     )
     def praise_person(ctx: Context, _given: PraisePerson, person: Person) -> Person:

@@ -26,7 +26,13 @@ from rules.examples_invoices import INVOICE_EXAMPLES, InvoiceSamples, make_invoi
 from rules.examples_prices import PRICE_EXAMPLES, PriceSamples, make_price_samples
 from rules.examples_purchasing import PURCHASE_EXAMPLES, PurchaseSamples, make_purchase_samples
 from rules.examples_quotes import QUOTE_EXAMPLES, QuoteSamples, make_quote_samples
-from rules.examples_records import add_document_input, add_sample_files, document_input, list_documents_input
+from rules.examples_records import (
+    add_document_input,
+    add_sample_files,
+    document_input,
+    list_documents_input,
+    make_undoable_change,
+)
 from rules.examples_reports import REPORT_EXAMPLES
 from rules.examples_schedule import SCHEDULE_EXAMPLES, ScheduleSamples, make_schedule_samples
 from rules.examples_work import WORK_EXAMPLES, WorkSamples, make_work_samples
@@ -58,6 +64,8 @@ class SampleRecords:
     delivery: str
     # Work that could not be done.
     failed_work: str
+    # A change that each person made, and can undo.
+    changes: dict[Role, str]
     work_samples: WorkSamples
     schedule: ScheduleSamples
     hours: HoursSamples
@@ -151,8 +159,9 @@ def make_samples(performer: Performer) -> SampleRecords:
     purchases = make_purchase_samples(cast, prices.supplier, work_samples.job)
     documents = (purchases, make_invoice_samples(cast, work_samples.customer, work_samples.job))
     areas = (work_samples, schedule, hours, prices, quotes, *documents)
+    changes = {role: make_undoable_change(cast, role) for role in Role}
     return SampleRecords(
-        cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, failed_work, *areas
+        cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, failed_work, changes, *areas
     )
 
 
@@ -248,6 +257,7 @@ EXAMPLES: dict[str, Callable[[SampleRecords, Role], ExampleInput]] = {
     "invite_person": lambda *_: NEW_PERSON,
     "update_person": lambda samples, role: {"personId": samples.cast.people[role], "phone": "1"},
     "change_role": lambda samples, role: _member_input(samples, role) | {"role": "office", "confirmed": True},
+    "undo_change": lambda samples, role: {"changeIds": [samples.changes[role]]},
     "remove_person": lambda samples, role: _member_input(samples, role) | {"confirmed": True},
     "invite_again": lambda samples, _: {"personId": samples.invited},
     "name_owner": lambda samples, _: {"personId": samples.cast.people[Role.MEMBER]},

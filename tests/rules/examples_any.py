@@ -10,7 +10,7 @@ from rules.examples_invoices import INVOICE_EXAMPLES, make_invoice_samples
 from rules.examples_prices import PRICE_EXAMPLES, make_price_samples
 from rules.examples_purchasing import PURCHASE_EXAMPLES, make_purchase_samples
 from rules.examples_quotes import QUOTE_EXAMPLES, make_quote_samples
-from rules.examples_records import add_sample_files, document_input, list_documents_input
+from rules.examples_records import add_sample_files, document_input, list_documents_input, make_undoable_change
 from rules.examples_reports import REPORT_EXAMPLES
 from rules.examples_schedule import SCHEDULE_EXAMPLES, make_schedule_samples
 from rules.examples_work import WORK_EXAMPLES, WorkSamples, make_work_samples
@@ -36,6 +36,8 @@ def make_example_input(cast: Cast, operation: Operation, role: Role = Role.OWNER
     for examples, furnish in areas:
         if operation.name in examples:
             return examples[operation.name](furnish())
+    if operation.name == "undo_change":
+        return {"changeIds": [make_undoable_change(cast, role)]}
     add_sample_files(cast, work.job)
     inputs = {name: about(work.customer) for name, about in REPORT_EXAMPLES.items()}
     inputs |= {"get_document": document_input(cast, role), "list_documents": list_documents_input(cast)}

@@ -1,5 +1,6 @@
 """Files attached to a record, and the inputs of their operations."""
 
+from mainstay.business.people.operations import update_person
 from mainstay.vocabulary.permissions import Role
 from support.attachments import add_file
 from support.cast import Cast
@@ -39,3 +40,9 @@ def _find_column(cast: Cast, role: Role, column: str) -> str:
         )
     assert row is not None
     return str(row[0])
+
+
+def make_undoable_change(cast: Cast, role: Role) -> str:
+    """Change something as a person of this role, and return the id of the change."""
+    answer = cast.answer(update_person, role, personId=cast.people[role], colour="#3366cc")
+    return str(answer.undoable_change)

@@ -26,7 +26,7 @@ VERBS = {
     "accept", "add", "approve", "archive", "change", "create", "delete", "disable", "drop", "end", "get",
     "invite", "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
     "rotate", "save", "search", "send", "set", "sign", "update",
-    "log", "review", "start", "stop", "submit",
+    "log", "review", "start", "stop", "submit", "undo",
     "cancel", "decide", "find", "move", "plan", "request",
     "decline", "draft", "record", "revise", "see", "withdraw",
     "allocate", "close", "credit", "receive", "reverse", "void",

@@ -22,6 +22,7 @@ TENANT_COLUMNS = {
     "audit": "organisation_id",
     "audit_record": "organisation_id",
     "replay": "organisation_id",
+    "undo": "organisation_id",
     "connection": "organisation_id",
     "webhook": "organisation_id",
     "delivery": "organisation_id",

@@ -17,6 +17,7 @@ from mainstay.doors.mcp.tool_schema import describe_tool
 from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Permission, Role
 from mainstay.vocabulary.refusal import Blocked, Forbidden, Reason
@@ -44,6 +45,7 @@ def has_no_phone(person: Person, _by: Actor) -> list[Reason]:
     api_path="POST /people/{person_id}/retire",
     on=PEOPLE,
     blocked_by=has_no_phone,
+    not_undone=Message("Do it again."),
     past_text="Done",
 )
 def retire_person(ctx: Context, _given: RetirePerson, person: Person) -> Person:

@@ -62,6 +62,7 @@ SUBCONTRACTOR = {
     "start_timer",
     "stop_timer",
     "submit_hours",
+    "undo_change",
 }
 MEMBER = SUBCONTRACTOR | {
     "list_people",
@@ -336,10 +337,12 @@ def is_record_id_field(name: str) -> bool:
 def has_record_input(operation: Operation) -> bool:
     """Whether the input names a record that must exist; an optional filter of a list need not.
 
+    Changes are no records: each organisation numbers its own.
     Fields that need a permission are left out: only some may send them.
     """
     fields = [(field.alias or name, field) for name, field in operation.input.model_fields.items()]
-    named = [field for name, field in fields if is_record_id_field(name) or name.endswith("Ids")]
+    names = {name for name, _ in fields if is_record_id_field(name) or name.endswith("Ids")} - {"changeIds"}
+    named = [field for name, field in fields if name in names]
     named = [field for field in named if not any(isinstance(mark, RequiresPermission) for mark in field.metadata)]
     return any(field.is_required() for field in named) if operation.returns_page else bool(named)
 

@@ -29,6 +29,7 @@ NOT_HASHED = {
     "outbox": "is work that goes away",
     "message": "says what became of work, which the worker writes without an act",
     "replay": "is kept for a day",
+    "undo": "is kept for a day",
     "delivery": "is kept for 30 days",
     "delivery_attempt": "is kept for 30 days",
     "import_run": "is kept for 30 days",

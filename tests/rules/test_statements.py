@@ -147,6 +147,7 @@ WIDE_CHANGES = {
     "DELETE session WHERE account_id = :account AND id <> :but",
     f"DELETE session WHERE organisation_id = :organisation AND account_id = ({_ACCOUNT_OF})",
     "DELETE session WHERE seen_at <= :idle OR created_at <= :oldest",
+    "DELETE undo WHERE created_at <= :before",
     "UPDATE account_statement WHERE organisation_id = :organisation AND customer_id = :before",
     (
         "UPDATE customer_key WHERE organisation_id = :organisation AND key = :key AND customer_id ="
@@ -166,6 +167,7 @@ WIDE_CHANGES = {
     "UPDATE organisation WHERE day_begins_at > :latest",
     f"UPDATE outbox WHERE {_LANES} AND turn IN (0, 1, 2) AND due_at > :latest",
     "UPDATE time_entry WHERE organisation_id = :organisation AND id IN (:these)",
+    "UPDATE undo WHERE organisation_id = :organisation AND sequence = :sequence",
     "UPDATE webhook WHERE due_at > :latest",
 }
 _CHANGE_PATTERN = re.compile(r"(UPDATE|DELETE)(?: FROM)? (\w+) ")

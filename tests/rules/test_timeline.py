@@ -16,7 +16,7 @@ CHANGES = {operation.name: operation for operation in CATALOGUE.operations if op
 SYSTEM_ACTIONS = {one.name for acts in (CATALOGUE.reactions, CATALOGUE.timers, CATALOGUE.task_kinds) for one in acts}
 # Past in itself, where a word ends as no past does.
 PAST_TENSE = re.compile(
-    r"\b\w+(?:ed|nt|en|wn|ade|ut|set|ft|me|saw)\b|\b(?:put|made|sent|set|left|became|went|told|reckoned|again)\b"
+    r"\b\w+(?:ed|nt|en|wn|ade|ut|set|ft|me|saw)\b|\b(?:put|made|sent|set|left|became|went|told|reckoned|again|undone)\b"
 )
 
 

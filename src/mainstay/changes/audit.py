@@ -79,8 +79,8 @@ def parse_actor(actor: str) -> AuditActor:
     return AuditActor(person, None, ActedBy.PERSON if person else ActedBy(stamp.get("kind", ActedBy.OPERATOR)))
 
 
-def write_entry(db: DatabaseHandle, entry: AuditEntry) -> None:
-    """Add a change to the audit trail, and to the histories of the records that it touched and of the actor."""
+def write_entry(db: DatabaseHandle, entry: AuditEntry) -> int:
+    """Add a change to the audit trail and to the histories of the records that it touched; return its number."""
     changed_fields = {record: [*fields] for record, fields in entry.changed_fields.items() if fields}
     chained = ChainedEntry(
         entry.at,
@@ -95,7 +95,7 @@ def write_entry(db: DatabaseHandle, entry: AuditEntry) -> None:
     )
     person, client, acted_by = parse_actor(entry.actor)
     records: dict[str, str | None] = {**dict.fromkeys(entry.records), **entry.row_hashes}
-    append_entry(db, chained, records, person_id=person, client_id=client, acted_by=acted_by)
+    return append_entry(db, chained, records, person_id=person, client_id=client, acted_by=acted_by)
 
 
 def find_break(db: DatabaseHandle) -> int | None:

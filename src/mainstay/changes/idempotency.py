@@ -33,6 +33,8 @@ class Answer(NamedTuple):
     is_preview: bool = False
     # If there are reasons against that: the operations that help, each with its record, and whether it is done instead.
     unblocking_actions: tuple[tuple[str, str | None, bool], ...] = ()
+    # The number of the change in the audit trail, if it can be undone.
+    undoable_change: int | None = None
 
 
 class KeyReused(Exception):
@@ -52,7 +54,7 @@ class IdempotentRequest:
         """Return the stored answer for this key, if there is one."""
         retention = SYSTEM_RETENTION if self.credential == SYSTEM else RETENTION
         row = db.one(
-            "SELECT fingerprint, answer, version FROM replay WHERE organisation_id = :organisation"
+            "SELECT fingerprint, answer, version, undoable_change FROM replay WHERE organisation_id = :organisation"
             " AND credential = :credential AND key = :key AND created_at > :since",
             credential=self.credential,
             key=self.key,
@@ -60,23 +62,30 @@ class IdempotentRequest:
         )
         if row is None:
             return None
-        fingerprint, answer, version = row
+        fingerprint, answer, version, change = row
         if fingerprint != self._fingerprint():
             raise KeyReused
-        return Answer(str(answer).encode(), None if version is None else int(version), is_replayed=True)
+        return Answer(
+            str(answer).encode(),
+            None if version is None else int(version),
+            is_replayed=True,
+            undoable_change=None if change is None else int(change),
+        )
 
     def store_answer(self, db: DatabaseHandle, answer: Answer, at: str) -> None:
         """Store the answer, in the transaction of the change."""
         db.run(
-            "INSERT INTO replay (organisation_id, credential, key, fingerprint, answer, version, created_at)"
-            " VALUES (:organisation, :credential, :key, :fingerprint, :answer, :version, :at)"
+            "INSERT INTO replay (organisation_id, credential, key, fingerprint, answer, version, undoable_change,"
+            " created_at) VALUES (:organisation, :credential, :key, :fingerprint, :answer, :version, :change, :at)"
             " ON CONFLICT (organisation_id, credential, key) DO UPDATE SET fingerprint = excluded.fingerprint,"
-            " answer = excluded.answer, version = excluded.version, created_at = excluded.created_at",
+            " answer = excluded.answer, version = excluded.version, undoable_change = excluded.undoable_change,"
+            " created_at = excluded.created_at",
             credential=self.credential,
             key=self.key,
             fingerprint=self._fingerprint(),
             answer=answer.body.decode(),
             version=answer.version,
+            change=answer.undoable_change,
             at=at,
         )
 

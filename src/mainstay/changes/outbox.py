@@ -5,6 +5,7 @@ are worked in parallel, so that a slow task holds up only its own lane. A task a
 shows what became of the task for as long as the record exists.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -38,6 +39,10 @@ class Lane(StrEnum):
     DAYS = "days"
 
 
+# The lanes of tasks that send an email.
+EMAIL_LANES = frozenset({Lane.EMAILS, Lane.PDFS})
+
+
 @dataclass(frozen=True, slots=True)
 class OutboxTask:
     """A task to be added to the outbox."""
@@ -61,8 +66,11 @@ class TaskMessage:
     subject: str
 
 
-def add_task(db: DatabaseHandle, task: OutboxTask, at: str, *, organisation: str | None = None) -> None:
-    """Add a task that is due now or after its delay, for the organisation of the handle or for another one."""
+def add_task(db: DatabaseHandle, task: OutboxTask, at: str, *, organisation: str | None = None) -> str:
+    """Add a task that is due now or after its delay, for the organisation of the handle or for another one.
+
+    Return its id.
+    """
     record_id = new_id(TASK_PREFIX)
     # A handle for all organisations binds no organisation.
     organisation_parameter, owner = (":owner", {"owner": organisation}) if organisation else (":organisation", {})
@@ -87,6 +95,7 @@ def add_task(db: DatabaseHandle, task: OutboxTask, at: str, *, organisation: str
             subject=task.message.subject,
             at=at,
         )
+    return record_id
 
 
 def is_waiting(db: DatabaseHandle, task: OutboxTask) -> bool:
@@ -126,6 +135,14 @@ def restart_task(db: DatabaseHandle, record_id: str, at: str, returning: str) ->
 def delete_task(db: DatabaseHandle, record_id: str) -> None:
     """Delete a task of the organisation, so that it is never done. Its message on the record stays."""
     db.run("DELETE FROM outbox WHERE organisation_id = :organisation AND id = :id", id=record_id)
+
+
+def drop_waiting(db: DatabaseHandle, record_ids: Sequence[str]) -> None:
+    """Delete those of these tasks that nobody is doing, with their messages."""
+    for record_id in record_ids:
+        waiting = "organisation_id = :organisation AND id = :id AND taken_at IS NULL"
+        if db.run(f"DELETE FROM outbox WHERE {waiting}", id=record_id):
+            db.run("DELETE FROM message WHERE organisation_id = :organisation AND id = :id", id=record_id)
 
 
 def bring_forward(db: DatabaseHandle, now: datetime) -> None:

@@ -146,6 +146,7 @@ CONNECTIONS = Kind(
     effect=Effect.CHANGE,
     doors=frozenset({Door.OFFICE}),
     open_when_lapsed=True,
+    not_undone=Message("Disconnect the app instead."),
     past_text="App connected",
 )
 def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
@@ -194,6 +195,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     doors=frozenset({Door.SYSTEM}),
     open_when_lapsed=True,
     on=CONNECTIONS,
+    not_undone=Message("Disconnect the app instead."),
     past_text="App connected for the first time",
 )
 def start_connection(ctx: Context, _given: StartConnection, connection: Connection) -> Connection:
@@ -247,6 +249,7 @@ get_connection = declare_get(
     blocked_by=Connection.not_revocable,
     asks_again=True,
     done_message="App access revoked.",
+    not_undone=Message("Connect the app again."),
     past_text="App disconnected",
 )
 def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
@@ -265,6 +268,7 @@ def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connec
     open_when_lapsed=True,
     on=CONNECTIONS,
     blocked_by=Connection.not_revocable,
+    not_undone=Message("Connect the app again."),
     past_text="App access ended",
 )
 def end_connection(ctx: Context, _given: EndConnection, connection: Connection) -> Connection:

@@ -138,6 +138,7 @@ KEYS = Kind(
     effect=Effect.CHANGE,
     doors=PEOPLE_DOORS,
     done_message="API key created.",
+    not_undone=Message("Revoke the key instead."),
     past_text="Key created",
 )
 def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
@@ -202,6 +203,7 @@ get_key = declare_get(
     blocked_by=Key.not_revocable,
     asks_again=True,
     done_message="API key revoked.",
+    not_undone=Message("Create a new key."),
     past_text="Key revoked",
 )
 def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:

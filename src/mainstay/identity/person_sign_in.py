@@ -72,6 +72,7 @@ class ResetPassword(Input):
     effect=Effect.CHANGE,
     doors=_OFFICE_ONLY,
     open_when_lapsed=True,
+    not_undone=Message("Sign out instead."),
     past_text="Signed in",
 )
 def sign_in(ctx: Context, given: SignIn) -> SignedInOut:
@@ -104,6 +105,7 @@ def _hash_password(_preparation: Preparation, given: ChangePassword | ResetPassw
     emails_outside=True,
     only_adds=False,
     prepare=_hash_password,
+    not_undone=Message("Change the password again."),
     past_text="Password changed",
 )
 def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
@@ -125,6 +127,7 @@ def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
     emails_outside=True,
     only_adds=False,
     prepare=_hash_password,
+    not_undone=Message("Change the password again."),
     past_text="Password reset",
 )
 def reset_password(ctx: Context, _given: ResetPassword) -> AccountOut:

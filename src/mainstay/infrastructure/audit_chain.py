@@ -36,8 +36,8 @@ ENTRY_COLUMNS = ", ".join(("sequence", *ChainedEntry._fields))
 
 def append_entry(
     db: DatabaseHandle, entry: ChainedEntry, records: Mapping[str, str | None], **actor_columns: Value
-) -> None:
-    """Add an entry to the audit trail and to the history of these records.
+) -> int:
+    """Add an entry to the audit trail and to the history of these records, and return its number.
 
     `records` are their ids, each with the hash of its row if the operation wrote it. `actor_columns` are the columns by
     which the entry is found by who acted: `person_id`, `client_id` and `acted_by`.
@@ -60,6 +60,7 @@ def append_entry(
         records.items(),
         sequence=sequence,
     )
+    return sequence
 
 
 def hash_entry(previous: str, entry: Iterable[Value]) -> str:

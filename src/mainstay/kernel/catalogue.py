@@ -59,6 +59,14 @@ class Catalogue:
     def _past_texts_by_value(self) -> dict[str, tuple[str, Mapping[str, str]]]:
         return {one.name: one.past_text_by for one in self.operations if one.past_text_by}
 
+    @cached_property
+    def _operations_by_name(self) -> dict[str, Operation]:
+        return {one.name: one for one in self.operations}
+
+    def find_operation(self, name: str) -> Operation | None:
+        """Return the operation with this name, or None."""
+        return self._operations_by_name.get(name)
+
     def find_past_text(self, name: str, action_input: Mapping[str, Any]) -> str | None:
         """Return what an operation, or the system itself, did with this input; None if it no longer exists."""
         field, texts = self._past_texts_by_value.get(name, ("", {}))

@@ -1,6 +1,6 @@
 """What an operation is given: the database of one organisation, the actor, the time, and where to emit events."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from mainstay.changes.outbox import OutboxTask
 from mainstay.changes.record_writer import RecordWriter
+from mainstay.changes.undo import Inverse
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.event import Event
 from mainstay.values.memo import CachedValue
@@ -54,8 +55,18 @@ class KnownCatalogue(Protocol):
     def record_stores(self) -> Mapping[str, tuple[Any, Permission]]:
         """The `RecordStore` of each kind of record, and the permission to read it, by the prefix of its ids."""
 
+    def find_operation(self, name: str) -> Any:
+        """Return the operation with this name, or None."""
+
     def react_immediately(self, ctx: "Context", event: type[Event], record: StoredRecord) -> None:
         """Run the immediate reactions to an event, in the same transaction."""
+
+
+class SavedRecord(NamedTuple):
+    """A record before and after it was written; None if it was not there."""
+
+    before: StoredRecord | None
+    after: StoredRecord | None
 
 
 @dataclass
@@ -77,6 +88,10 @@ class Context:
     storage_limit: int = 0
     # The languages in which people are written to.
     languages: Languages = ENGLISH_ONLY
+    # Whether a change is being undone: then a line that was removed gets the id that it had.
+    is_undoing: bool = False
+    # How the undoing of a change is undone in turn: the operations, or the reason why it cannot be.
+    redo: Sequence[Inverse] | Message = ()
 
     def __post_init__(self) -> None:
         self.db.me, self.db.now = self.actor.id or self.actor.linked_record, lambda: self.now_text
@@ -111,6 +126,11 @@ class Context:
     def extra_records(self) -> dict[str, StoredRecord]:
         """Other records that the operation created or changed; the answer includes them under these names."""
         return {}
+
+    @CachedValue
+    def saved(self) -> list[SavedRecord]:
+        """The records that were written, in this order."""
+        return []
 
     @CachedValue
     def now(self) -> datetime:

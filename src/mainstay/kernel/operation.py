@@ -10,7 +10,9 @@ from pydantic import BaseModel
 
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import UndoneBy
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.merging import make_change_input
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
@@ -88,6 +90,9 @@ class Operation:
     returns_file: str | None = None
     # The model of the sums over all records of a list, if its input has `totals`.
     totals_model: type[BaseModel] | None = None
+    # How it is undone, or why it cannot be; see `kernel/inverse.py`.
+    undone_by: UndoneBy | None = None
+    not_undone: Message | None = None
     # What it did, in the past tense, for timelines; and if that depends on an input field, its texts by value.
     past_text: str = ""
     past_text_by: tuple[str, Mapping[str, str]] | None = None
@@ -121,6 +126,8 @@ class OperationOptions(TypedDict, total=False):
     asks_again: bool
     returns_file: str
     totals_model: type[BaseModel]
+    undone_by: UndoneBy
+    not_undone: Message
     past_text: str
     past_text_by: tuple[str, Mapping[str, str]]
     done_message: str
@@ -144,6 +151,8 @@ def operation(
         if effect is not Effect.READ:
             if "past_text" not in options:
                 raise TypeError(f"{function.__name__}: a change needs a past_text")
+            if ("undone_by" in options) == ("not_undone" in options):
+                raise TypeError(f"{function.__name__}: a change needs either undone_by or not_undone")
             options.setdefault("done_message", f"{options['past_text']}.")
         return Operation(
             name=function.__name__,

@@ -4,26 +4,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Any, TypeVar
 
 import orjson
 
-from mainstay.changes import audit, events, outbox
+from mainstay.changes import audit, events, outbox, undo
 from mainstay.changes.idempotency import Answer, IdempotentRequest, KeyReused
+from mainstay.changes.outbox import EMAIL_LANES
 from mainstay.changes.outbox_queue import LeasedTask
+from mainstay.changes.undo import UndoRecord
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.infrastructure.batch_transaction import BatchTransaction
 from mainstay.infrastructure.database import Database, DatabaseHandle
+from mainstay.kernel.call import call_operation, find_inverses
 from mainstay.kernel.catalogue import Catalogue, check_permission
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import PreviewMaker, reasons_of
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
-from mainstay.values.message import Choice, FieldName, Message
+from mainstay.kernel.undo import make_undo
+from mainstay.values.message import Message
 from mainstay.values.moments import Clock
 from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor, system_actor
-from mainstay.vocabulary.merging import merge_parts
 from mainstay.vocabulary.record_json import (
     Result,
     compile_encoder,
@@ -36,10 +40,8 @@ from mainstay.vocabulary.record_json import (
 from mainstay.vocabulary.refusal import (
     Conflict,
     Fault,
-    Forbidden,
     Invalid,
     Reason,
-    raise_if_blocked,
 )
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, PageResult, StoredRecord
 from mainstay.vocabulary.validation import RawInput, parse_input
@@ -81,7 +83,7 @@ class Performer:
             open_transaction = self.database.single_read if single_statement else self.database.read_transaction
             with open_transaction(actor.organisation) as db:
                 ctx = self._make_context(db, actor, request)
-                return self._make_answer(ctx, _call_operation(ctx, operation, given), operation)
+                return self._make_answer(ctx, call_operation(ctx, operation, given).after, operation)
         prepared = operation.prepare(self._make_preparation(actor, request), given) if operation.prepare else None
         if request.dry_run or (isinstance(given, IrreversibleInput) and not given.confirmed):
             return self.preview(operation, actor, given, request, prepared)
@@ -216,25 +218,40 @@ class Performer:
 
     def _perform_change(self, ctx: Context, operation: Operation, given: Input) -> Answer:
         # The answer is encoded before the commit, so that a failure to encode it changes nothing.
-        result = _call_operation(ctx, operation, given)
-        answer = self._make_answer(ctx, result, operation)
-        self._store_change(ctx, operation.name, _input_json(given))
-        return answer
+        act = call_operation(ctx, operation, given)
+        answer = self._make_answer(ctx, act.after, operation)
+        inverses = find_inverses(operation, act) if operation.undone_by else ()
+        undoing = partial(make_undo, ctx, inverses, act.after) if inverses else None
+        change = self._store_change(ctx, operation.name, _input_json(given), undoing)
+        return answer if isinstance(inverses, Message) or not inverses else answer._replace(undoable_change=change)
 
-    def _store_change(self, ctx: Context, operation: str, given: str) -> None:
-        """Store the events, the tasks and the audit entry of an operation; nothing if it changed nothing."""
+    def _store_change(
+        self, ctx: Context, operation: str, given: str, make_undo: Callable[[list[str]], UndoRecord] | None = None
+    ) -> int | None:
+        """Store the events, the tasks and the audit entry of an operation; nothing if it changed nothing.
+
+        `make_undo` returns how it is undone, given the ids of the tasks that send emails. Return the number of the
+        change.
+        """
         event_ids = []
         for event in ctx.events:
             new_event = events.NewEvent(
                 event.name, event.to_payload(), has_reactions=bool(self.catalogue.reactions_to(event.name))
             )
             event_ids.append(events.write_event(ctx.db, new_event, ctx.now_text, ctx.stamp))
+        emails = []
         for task in ctx.tasks:
-            outbox.add_task(ctx.db, task, ctx.now_text)
+            task_id = outbox.add_task(ctx.db, task, ctx.now_text)
+            if task.lane in EMAIL_LANES:
+                emails.append(task_id)
         if ctx.writer.has_written or event_ids or ctx.tasks:
             action = ctx.now_text, ctx.stamp, ctx.request.id, operation, given
             changes = ctx.writer.touched, ctx.writer.changed_fields, ctx.writer.hash_rows()
-            audit.write_entry(ctx.db, audit.AuditEntry(*action, event_ids, *changes))
+            sequence = audit.write_entry(ctx.db, audit.AuditEntry(*action, event_ids, *changes))
+            if make_undo:
+                undo.store(ctx.db, sequence, make_undo(emails), ctx.now_text)
+            return sequence
+        return None
 
     def _make_answer(self, ctx: Context, result: Result, operation: Operation) -> Answer:
         permissions = ctx.actor.permissions
@@ -269,50 +286,6 @@ def _extra_answer_fields(ctx: Context, operation: Operation) -> dict[str, object
     if ctx.warnings and not operation.is_irreversible:
         extra_fields["warnings"] = [ctx.request.message_format.render(warning) for warning in ctx.warnings]
     return extra_fields
-
-
-def _call_operation(ctx: Context, operation: Operation, given: Input) -> Result:
-    """Call the operation. First fetch its record, compare the version and raise the reasons against the operation."""
-    if operation.field_permissions:
-        _check_field_permissions(operation, given, ctx.actor)
-    if operation.on is None:
-        return operation.function(ctx, given)
-    record_id = getattr(given, operation.on.id_field) if operation.on.id_field else None
-    if operation.creates_without_id and record_id is None:
-        given, _ = merge_parts(given, None)
-        return operation.function(ctx, given, None)
-    record: StoredRecord = operation.on.fetch(ctx, record_id)
-    if operation.changes:
-        ctx.summary = Message("{action}: {record}.", action=operation.title, record=record.name_in_messages)
-        if record.output.is_versioned:
-            ctx.check_version(record.version)
-        if operation.is_already_done and operation.is_already_done(given, record):
-            ctx.summary = Message("{record}: this was already done. Nothing changes.", record=record.name_in_messages)
-            return record
-        raise_if_blocked(operation.blocked_by(record, ctx.actor) if operation.blocked_by else ())
-        given, warnings = merge_parts(given, record)
-        ctx.warnings.extend(warnings)
-    return operation.function(ctx, given, record)
-
-
-def _check_field_permissions(operation: Operation, given: Input, actor: Actor) -> None:
-    """Refuse the fields for which the actor lacks a permission of their own."""
-    refused_fields = [
-        name
-        for name in given.model_fields_set
-        if not actor.can(operation.field_permissions.get(name, operation.permission))
-    ]
-    if refused_fields:
-        aliases = sorted(type(given).model_fields[name].alias or name for name in refused_fields)
-        fields = [FieldName(alias) for alias in aliases]
-        role = Message("Your role is {role}.", role=Choice(actor.role))
-        if operation.changes:
-            raise Forbidden(
-                Message("You cannot change {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
-            )
-        raise Forbidden(
-            Message("You cannot filter by {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
-        )
 
 
 def _input_json(given: Input) -> str:

@@ -5,8 +5,10 @@ from types import GenericAlias
 from typing import Annotated, Any, Literal, NamedTuple, Unpack
 
 from pydantic import Field, create_model
+from pydantic.alias_generators import to_camel
 
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import BlockedBy, Effect, Operation, OperationOptions, operation
 from mainstay.values.choices import to_label
@@ -76,12 +78,12 @@ def declare_archiving(
 ) -> tuple[Operation, Operation]:
     """Declare the operations that archive and restore a record of a kind, below this path of the API."""
 
-    def declare(verb: str, status: str, step: ArchivingStep) -> Operation:
+    def declare(verb: str, opposite: str, status: str, step: ArchivingStep) -> Operation:
         def set_status(ctx: Context, _given: Input, record: StoredRecord) -> StoredRecord:
             updated: StoredRecord = kind.save(ctx, record, {"status": status})
             return updated
 
-        name = f"{verb}_{kind.noun.replace(' ', '_')}"
+        name, inverse = (f"{word}_{kind.noun.replace(' ', '_')}" for word in (verb, opposite))
         hints = {"ctx": Context, "given": _make_id_input(kind, name, None)} | _record_hints(kind)
         return operation(
             permission=permission,
@@ -89,10 +91,11 @@ def declare_archiving(
             on=kind,
             api_path=f"POST {path}/{{{kind.id_field}}}/{verb}",
             blocked_by=step.blocked_by,
+            undone_by=declare_inverse(inverse, to_camel(kind.id_field or "")),
             past_text=f"{kind.noun.capitalize()} {verb.removesuffix('e')}ed",
         )(_describe(set_status, kind, name, f"{to_label(name)}.\n\n{step.description}", hints))
 
-    return declare("archive", "archived", archive), declare("restore", "active", restore)
+    return declare("archive", "restore", "archived", archive), declare("restore", "archive", "active", restore)
 
 
 def _describe(

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from mainstay.infrastructure.database import Row, Value
-from mainstay.kernel.context import Context
+from mainstay.kernel.context import Context, SavedRecord
 from mainstay.values.ids import is_id, new_id
 from mainstay.values.message import Message
 from mainstay.vocabulary.list_queries import (
@@ -239,6 +239,7 @@ class RecordStore(Generic[K]):
             self.table, record_id or new_id(self.prefix), self._to_columns(values), self.selected_columns
         )
         record = self.from_row(row)
+        ctx.saved.append(SavedRecord(None, record))
         self.search_index.insert(ctx.db, record)
         return record
 
@@ -249,6 +250,7 @@ class RecordStore(Generic[K]):
         if row is None:
             return record
         after = self.from_row(row)
+        ctx.saved.append(SavedRecord(record, after))
         ctx.writer.note_changed_fields(after.id, find_changed_fields(record, after))
         self.search_index.save(ctx.db, record, after, changes)
         if self.visibility and (
@@ -265,6 +267,7 @@ class RecordStore(Generic[K]):
         """Delete a record and its search words; return the record as it was."""
         self.search_index.remove(ctx.db, record)
         ctx.writer.remove(self.table, record.id, self.tenant_column)
+        ctx.saved.append(SavedRecord(record, None))
         return record
 
     def refresh_search(self, ctx: Context, record_id: str) -> None:

@@ -97,6 +97,7 @@ def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> Deliv
     on=DELIVERIES,
     blocked_by=Delivery.not_repeatable,
     done_message="Event queued to be sent again.",
+    not_undone=Message("The event has been sent again."),
     past_text="Event resent",
 )
 def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) -> Delivery:
@@ -117,6 +118,7 @@ def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) ->
     on=WEBHOOKS,
     blocked_by=Webhook.not_deliverable,
     done_message="Missed events queued to be sent again.",
+    not_undone=Message("The events have been sent again."),
     past_text="Failed events resent",
 )
 def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> RedeliveredOut:
@@ -153,6 +155,7 @@ def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> 
     on=WEBHOOKS,
     blocked_by=Webhook.not_sent_to,
     done_message="Test event sent. The result appears in the list.",
+    not_undone=Message("The test event has been sent."),
     past_text="Test event sent",
 )
 def send_test_event(ctx: Context, _given: SendTestEvent, webhook: Webhook) -> Delivery:

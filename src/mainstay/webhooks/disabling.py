@@ -46,6 +46,7 @@ class DisableWebhook(Input):
     emails_outside=True,
     on=WEBHOOKS,
     blocked_by=Webhook.not_deliverable,
+    not_undone=Message("Resume the webhook instead."),
     past_text="Webhook disabled",
 )
 def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> Webhook:

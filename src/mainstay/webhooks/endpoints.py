@@ -7,6 +7,7 @@ from pydantic import Field
 from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.infrastructure.address_guard import AddressDenied
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse, restore_values
 from mainstay.kernel.operation import Effect, Preparation, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import TextLine, WebAddress, omittable_field
@@ -85,6 +86,7 @@ def _check_count_and_address(preparation: Preparation, given: CreateWebhook) -> 
     effect=Effect.CHANGE,
     doors=PEOPLE_DOORS,
     prepare=_check_count_and_address,
+    undone_by=declare_inverse("delete_webhook", "webhookId", confirmed=True),
     past_text="Webhook created",
 )
 def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
@@ -128,6 +130,7 @@ get_webhook = declare_get(
     on=WEBHOOKS,
     prepare=_check_address,
     done_message="Webhook saved.",
+    undone_by=restore_values,
     past_text="Webhook edited",
 )
 def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webhook:
@@ -149,6 +152,7 @@ def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webh
     on=WEBHOOKS,
     blocked_by=Webhook.not_sent_to,
     done_message="Webhook paused. Events are stored and sent when you resume it.",
+    undone_by=declare_inverse("resume_webhook", "webhookId"),
     past_text="Webhook paused",
 )
 def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webhook:
@@ -166,6 +170,7 @@ def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webho
     on=WEBHOOKS,
     blocked_by=Webhook.not_resumable,
     done_message="Webhook resumed. Stored events are being sent.",
+    undone_by=declare_inverse("pause_webhook", "webhookId"),
     past_text="Webhook resumed",
 )
 def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Webhook:
@@ -183,6 +188,7 @@ def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Web
     doors=PEOPLE_DOORS,
     on=WEBHOOKS,
     asks_again=True,
+    not_undone=Message("Replace the secret again, or use the new one."),
     past_text="Webhook secret replaced",
 )
 def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: Webhook) -> Webhook:
@@ -199,6 +205,7 @@ def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: We
     doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=WEBHOOKS,
+    not_undone=Message("Create the webhook again."),
     past_text="Webhook deleted",
     deletes=True,
 )

@@ -16,6 +16,7 @@ class FakeLineMaker:
     """Makes lines without a price list: `boiler` is the only item."""
 
     made: int = 0
+    restores_lines: bool = False
 
     def make_line(self, fields: dict[str, Any], path: str) -> Line:
         if fields.get("item_id") == "boiler":
@@ -24,7 +25,7 @@ class FakeLineMaker:
             raise Invalid([Fault(f"{path}.description", "is required")])
         self.check_fields(fields, path)
         self.made += 1
-        return Line(f"new{self.made}", **fields | {"chosen": not fields.get("optional")})
+        return Line(**{"id": f"new{self.made}"} | fields | {"chosen": not fields.get("optional")})
 
     def check_fields(self, fields: dict[str, Any], path: str) -> None:
         if fields.get("tax_rate_id") == "gone":

@@ -83,10 +83,12 @@ DESTRUCTIVE = {
     "stop_timer",
     "submit_hours",
     "review_hours",
+    "undo_change",
 }
 # Numbers are counted up; how far is no record.
 COUNTER_TABLES = {"number_series"}
 MAILING_OPERATIONS = {
+    "undo_change",
     "record_quote_decision",
     "invite_person",
     "update_person",

@@ -19,6 +19,7 @@ from mainstay.doors.office.work.people import PEOPLE_LAYOUT
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Moment, Paragraph, TextLine
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.refusal import Reason
@@ -69,6 +70,7 @@ def not_present(person: Person, _by: Actor) -> list[Reason]:
     on=PEOPLE,
     blocked_by=not_present,
     done_message="The badge shines on their chest.",
+    not_undone=Message("Do it again."),
     past_text="Done",
 )
 def pin_badge(ctx: Context, given: PinBadge, person: Person) -> Person:
@@ -86,6 +88,7 @@ def pin_badge(ctx: Context, given: PinBadge, person: Person) -> Person:
     on=PEOPLE,
     blocked_by=not_present,
     done_message="It has melted.",
+    not_undone=Message("Do it again."),
     past_text="Done",
 )
 def melt_badge(ctx: Context, given: MeltBadge, person: Person) -> Person:
@@ -102,6 +105,7 @@ def melt_badge(ctx: Context, given: MeltBadge, person: Person) -> Person:
     effect=Effect.CHANGE,
     on=PEOPLE,
     done_message="They have seen it.",
+    not_undone=Message("Do it again."),
     past_text="Done",
 )
 def bow_to_person(ctx: Context, _given: BowTo, person: Person) -> Person:
@@ -113,7 +117,12 @@ def bow_to_person(ctx: Context, _given: BowTo, person: Person) -> Person:
 
 
 @operation(
-    permission=Permission.PEOPLE_CHANGE, effect=Effect.CHANGE, doors=frozenset({Door.CLI}), on=PEOPLE, past_text="Done"
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    doors=frozenset({Door.CLI}),
+    on=PEOPLE,
+    not_undone=Message("Do it again."),
+    past_text="Done",
 )
 def scold_person(_ctx: Context, _given: BowTo, person: Person) -> Person:
     """Scold someone.
@@ -127,6 +136,7 @@ def scold_person(_ctx: Context, _given: BowTo, person: Person) -> Person:
     permission=Permission.PEOPLE_CHANGE,
     effect=Effect.CHANGE,
     done_message="They are one of the family.",
+    not_undone=Message("Do it again."),
     past_text="Done",
 )
 def adopt_person(ctx: Context, given: AdoptPerson) -> Person:

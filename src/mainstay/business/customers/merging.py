@@ -48,6 +48,7 @@ class MergeCustomers(IrreversibleInput):
     api_path="POST /customers/{customer_id}/merge",
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
+    not_undone=Message("Create the other customer again, and move the jobs by hand."),
     past_text="Customers merged",
 )
 def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> Customer:

@@ -15,6 +15,7 @@ from mainstay.business.customers.store import (
 from mainstay.changes.outbox import OutboxTask
 from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse, restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get, declare_list
 from mainstay.values.address import Address, EInvoiceAddress
@@ -120,6 +121,7 @@ get_customer = declare_get(
     effect=Effect.CHANGE,
     api_path="POST /customers",
     extra_records={"site": SiteOut},
+    undone_by=declare_inverse("archive_customer", "customerId"),
     past_text="Customer created",
 )
 def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
@@ -145,6 +147,7 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
     done_message="Customer updated.",
+    undone_by=restore_values,
     past_text="Details edited",
 )
 def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> Customer:

@@ -14,6 +14,7 @@ from mainstay.business.customers.store import CONTACTS, CUSTOMERS, REFRESH_CUSTO
 from mainstay.business.records.model import ArchivableStatus
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.address import Address
@@ -112,6 +113,7 @@ get_site = declare_get(
     api_path="POST /sites",
     on=SITES,
     creates_without_id=True,
+    undone_by=restore_values_or_archive,
     past_text="Site saved",
 )
 def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
@@ -175,6 +177,7 @@ get_contact = declare_get(
     api_path="POST /contacts",
     on=CONTACTS,
     creates_without_id=True,
+    undone_by=restore_values_or_archive,
     past_text="Contact saved",
 )
 def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> Contact:

@@ -8,6 +8,7 @@ from pydantic import Field
 from mainstay.business.hours import store
 from mainstay.business.hours.inputs import MAX_ENTRIES_AT_ONCE, EntryIds, WorkerId, resolve_person
 from mainstay.business.hours.model import STATUS_AFTER, BriefEntry, HoursBatchOut, ReviewDecision, TimeEntry
+from mainstay.business.hours.restoring import restore_review
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.emails import actor_name, email_person, find_recipients
 from mainstay.documents.locales import Locale
@@ -49,6 +50,7 @@ class ReviewHours(Input):
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_submittable,
+    not_undone=Message("Ask the office to reject them."),
     past_text="Hours submitted",
 )
 def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
@@ -69,6 +71,7 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_decidable,
     emails_outside=True,
+    undone_by=restore_review,
     past_text="Hours reviewed",
     past_text_by=(
         "decision",

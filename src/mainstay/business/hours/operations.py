@@ -23,6 +23,7 @@ from mainstay.business.hours.inputs import (
     start_work,
 )
 from mainstay.business.hours.model import EntryStatus, TimeEntry, TimeEntryOut
+from mainstay.business.hours.restoring import delete_new_hours, restore_hours
 from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import settings_of
@@ -133,6 +134,7 @@ get_time_entry = declare_get(
     api_path="POST /hours",
     # A job that was waiting is now in progress.
     only_adds=False,
+    undone_by=delete_new_hours,
     past_text="Hours logged",
 )
 def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
@@ -156,6 +158,7 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     on=TIME_ENTRIES,
     blocked_by=TimeEntry.not_changeable,
     done_message="Hours updated.",
+    undone_by=restore_hours,
     past_text="Hours edited",
 )
 def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntry:
@@ -190,6 +193,7 @@ _TIME_FIELDS = ("on", "minutes", "started_at", "ended_at", "break_minutes")
     api_path="POST /hours/{time_entry_id}/delete",
     on=TIME_ENTRIES,
     blocked_by=TimeEntry.not_deletable,
+    not_undone=Message("Log the hours again."),
     past_text="Hours deleted",
     deletes=True,
 )

@@ -18,6 +18,7 @@ from mainstay.business.hours.inputs import (
     start_work,
 )
 from mainstay.business.hours.model import MAX_AHEAD, MAX_ENTRY_LENGTH, TimeEntry, work_time_between
+from mainstay.business.hours.restoring import delete_new_hours
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -57,6 +58,7 @@ class StopTimer(Input):
     effect=Effect.CHANGE,
     api_path="POST /hours/start",
     only_adds=False,
+    undone_by=delete_new_hours,
     past_text="Timer started",
 )
 def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
@@ -93,6 +95,7 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_stoppable,
+    not_undone=Message("Start the timer again, or edit the hours."),
     past_text="Timer stopped",
 )
 def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:

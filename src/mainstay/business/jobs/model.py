@@ -247,6 +247,17 @@ def _can_set(by: Actor, status: JobStatus, new_status: SettableJobStatus) -> boo
     return by.can(Permission.JOBS_CHANGE) or {new_status, status} <= _FIELD_STATUSES
 
 
+def find_status_path(status: JobStatus, wanted: JobStatus) -> list[SettableJobStatus]:
+    """Return the states to set one after the other, as few as possible, to come from one state to another."""
+    paths: dict[JobStatus, list[SettableJobStatus]] = {status: []}
+    for reached in (queue := [status]):
+        for following in _NEXT_STATUSES[reached]:
+            if following not in paths:
+                paths[following] = [*paths[reached], following]
+                queue.append(following)
+    return paths[wanted]
+
+
 @dataclass(frozen=True, slots=True)
 class Job(StoredRecord):
     """A job, as seen by the rules."""

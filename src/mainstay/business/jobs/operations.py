@@ -9,12 +9,14 @@ from mainstay.business.customers.store import CUSTOMERS, check_external_ref, che
 from mainstay.business.jobs import store
 from mainstay.business.jobs.events import JobCancelled, JobCompleted, JobCreated, JobStarted, JobUpdated
 from mainstay.business.jobs.model import OFFICE_STAGES, Billing, Job, JobOut, JobStage, Priority, SettableJobStatus
+from mainstay.business.jobs.restoring import restore_job_status
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation import numbering
 from mainstay.business.people.store import check_people
 from mainstay.business.records.store import write_note
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse, restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
@@ -179,6 +181,7 @@ get_job = declare_get(
     permission=Permission.JOBS_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /jobs",
+    undone_by=declare_inverse("cancel_job", "jobId", reason="Created by mistake", confirmed=True),
     past_text="Job created",
 )
 def create_job(ctx: Context, given: CreateJob) -> Job:
@@ -205,6 +208,7 @@ def create_job(ctx: Context, given: CreateJob) -> Job:
     on=JOBS,
     blocked_by=Job.not_changeable,
     done_message="Job updated.",
+    undone_by=restore_values,
     past_text="Details edited",
 )
 def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
@@ -228,6 +232,7 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
     api_path="POST /jobs/{job_id}/status",
     on=JOBS,
     done_message="Job status changed.",
+    undone_by=restore_job_status,
     past_text="Job changed",
     past_text_by=(
         "status",

@@ -85,6 +85,11 @@ class LineEdit(EditFields, SalesFields):
 class LineMaker(Protocol):
     """Creates lines from inputs: knows the prices and the taxes of one kind of document."""
 
+    @property
+    def restores_lines(self) -> bool:
+        """Whether lines that were removed are added again, each with the id that it had."""
+        ...
+
     def make_line(self, fields: dict[str, Any], path: str) -> Line:
         """Create a line from the fields that were sent; `path` locates it in the input."""
         ...
@@ -113,9 +118,10 @@ def apply_edits(lines: Sequence[Line], edits: Sequence[EditFields], maker: LineM
     changed = list(lines)
     for number, edit in enumerate(edits):
         path = f"edits.{number}"
-        _check_edit(edit, path)
+        _check_edit(edit, path, restores_lines=maker.restores_lines)
         if edit.edit == "add":
-            changed.insert((edit.position or len(changed) + 1) - 1, maker.make_line(edit.sent_fields, path))
+            kept_id = {"id": edit.line_id} if edit.line_id else {}
+            changed.insert((edit.position or len(changed) + 1) - 1, maker.make_line(edit.sent_fields | kept_id, path))
             continue
         index = _find_line(changed, edit, path)
         line = changed.pop(index)
@@ -158,10 +164,10 @@ def _count_characters(lines: Sequence[Line]) -> int:
     return sum(len(text) + (_BREAK_CHARACTERS - 1) * text.count("\n") for text in texts)
 
 
-def _check_edit(edit: EditFields, path: str) -> None:
+def _check_edit(edit: EditFields, path: str, *, restores_lines: bool) -> None:
     """Refuse an edit with fields that do not belong to its kind of edit."""
     faults = []
-    if edit.edit == "add" and edit.line_id:
+    if edit.edit == "add" and edit.line_id and not restores_lines:
         faults.append(Fault(f"{path}.lineId", Message("can't be sent for a new line, which gets its own id")))
     if edit.edit == "move" and edit.position is None:
         faults.append(Fault(f"{path}.position", Message("is required to move a line")))

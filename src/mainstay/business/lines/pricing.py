@@ -27,11 +27,16 @@ class PriceBook:
     # Whether the prices of the document include tax.
     inclusive: bool
 
+    @property
+    def restores_lines(self) -> bool:
+        """Whether lines that were removed are added again, each with the id that it had."""
+        return self.ctx.is_undoing
+
     def make_line(self, fields: dict[str, Any], path: str) -> Line:
         """Create a line from the fields that were sent; `path` locates it in the input."""
         kind = fields.get("kind") or "item"
         if kind != "item":
-            fields = {"kind": kind} | ({"description": fields["description"]} if "description" in fields else {})
+            fields = {name: fields[name] for name in ("id", "description") if name in fields} | {"kind": kind}
         elif item := self._find_item(fields.get("item_id"), path):
             rate = fields.get("tax_rate_id", item.tax_rate_id or self.usual_rate_id)
             fields = self.fields_of_item(item, rate) | fields | {"item_id": item.id}
@@ -48,7 +53,7 @@ class PriceBook:
             raise Invalid(faults)
         self.check_fields(fields, path)
         # An optional line is not chosen until the customer chooses it.
-        return Line(new_id("line"), **fields | {"chosen": not fields.get("optional")})
+        return Line(**{"id": new_id("line")} | fields | {"chosen": not fields.get("optional")})
 
     def check_fields(self, fields: dict[str, Any], path: str) -> None:
         """Refuse a tax rate that is unknown or archived."""

@@ -127,6 +127,7 @@ get_work = declare_get(
     on=BACKGROUND_TASKS,
     blocked_by=BackgroundTask.not_failed,
     done_message="Task queued again.",
+    not_undone=Message("The task is being done again."),
     past_text="Task retried",
 )
 def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> BackgroundTask:
@@ -147,6 +148,7 @@ def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> Backgro
     on=BACKGROUND_TASKS,
     blocked_by=BackgroundTask.not_failed,
     done_message="Task deleted.",
+    not_undone=Message("Make the change that the task followed once more."),
     past_text="Task dropped",
     deletes=True,
 )

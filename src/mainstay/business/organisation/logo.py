@@ -11,6 +11,7 @@ from mainstay.infrastructure.images import PICTURE_TYPES
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import NOT_IN_FORMS, StoredFileName, Upload, WholeNumber
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Input
@@ -45,6 +46,7 @@ class RemoveLogo(Input):
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
     done_message="Logo saved.",
+    not_undone=Message("Upload the previous logo again."),
     past_text="Logo set",
 )
 def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organisation:
@@ -63,6 +65,7 @@ def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organi
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
     blocked_by=Organisation.logo_not_removable,
+    not_undone=Message("Upload the logo again."),
     past_text="Logo removed",
 )
 def remove_logo(ctx: Context, _given: RemoveLogo, organisation: Organisation) -> Organisation:

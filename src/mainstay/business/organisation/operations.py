@@ -10,6 +10,7 @@ from mainstay.business.organisation.settings import SETTINGS, SettingsOut, Updat
 from mainstay.business.organisation.store import ORGANISATION, RECALCULATE_DAYS, find_foreign_documents
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.address import Address, EInvoiceAddress
@@ -68,6 +69,7 @@ get_organisation = declare_get(
     on=ORGANISATION,
     extra_records={"settings": SettingsOut},
     done_message="Settings saved.",
+    undone_by=restore_values,
     past_text="Details edited",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
@@ -94,6 +96,7 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     doors=frozenset({Door.CLI}),
     open_when_lapsed=True,
     on=ORGANISATION,
+    not_undone=Message("Change the subscription back."),
     past_text="Subscription changed",
 )
 def change_subscription(ctx: Context, given: ChangeSubscription, organisation: Organisation) -> Organisation:

@@ -13,7 +13,8 @@ from mainstay.business.organisation.model import Subscription
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.changes.outbox import OutboxTask
 from mainstay.documents.snapshot import Language
-from mainstay.kernel.context import Context
+from mainstay.kernel.context import Context, SavedRecord
+from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
@@ -194,6 +195,7 @@ get_settings = declare_get(
     doors=frozenset({Door.API, Door.OFFICE, Door.CLI}),
     on=SETTINGS,
     done_message="Settings saved.",
+    undone_by=restore_values,
     past_text="Settings changed",
 )
 def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
@@ -217,6 +219,7 @@ def save_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord)
         # A number series is stored in a row of its own, but is part of the settings, so their version changes too.
         ctx.writer.bump_version(SETTINGS.table, settings.id, map(to_camel, changed_series), SETTINGS.tenant_column)
         updated = SETTINGS.fetch(ctx, None)
+        ctx.saved.append(SavedRecord(settings, updated))
     if updated.prices_include_tax != settings.prices_include_tax:
         ctx.add_task(OutboxTask(REPRICE_MATERIALS, {}, "Update selling prices of materials"))
     return updated

@@ -77,6 +77,7 @@ def _hash_person_password(preparation: Preparation, given: AddPerson) -> str:
     effect=Effect.CHANGE,
     doors=OPERATOR_ONLY,
     prepare=_hash_owner_password,
+    not_undone=Message("Remove its people instead."),
     past_text="Organisation created",
 )
 def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
@@ -95,6 +96,7 @@ def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
     effect=Effect.CHANGE,
     doors=OPERATOR_ONLY,
     prepare=_hash_person_password,
+    not_undone=Message("Remove the person instead."),
     past_text="Person added",
 )
 def add_person(ctx: Context, given: AddPerson) -> Person:
@@ -112,6 +114,7 @@ def add_person(ctx: Context, given: AddPerson) -> Person:
     on=PEOPLE,
     blocked_by=Person.password_not_resettable,
     only_adds=True,
+    not_undone=Message("The link ends by itself."),
     past_text="Password reset link created",
 )
 def create_password_link(ctx: Context, _given: CreatePasswordLink, person: Person) -> PasswordLinkOut:
@@ -149,6 +152,7 @@ def _verify_password(preparation: Preparation, given: AcceptInvitation) -> tuple
     doors=frozenset({Door.OFFICE}),
     only_adds=False,
     prepare=_verify_password,
+    not_undone=Message("The person can be removed instead."),
     past_text="Invitation accepted",
 )
 def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:

@@ -11,6 +11,7 @@ from mainstay.business.people.model import MeOut, Person, PersonExists, check_ro
 from mainstay.business.people.store import PEOPLE, check_sign_in_is_free, find_by_email, find_existing_person
 from mainstay.business.people.working_hours import check_not_empty
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import (
@@ -145,6 +146,7 @@ get_person = declare_get(
     api_path="POST /people",
     emails_outside=True,
     done_message="Invitation sent.",
+    not_undone=Message("The person has been invited by email. Remove them instead."),
     past_text="Person invited",
 )
 def invite_person(ctx: Context, given: InvitePerson) -> Person:
@@ -174,6 +176,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     on=PEOPLE,
     blocked_by=Person.not_reinvitable,
     done_message="Invitation sent.",
+    not_undone=Message("The person has been invited by email. Remove them instead."),
     past_text="Invitation resent",
 )
 def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
@@ -194,6 +197,7 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
     on=PEOPLE,
     blocked_by=Person.not_changeable,
     done_message="Person updated.",
+    undone_by=restore_values,
     past_text="Details edited",
 )
 def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:

@@ -42,6 +42,7 @@ class RemovePerson(IrreversibleInput):
     api_path="POST /people/{person_id}/role",
     on=PEOPLE,
     blocked_by=Person.role_not_changeable,
+    not_undone=Message("Change the role again."),
     past_text="Role changed",
 )
 def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
@@ -88,6 +89,7 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     blocked_by=Person.not_nameable,
     asks_again=True,
     done_message="Owner added.",
+    not_undone=Message("Change the role again."),
     past_text="Role changed to owner",
 )
 def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
@@ -108,6 +110,7 @@ def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
     on=PEOPLE,
     blocked_by=Person.not_removable,
     done_message="Person removed. Their access has ended.",
+    not_undone=Message("Invite the person again."),
     past_text="Person left the organisation",
 )
 def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:

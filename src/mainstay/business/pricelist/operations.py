@@ -24,7 +24,9 @@ from mainstay.business.pricelist.store import (
     save_kit_parts,
 )
 from mainstay.business.records.model import ArchivableStatus
+from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import Act, restore_values, restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import (
@@ -109,12 +111,30 @@ get_price_item = declare_get(
 )
 
 
+def _restore_item(act: Act) -> Sequence[Inverse]:
+    """Restore the previous values. Prices that came from the parts of a kit come from them again."""
+    if act.before is None:
+        return restore_values_or_archive(act)
+    item: PriceItem = act.before
+    inverses = restore_values(act)
+    for inverse in inverses:
+        values = dict(inverse.input)
+        if "components" in values:
+            values["components"] = [
+                {"itemId": part["itemId"], "quantity": part["quantity"]} for part in values["components"]
+            ]
+        values |= {name: None for name in item.from_parts if name in values}
+        return [inverse._replace(input=values)]
+    return []
+
+
 @operation(
     permission=Permission.PRICE_LIST_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /price-items",
     on=ITEMS,
     creates_without_id=True,
+    undone_by=_restore_item,
     past_text="Item saved",
 )
 def save_price_item(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> PriceItem:

@@ -11,6 +11,7 @@ from mainstay.business.records.model import ArchivableStatus
 from mainstay.changes.outbox import OutboxTask
 from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.address import Address
@@ -89,6 +90,7 @@ get_supplier = declare_get(
     api_path="POST /suppliers",
     on=SUPPLIERS,
     creates_without_id=True,
+    undone_by=restore_values_or_archive,
     past_text="Supplier saved",
 )
 def save_supplier(ctx: Context, given: SaveSupplier, supplier: Supplier | None) -> Supplier:

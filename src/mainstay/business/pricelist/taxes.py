@@ -1,5 +1,6 @@
 """Operations on tax rates."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -11,8 +12,10 @@ from mainstay.business.pricelist.model import (
 )
 from mainstay.business.pricelist.store import TAX_RATES, set_usual_rate
 from mainstay.business.records.model import ArchivableStatus
+from mainstay.changes.undo import Inverse
 from mainstay.documents.snapshot import TaxCategory
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import Act, restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import DefaultValue, TextLine, make_id_validator, omittable_field
@@ -76,12 +79,22 @@ get_tax_rate = declare_get(
 )
 
 
+_WAS_DEFAULT = Message("The default rate was changed too. Choose the default rate again instead.")
+
+
+def _restore_tax_rate(act: Act) -> Sequence[Inverse] | Message:
+    """Restore the previous values, unless another rate was the default before."""
+    was_default = act.before.is_default if act.before else False
+    return _WAS_DEFAULT if act.after.is_default != was_default else restore_values_or_archive(act)
+
+
 @operation(
     permission=Permission.TAXES_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /tax-rates",
     on=TAX_RATES,
     creates_without_id=True,
+    undone_by=_restore_tax_rate,
     past_text="Tax rate saved",
 )
 def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> TaxRate:

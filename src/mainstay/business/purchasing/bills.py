@@ -9,6 +9,7 @@ from pydantic import Field
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import apply_edits, make_lines
 from mainstay.business.lines.model import MAX_LINES
+from mainstay.business.lines.restoring import restore_document
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
@@ -29,6 +30,7 @@ from mainstay.business.purchasing.lines import BillLine
 from mainstay.business.purchasing.model import Bill, BillStatus, BillTargetStatus, ListedBill, ListedBillOut, Order
 from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
@@ -163,6 +165,7 @@ get_bill = declare_get(
     effect=Effect.CHANGE,
     api_path="POST /bills",
     only_adds=False,
+    undone_by=declare_inverse("void_bill", "billId", reason="Recorded by mistake", confirmed=True),
     past_text="Bill recorded",
 )
 def record_bill(ctx: Context, given: RecordBill) -> Bill:
@@ -207,6 +210,7 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     on=BILLS,
     blocked_by=ListedBill.not_changeable,
     done_message="Bill saved.",
+    undone_by=restore_document,
     past_text="Bill edited",
     past_text_by=(
         "status",
@@ -245,6 +249,7 @@ def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     api_path="POST /bills/{bill_id}/void",
     on=BILLS,
     blocked_by=ListedBill.not_voidable,
+    not_undone=Message("Record the bill again."),
     past_text="Bill voided",
 )
 def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:

@@ -38,6 +38,7 @@ class CancelPurchaseOrder(IrreversibleInput):
     api_path="POST /purchase-orders/{purchase_order_id}/close",
     on=ORDERS,
     blocked_by=ListedOrder.not_closable,
+    not_undone=Message("Create another order for what is still needed."),
     past_text="Order closed",
 )
 def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) -> Order:
@@ -67,6 +68,7 @@ def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) 
     api_path="POST /purchase-orders/{purchase_order_id}/cancel",
     on=ORDERS,
     blocked_by=ListedOrder.not_cancellable,
+    not_undone=Message("Create the order again."),
     past_text="Order cancelled",
 )
 def cancel_purchase_order(ctx: Context, given: CancelPurchaseOrder, order: Order) -> Order:

@@ -1,5 +1,6 @@
 """The operations on purchase orders that the office is working on: list, get, draft and update."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -10,6 +11,7 @@ from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import apply_edits, make_lines
 from mainstay.business.lines.model import MAX_LINES
+from mainstay.business.lines.restoring import restore_document
 from mainstay.business.organisation import numbering
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.purchasing.inputs import (
@@ -28,7 +30,9 @@ from mainstay.business.purchasing.inputs import (
 from mainstay.business.purchasing.lines import order_columns
 from mainstay.business.purchasing.model import TO_OFFICE, DeliverTo, ListedOrder, ListedOrderOut, Order, OrderStatus
 from mainstay.business.purchasing.store import LISTED_ORDERS, ORDERS
+from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import Act, declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
@@ -131,6 +135,7 @@ get_purchase_order = declare_get(
     effect=Effect.CHANGE,
     api_path="POST /purchase-orders",
     done_message="Purchase order created.",
+    undone_by=declare_inverse("cancel_purchase_order", "purchaseOrderId", confirmed=True),
     past_text="Order created",
 )
 def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
@@ -161,6 +166,18 @@ def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     )
 
 
+def _restore_order(act: Act) -> Sequence[Inverse] | Message:
+    """Restore the previous values and lines. The kind of delivery and its site are sent together."""
+    inverses = restore_document(act)
+    if isinstance(inverses, Message) or not inverses:
+        return inverses
+    values = dict(inverses[0].input)
+    if values.keys() & {"deliverTo", "siteId", "jobId"}:
+        order: Order = act.before
+        values |= {"deliverTo": order.deliver_to, "siteId": order.site_id}
+    return [inverses[0]._replace(input=values)]
+
+
 @operation(
     permission=Permission.PURCHASING_CHANGE,
     effect=Effect.CHANGE,
@@ -168,6 +185,7 @@ def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     on=ORDERS,
     blocked_by=ListedOrder.not_editable,
     done_message="Purchase order saved.",
+    undone_by=_restore_order,
     past_text="Order edited",
 )
 def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order) -> Order:

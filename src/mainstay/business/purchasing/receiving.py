@@ -57,6 +57,7 @@ class ReceiveGoods(Input):
     api_path="POST /purchase-orders/{purchase_order_id}/receive",
     on=ORDERS,
     blocked_by=ListedOrder.not_receivable,
+    not_undone=Message("Receive the same goods again with negative quantities."),
     past_text="Goods received",
 )
 def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:

@@ -66,6 +66,7 @@ class GetPurchaseOrderProof(Input):
     on=ORDERS,
     blocked_by=ListedOrder.not_sendable,
     emails_outside=True,
+    not_undone=Message("The order has been sent. Cancel or close it instead."),
     past_text="Order sent",
 )
 def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) -> Order:

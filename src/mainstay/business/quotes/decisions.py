@@ -63,6 +63,7 @@ class RecordQuoteDecision(IrreversibleInput):
     is_already_done=RecordQuoteDecision.is_repeated_acceptance,
     emails_outside=True,
     done_message="Answer recorded.",
+    not_undone=Message("Create a new quote."),
     past_text="Decision recorded",
     past_text_by=("decision", {"accepted": "Acceptance recorded", "declined": "Decline recorded"}),
 )

@@ -12,12 +12,14 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, apply_edits, make_lines
 from mainstay.business.lines.model import MAX_LINES, PricingTerms, Share, read_lines, share_to_discount
 from mainstay.business.lines.pricing import PriceBook, compute_sales_columns
+from mainstay.business.lines.restoring import restore_document
 from mainstay.business.organisation import numbering
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.quotes.events import QuoteCreated, QuoteUpdated
 from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, QuoteStatus
 from mainstay.business.quotes.store import LISTED_QUOTES, QUOTES, set_lookup_name
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
@@ -150,6 +152,7 @@ get_quote = declare_get(
     permission=Permission.QUOTES_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /quotes",
+    undone_by=declare_inverse("withdraw_quote", "quoteId", reason="Created by mistake", confirmed=True),
     past_text="Quote created",
 )
 def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
@@ -210,6 +213,7 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     on=QUOTES,
     blocked_by=ListedQuote.not_editable,
     done_message="Quote updated.",
+    undone_by=restore_document,
     past_text="Quote edited",
 )
 def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
@@ -245,6 +249,7 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     on=QUOTES,
     blocked_by=ListedQuote.not_revisable,
     done_message="New revision created.",
+    not_undone=Message("Withdraw the new revision, or edit it. It has not been sent."),
     past_text="Revision created",
 )
 def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:

@@ -208,6 +208,7 @@ def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
     effect=Effect.CHANGE,
     doors=_BY_LINK,
     on=OFFERED_QUOTES,
+    not_undone=Message("The customer has seen the quote."),
     past_text="Quote viewed",
 )
 def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
@@ -225,6 +226,7 @@ def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuo
     doors=_BY_LINK,
     on=OFFERED_QUOTES,
     blocked_by=OfferedQuote.not_acceptable,
+    not_undone=Message("The customer has decided. Create a new quote instead."),
     past_text="Quote accepted",
 )
 def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
@@ -244,6 +246,7 @@ def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: Offer
     doors=_BY_LINK,
     on=OFFERED_QUOTES,
     blocked_by=OfferedQuote.not_declinable,
+    not_undone=Message("The customer has decided. Revise the quote instead."),
     past_text="Quote declined",
 )
 def decline_offered_quote(ctx: Context, given: DeclineOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:

@@ -79,6 +79,7 @@ class GetQuoteProof(Input):
     on=QUOTES,
     blocked_by=ListedQuote.not_sendable,
     emails_outside=True,
+    not_undone=Message("The quote has been sent. Withdraw or revise it instead."),
     past_text="Quote sent",
 )
 def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
@@ -136,6 +137,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     api_path="POST /quotes/{quote_id}/withdraw",
     on=QUOTES,
     blocked_by=ListedQuote.not_withdrawable,
+    not_undone=Message("Revise the quote and send it again."),
     past_text="Quote withdrawn",
 )
 def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:

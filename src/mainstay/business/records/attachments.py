@@ -11,6 +11,7 @@ from mainstay.business.records.store import DOCUMENTS
 from mainstay.infrastructure.file_types import ACCEPTED_TYPES, ExaminedFile, to_stored_name
 from mainstay.infrastructure.files import FileStore, content_name_of
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.kernel.record_store import fetch_any, record_stores_of
@@ -93,6 +94,7 @@ get_document = declare_get(
     permission=Permission.DOCUMENTS_CHANGE,
     effect=Effect.CHANGE,
     doors=frozenset({Door.OFFICE}),
+    undone_by=declare_inverse("remove_document", "documentId", confirmed=True),
     past_text="File added",
 )
 def add_document(ctx: Context, given: AddDocument) -> Document:
@@ -121,6 +123,7 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     doors=frozenset({Door.OFFICE}),
     on=DOCUMENTS,
     blocked_by=Document.not_removable,
+    not_undone=Message("Upload the file again."),
     past_text="File removed",
     deletes=True,
 )

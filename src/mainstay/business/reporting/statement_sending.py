@@ -66,6 +66,7 @@ class GetStatementPdf(Input):
     on=CUSTOMERS,
     blocked_by=Customer.not_changeable,
     emails_outside=True,
+    not_undone=Message("The statement has been sent."),
     past_text="Statement sent",
 )
 def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> AccountStatement:

@@ -117,6 +117,7 @@ def get_calendar_link(ctx: Context, _given: GetCalendarLink) -> CalendarLinkOut:
     doors=_OFFICE_ONLY,
     only_adds=False,
     done_message="Calendar link created. Earlier links no longer work.",
+    not_undone=Message("Subscribe with the new link."),
     past_text="Calendar link created",
 )
 def rotate_calendar_link(ctx: Context, given: RotateCalendarLink) -> CalendarLinkOut:
@@ -134,6 +135,7 @@ def rotate_calendar_link(ctx: Context, given: RotateCalendarLink) -> CalendarLin
     doors=_OFFICE_ONLY,
     only_adds=False,
     open_when_lapsed=True,
+    not_undone=Message("Create a new link."),
     past_text="Calendar link removed",
 )
 def remove_calendar_link(ctx: Context, _given: RemoveCalendarLink) -> CalendarLinkOut:

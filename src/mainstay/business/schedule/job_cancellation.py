@@ -38,6 +38,7 @@ class CancelJob(IrreversibleInput):
     on=JOBS,
     blocked_by=Job.not_cancellable,
     emails_outside=True,
+    not_undone=Message("Reopen the job, and plan its visits again."),
     past_text="Job cancelled",
 )
 def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:

@@ -1,5 +1,6 @@
 """Operations on time off: request, decide and cancel."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Annotated, Literal
@@ -14,8 +15,10 @@ from mainstay.business.schedule.emails import KnownVisit
 from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
 from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.business.schedule.visit_times import bounds_of_days, read_moment
+from mainstay.changes.undo import Inverse
 from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import Act, declare_inverse, name_record
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, Day, Paragraph, make_id_validator
 from mainstay.values.message import CalendarDate, Choice, FieldName, LocalPeriod, Message
@@ -23,7 +26,7 @@ from mainstay.values.moments import ONE_DAY, local_date, moment_text, parse_mome
 from mainstay.values.wall_times import EnteredMoment
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
-from mainstay.vocabulary.record_json import column_names
+from mainstay.vocabulary.record_json import column_names, to_json
 from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid
 from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
 from mainstay.vocabulary.validation import REQUIRED
@@ -131,6 +134,7 @@ def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff
     api_path="POST /time-off",
     emails_outside=True,
     done_message="Time off saved.",
+    undone_by=declare_inverse("cancel_time_off", "timeOffId"),
     past_text="Time off entered",
 )
 def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
@@ -162,6 +166,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     on=TIME_OFF,
     blocked_by=TimeOff.not_cancellable,
     emails_outside=True,
+    not_undone=Message("Request the time off again."),
     past_text="Time off cancelled",
 )
 def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> TimeOff:
@@ -174,6 +179,19 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     return _add_collisions(ctx, after)
 
 
+_WAS_UNDECIDED = Message("It had only been requested. Decide the other way instead.")
+
+
+def _restore_decision(act: Act) -> Sequence[Inverse] | Message:
+    """Decide the other way again, unless there was no decision before."""
+    before: TimeOff = act.before
+    if before.status == "requested":
+        return _WAS_UNDECIDED
+    decision = "approve" if before.status == "approved" else "decline"
+    note = orjson.loads(to_json(before))["decisionNote"]
+    return [Inverse(act.operation, name_record(act) | {"decision": decision, "note": note})]
+
+
 @operation(
     permission=Permission.LEAVE_DECIDE,
     effect=Effect.CHANGE,
@@ -181,6 +199,7 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     on=TIME_OFF,
     blocked_by=TimeOff.not_decidable,
     emails_outside=True,
+    undone_by=_restore_decision,
     past_text="Time off decided",
     past_text_by=("decision", {"approve": "Time off approved", "decline": "Time off declined"}),
 )

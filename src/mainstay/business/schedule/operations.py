@@ -11,6 +11,7 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.schedule import store, visit_changes
 from mainstay.business.schedule.model import SettableStatus, Visit, VisitOut, VisitStatus
 from mainstay.business.schedule.placement import place_visits, update_visit_counts
+from mainstay.business.schedule.restoring import restore_visit_status, restore_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.visit_changes import MoveVisit, PlanVisit
 from mainstay.business.schedule.visit_times import bounds_of_days
@@ -116,6 +117,7 @@ get_visit = declare_get(
     # Planning a visit changes the stage of its job.
     only_adds=False,
     emails_outside=True,
+    undone_by=restore_visits,
     past_text="Visit planned",
 )
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
@@ -137,6 +139,7 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     blocked_by=Visit.not_movable,
     emails_outside=True,
     done_message="Visit updated.",
+    undone_by=restore_visits,
     past_text="Visit changed",
 )
 def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
@@ -158,6 +161,7 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     on=VISITS,
     blocked_by=Visit.not_cancellable,
     emails_outside=True,
+    undone_by=restore_visits,
     past_text="Visit cancelled",
 )
 def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -> Visit:
@@ -184,6 +188,7 @@ def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -
     on=VISITS,
     blocked_by=Visit.not_settable,
     done_message="Visit updated.",
+    undone_by=restore_visit_status,
     past_text="Visit changed",
     past_text_by=("status", {"planned": "Visit: planned", "started": "Visit: started", "done": "Visit: done"}),
 )

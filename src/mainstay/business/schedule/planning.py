@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from mainstay.business.schedule import visit_changes as changes
 from mainstay.business.schedule.model import Visit, VisitKind, VisitStatus
 from mainstay.business.schedule.placement import Placement, update_jobs_and_notify, write_visits
+from mainstay.business.schedule.restoring import MAX_CHANGES, restore_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.visit_changes import (
     MAX_CHANGED_VISITS,
@@ -47,8 +48,6 @@ from mainstay.vocabulary.refusal import (
 from mainstay.vocabulary.schemas import IrreversibleInput, Output
 from mainstay.vocabulary.validation import UNKNOWN_FIELD, faults_of
 
-_MAX_CHANGES = 50
-
 
 class Change(BaseModel):
     """One change of the schedule."""
@@ -82,7 +81,7 @@ class PlanSchedule(IrreversibleInput):
 
     changes: list[Change] = Field(
         min_length=1,
-        max_length=_MAX_CHANGES,
+        max_length=MAX_CHANGES,
         description="The changes. Either all are made or none.",
         examples=[[{"change": "plan", "jobId": "J-1042", "startsAt": "2026-11-16T08:30", "durationMinutes": 120}]],
     )
@@ -121,6 +120,7 @@ class SchedulePlanOut(Output):
     only_adds=False,
     emails_outside=True,
     done_message="Schedule updated.",
+    undone_by=restore_visits,
     past_text="Schedule changed",
 )
 def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:

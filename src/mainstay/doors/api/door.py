@@ -120,6 +120,8 @@ def _answer_headers(answer: Answer, details: RequestDetails) -> Headers:
         headers.append(("etag", f'"{answer.version}"'))
     if answer.is_replayed:
         headers.append(("idempotent-replayed", "true"))
+    if answer.undoable_change is not None:
+        headers.append(("change-id", str(answer.undoable_change)))
     return headers
 
 

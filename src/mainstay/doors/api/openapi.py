@@ -136,7 +136,8 @@ def _describe_success(endpoint: Endpoint) -> Schema:
         schema = {"allOf": [schema, {"type": "object", "properties": attached}]}
     if operation.changes and endpoint.status == HTTPStatus.OK:
         schema = {"oneOf": [schema, schema_ref("Preview")]}
-    return {"description": operation.title, "content": _json_content(schema)}
+    headers = {"headers": _CHANGE_ID} if operation.undone_by else {}
+    return {"description": operation.title, **headers, "content": _json_content(schema)}
 
 
 def _describe_dry_run(endpoint: Endpoint) -> Schema:
@@ -234,6 +235,12 @@ _IF_MATCH: Schema = {
     "in": "header",
     "schema": {"type": "string"},
     "description": "The ETag of the version to change; another version is refused with 412.",
+}
+_CHANGE_ID: Schema = {
+    "Change-Id": {
+        "schema": {"type": "string"},
+        "description": "The ID to undo the change with, by `POST /changes/undo`. Left out if it cannot be.",
+    }
 }
 _WEBHOOK_HEADER: Schema = {"in": "header", "required": True, "schema": {"type": "string"}}
 _WEBHOOK_HEADERS = {

@@ -87,10 +87,11 @@ class Tools:
         """Return the result of a tool whose operation was performed or previewed."""
         if answer.is_preview:
             return self._build_preview_result(operation, answer, actor)
+        undo = (_UNDO_HINT.format(answer.undoable_change),) if answer.undoable_change else ()
         if not operation.is_irreversible:
-            return ToolResult((answer.body.decode(),), answer.body)
+            return ToolResult((answer.body.decode(), *undo), answer.body)
         data = b'{"status":"done","result":' + answer.body + b"}"
-        return ToolResult((data.decode(),), data)
+        return ToolResult((data.decode(), *undo), data)
 
     def build_refusal(self, operation: Operation, refusal: Refusal, actor: Actor) -> ToolResult:
         """Return the result of a tool whose operation was refused; with the new preview if the former one differs."""
@@ -150,6 +151,9 @@ class Tools:
             for operation in self._operations.values()
             if operation.permission in permissions and (access is Access.WRITE or not operation.changes)
         ]
+
+
+_UNDO_HINT = 'To undo this, call undo_change with changeIds ["{}"].'
 
 
 @cache

@@ -27,10 +27,12 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, apply_edits, check_limits, make_lines
 from mainstay.business.lines.model import MAX_LINES, Line, PricingTerms, Share, read_lines, share_to_discount
 from mainstay.business.lines.pricing import PriceBook, compute_sales_columns
+from mainstay.business.lines.restoring import restore_document
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.quotes.model import Quote
 from mainstay.business.quotes.store import QUOTES
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import Day, Paragraph, RecordReference, StoredDay, make_id_validator, omittable_field
@@ -172,6 +174,7 @@ get_invoice = declare_get(
     # It also marks what it bills as billed.
     only_adds=False,
     done_message="Draft invoice created.",
+    undone_by=declare_inverse("delete_draft_invoice", "invoiceId", confirmed=True),
     past_text="Invoice created",
 )
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
@@ -190,6 +193,7 @@ def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     on=INVOICES,
     blocked_by=ListedInvoice.not_editable,
     done_message="Invoice updated.",
+    undone_by=restore_document,
     past_text="Invoice edited",
 )
 def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
@@ -229,6 +233,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     on=INVOICES,
     blocked_by=ListedInvoice.not_deletable,
     done_message="Draft invoice deleted.",
+    not_undone=Message("Create the invoice again."),
     past_text="Draft deleted",
     deletes=True,
 )

@@ -122,6 +122,7 @@ class ListCreditNotes(ListInput):
     blocked_by=ListedInvoice.not_creditable,
     emails_outside=True,
     extra_records={"creditNote": CreditNoteOut},
+    not_undone=Message("Create a new invoice."),
     past_text="Credit note issued",
 )
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:

@@ -14,6 +14,7 @@ from mainstay.business.issuing.document_files import PDF, XML, PaperOut, documen
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.message import Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.list_queries import Visibility
@@ -142,6 +143,7 @@ def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut
     effect=Effect.CHANGE,
     doors=_BY_LINK,
     on=LINKED_INVOICES,
+    not_undone=Message("The customer has seen the invoice."),
     past_text="Invoice viewed",
 )
 def see_linked_invoice(ctx: Context, _given: SeeLinkedInvoice, linked: LinkedInvoice) -> LinkedInvoiceOut:

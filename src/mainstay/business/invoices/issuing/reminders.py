@@ -67,6 +67,7 @@ class RemindersOut(Output):
     only_adds=False,
     emails_outside=True,
     done_message="Reminders sent.",
+    not_undone=Message("The reminders have been sent."),
     past_text="Reminder sent",
 )
 def send_reminders(ctx: Context, given: SendReminders) -> RemindersOut:

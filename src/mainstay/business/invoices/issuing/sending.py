@@ -110,6 +110,7 @@ class SendReminder(IrreversibleInput):
     on=INVOICES,
     blocked_by=ListedInvoice.not_sendable,
     emails_outside=True,
+    not_undone=Message("The invoice has been issued. Credit or void it instead."),
     past_text="Invoice issued",
 )
 def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
@@ -196,6 +197,7 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
     api_path="POST /invoices/{invoice_id}/void",
     on=INVOICES,
     blocked_by=ListedInvoice.not_voidable,
+    not_undone=Message("Create a new invoice."),
     past_text="Invoice voided",
 )
 def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
@@ -243,6 +245,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     on=INVOICES,
     blocked_by=ListedInvoice.not_remindable,
     emails_outside=True,
+    not_undone=Message("The reminder has been sent."),
     past_text="Reminder sent",
 )
 def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoice:

@@ -1,5 +1,6 @@
 """The operations on payments: list, get, record, allocate and reverse."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -19,7 +20,9 @@ from mainstay.business.invoices.payments.payment import (
 )
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
+from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import Act, name_record
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
@@ -165,6 +168,7 @@ get_payment = declare_get(
     api_path="POST /payments",
     # It also changes the invoices that it pays.
     only_adds=False,
+    not_undone=Message("Reverse the payment instead."),
     past_text="Payment recorded",
 )
 def record_payment(ctx: Context, given: RecordPayment) -> Payment:
@@ -199,12 +203,25 @@ def record_payment(ctx: Context, given: RecordPayment) -> Payment:
     return _warn_of_unallocated(ctx, allocate_to_invoices(ctx, payment, wanted, known))
 
 
+def _restore_allocations(act: Act) -> Sequence[Inverse]:
+    """Allocate to each invoice again what it had before."""
+    before: Payment = act.before
+    after: Payment = act.after
+    allocations = [
+        {"invoiceId": invoice, "amount": amount_text(before.shares.get(invoice, 0), before.currency)}
+        for invoice in after.shares | before.shares
+        if after.shares.get(invoice) != before.shares.get(invoice)
+    ]
+    return [Inverse(act.operation, name_record(act) | {"allocations": allocations})] if allocations else []
+
+
 @operation(
     permission=Permission.INVOICES_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /payments/{payment_id}/allocate",
     on=PAYMENTS,
     blocked_by=Payment.not_allocatable,
+    undone_by=_restore_allocations,
     past_text="Payment allocated",
 )
 def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> Payment:
@@ -222,6 +239,7 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
     api_path="POST /payments/{payment_id}/reverse",
     on=PAYMENTS,
     blocked_by=Payment.not_reversible,
+    not_undone=Message("Record the payment again."),
     past_text="Payment reversed",
 )
 def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:

@@ -1,0 +1,55 @@
+"""How changes of hours are undone."""
+
+from collections.abc import Sequence
+
+import orjson
+
+from mainstay.business.hours.model import TimeEntry
+from mainstay.business.jobs.restoring import restore_job_status
+from mainstay.changes.undo import Inverse
+from mainstay.kernel.inverse import Act, find_previous_values, name_record
+from mainstay.values.message import Message
+from mainstay.vocabulary.record_json import to_json
+
+_WERE_REJECTED = Message("The hours had been rejected, and are a draft now. Edit them again.")
+_TIMER_STOPPED = Message("Another timer was stopped for it. Delete this timer, and start the other one again.")
+_REJECTED = Message("The person was told that their hours were rejected. They can submit them again.")
+_BILLING_REOPENED = Message("Their job can be invoiced again. Unapprove the hours instead.")
+_TIMES = frozenset({"on", "minutes", "startedAt", "endedAt", "breakMinutes"})
+_TARGET = frozenset({"jobId", "visitId"})
+
+
+def delete_new_hours(act: Act) -> Sequence[Inverse] | Message:
+    """Delete the new hours, and set the job that they started back to its status."""
+    if act.saved_of(TimeEntry):
+        return _TIMER_STOPPED
+    deletion = Inverse("delete_hours", {"timeEntryId": act.after.id, "confirmed": True})
+    return [deletion, *restore_job_status(act)]
+
+
+def restore_hours(act: Act) -> Sequence[Inverse] | Message:
+    """Give the hours their previous values. Their times are restored together, and so are the job and the visit."""
+    if act.before.status != act.after.status:
+        return _WERE_REJECTED
+    fields = {field.alias or name for name, field in act.model.model_fields.items()}
+    changed = find_previous_values(act).keys() & fields
+    was = orjson.loads(to_json(act.before))
+    names = changed - _TIMES - _TARGET
+    if changed & _TARGET:
+        names |= _TARGET
+    values = {name: was[name] for name in names}
+    if changed & _TIMES:
+        values |= {name: was[name] for name in ("startedAt", "endedAt", "breakMinutes")}
+        values |= {} if was["startedAt"] else {name: was[name] for name in ("on", "minutes")}
+    return [Inverse(act.operation, name_record(act) | values), *restore_job_status(act)] if values else []
+
+
+def restore_review(act: Act) -> Sequence[Inverse] | Message:
+    """Take back an approval, or give it again."""
+    if act.given.decision == "reject":
+        return _REJECTED
+    if len(act.saved_of(TimeEntry)) < len(act.saved):
+        return _BILLING_REOPENED
+    decision = "unapprove" if act.given.decision == "approve" else "approve"
+    entries = [after.id for _, after in act.saved_of(TimeEntry)]
+    return [Inverse(act.operation, {"timeEntryIds": entries, "decision": decision})] if entries else []

@@ -1,0 +1,182 @@
+"""Undoes changes, by the ordinary path and with what the person may do now."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from mainstay.changes import outbox
+from mainstay.changes import undo as stored_changes
+from mainstay.changes.undo import RETENTION, FoundChange, Inverse, UndoRecord, VersionStep
+from mainstay.kernel.call import call_operation, find_inverses
+from mainstay.kernel.catalogue import check_permission
+from mainstay.kernel.context import Context, SavedRecord
+from mainstay.kernel.operation import Operation, Preparation
+from mainstay.kernel.record_store import RecordStore
+from mainstay.values.message import Message
+from mainstay.values.moments import moment_text
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.record_json import Result, to_json
+from mainstay.vocabulary.refusal import Conflict, Forbidden, NotFound, join_messages
+from mainstay.vocabulary.schemas import Input, StoredRecord
+from mainstay.vocabulary.validation import parse_input
+
+
+class UndoStep(NamedTuple):
+    """One operation that undoes a change or a part of it."""
+
+    operation: Operation
+    given: Input
+
+
+def prepare_undo(preparation: Preparation, change_ids: Sequence[str]) -> list[Any]:
+    """Do the slow work of the operations that will undo these changes; return the result for each of them."""
+
+    def find(ctx: Context) -> list[UndoStep]:
+        found = [_find_change(ctx, change_id).undo for change_id in _order_newest_first(change_ids)]
+        return [step for stored in found if stored for step in _find_steps(ctx, stored)]
+
+    return [
+        operation.prepare(preparation, given) if operation.prepare else None
+        for operation, given in preparation.read(find)
+    ]
+
+
+def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
+    """Undo these changes, the newest first and all or none. Return their operations, in the order of the input.
+
+    Afterwards `ctx.redo` has what undoes this in turn.
+    """
+    # The client named no versions of records, but changes.
+    ctx.request = ctx.request._replace(if_match_versions=None, expected_versions={})
+    ctx.is_undoing = True
+    undone: dict[str, str] = {}
+    # The versions that records have as far as the changes before those that were undone know.
+    reached: dict[str, int] = {}
+    redo: list[Inverse] = []
+    reasons: list[Message] = []
+    prepared: Iterator[Any] = iter(ctx.prepared)
+    for change_id in _order_newest_first(change_ids):
+        found = _find_change(ctx, change_id)
+        stored = _check_undoable(ctx, found)
+        steps = _find_steps(ctx, stored)
+        for operation, _ in steps:
+            _check_access(ctx, operation)
+        _check_versions(ctx, stored, [operation for operation, _ in steps], reached)
+        for operation, given in steps:
+            ctx.prepared = next(prepared)
+            inverses = find_inverses(operation, call_operation(ctx, operation, given))
+            if isinstance(inverses, Message):
+                reasons.append(inverses)
+            else:
+                redo = [*inverses, *redo]
+        reached |= {record_id: step.before for record_id, step in stored.versions.items()}
+        outbox.drop_waiting(ctx.db, stored.emails)
+        stored_changes.mark_undone(ctx.db, int(change_id))
+        undone[change_id] = found.operation
+    ctx.redo = reasons[0] if reasons else redo
+    return [undone[change_id] for change_id in change_ids]
+
+
+def make_undo(ctx: Context, inverses: Sequence[Inverse] | Message, result: Result, emails: Sequence[str]) -> UndoRecord:
+    """Return what is stored to undo the change that was just made, or why it cannot be undone."""
+    if isinstance(inverses, Message):
+        return UndoRecord([], {}, [], inverses.template)
+    return UndoRecord(inverses, _find_versions(ctx.saved, result), emails)
+
+
+def _order_newest_first(change_ids: Iterable[str]) -> list[str]:
+    return sorted(dict.fromkeys(change_ids), key=int, reverse=True)
+
+
+def _find_change(ctx: Context, change_id: str) -> FoundChange:
+    """Return a change that the actor may know of: their own, or any if they may read the history of records."""
+    found = stored_changes.find_change(ctx.db, int(change_id))
+    if found is None or (found.person_id != ctx.actor.id and not ctx.actor.can(Permission.HISTORY_READ)):
+        raise NotFound("change")
+    return found
+
+
+def _check_undoable(ctx: Context, found: FoundChange) -> UndoRecord:
+    """Refuse a change that was undone already, is too old, or cannot be undone."""
+    operation = _find_operation(ctx, found.operation)
+    if operation and operation.not_undone:
+        raise Conflict(Message("This cannot be undone. {advice}", advice=operation.not_undone))
+    if found.is_undone:
+        raise Conflict(Message("This was already undone."))
+    if found.at <= moment_text(ctx.now - RETENTION):
+        raise Conflict(Message("This was done more than 24 hours ago, so it can no longer be undone."))
+    if found.undo is None:
+        raise Conflict(Message("This change cannot be undone."))
+    if found.undo.reason:
+        raise Conflict(Message("This cannot be undone. {advice}", advice=Message.with_values(found.undo.reason, {})))
+    return found.undo
+
+
+def _find_operation(ctx: Context, name: str) -> Operation | None:
+    operation: Operation | None = ctx.catalogue.find_operation(name) if ctx.catalogue else None
+    return operation
+
+
+def _find_steps(ctx: Context, stored: UndoRecord) -> list[UndoStep]:
+    steps = []
+    for name, given in stored.inverses:
+        operation = _find_operation(ctx, name)
+        if operation is None:
+            raise Conflict(Message("This change cannot be undone."))
+        steps.append(UndoStep(operation, parse_input(operation.input, orjson.dumps(given))))
+    return steps
+
+
+def _check_access(ctx: Context, operation: Operation) -> None:
+    """Refuse an operation that the actor may not perform now, through their door."""
+    check_permission(operation, ctx.actor)
+    if ctx.actor.door not in operation.doors:
+        raise Forbidden(Message("This can only be undone in the office."))
+
+
+def _check_versions(
+    ctx: Context, stored: UndoRecord, operations: Iterable[Operation], reached: Mapping[str, int]
+) -> None:
+    """Refuse if a record that would be written has been changed since; name the record and who changed it."""
+    inputs = orjson.dumps([inverse.input for inverse in stored.inverses]).decode()
+    stores: dict[str, RecordStore[Any]] = {
+        operation.on.prefix: operation.on for operation in operations if operation.on
+    }
+    if ctx.catalogue:
+        stores |= {prefix: store for prefix, (store, _) in ctx.catalogue.record_stores.items()}
+    later_changes: list[Message | str] = []
+    for record_id, step in stored.versions.items():
+        store = stores.get(record_id.partition("_")[0])
+        if store is None or (store.id_field and f'"{record_id}"' not in inputs):
+            continue
+        record: StoredRecord = store.fetch(ctx, record_id)
+        if reached.get(record_id, record.version) != step.after:
+            later_changes.append(_describe_later_change(record))
+    if later_changes:
+        raise Conflict(join_messages(later_changes))
+
+
+def _describe_later_change(record: StoredRecord) -> Message:
+    person = orjson.loads(to_json(record))["updatedBy"]["person"]
+    if person:
+        return Message(
+            "{person} has changed {record} since, so this cannot be undone.",
+            person=person["name"],
+            record=record.name_in_messages,
+        )
+    return Message("{record} has changed since, so this cannot be undone.", record=record.name_in_messages)
+
+
+def _find_versions(saved: Iterable[SavedRecord], result: Result) -> dict[str, VersionStep]:
+    """Return the versions that the written records had before and have now, by id; 0 for one that was not there."""
+    versions: dict[str, VersionStep] = {}
+    for before, after in saved:
+        if after and after.output.is_versioned:
+            known = versions.get(after.id)
+            versions[after.id] = VersionStep(known.before if known else before.version if before else 0, after.version)
+        elif before:
+            versions.pop(before.id, None)
+    if isinstance(result, StoredRecord) and result.id in versions:
+        versions[result.id] = versions[result.id]._replace(after=result.version)
+    return versions

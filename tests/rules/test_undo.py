@@ -1,0 +1,127 @@
+"""Every change says how it is undone, and what undoes the example of a change gives every row its previous values."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from mainstay.business.hours.timers import start_timer, stop_timer
+from mainstay.business.records.undo import undo_change
+from mainstay.business.schedule.leave import decide_time_off
+from mainstay.infrastructure.database import DatabaseHandle, Value
+from mainstay.infrastructure.schema import read_tables
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Performer
+from mainstay.values.ids import new_id
+from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.refusal import Refusal
+from rules.doers import CHANGES, actor_for
+from rules.every import for_each
+from rules.examples import DryRun
+
+Rows = dict[tuple[str, str], dict[str, Value]]
+
+UNDONE = [operation for operation in CHANGES if operation.undone_by]
+# Stamps say who changed a row last and when, and versions count the changes.
+# When a webhook is served next, and since when it fails, starts anew with each pause.
+STAMPS = {"version", "updated_at", "updated_by", "started_at", "finished_at", "due_at", "failing_since"}
+# What tells of changes, and what follows from them.
+TRAIL = {"audit", "audit_record", "event", "outbox", "replay", "undo", "message", "untold_visit", "number_series"}
+# The organisation counts its events.
+COUNTERS = {"event_sequence", "events_forgotten", "storage_bytes"}
+# A new record that is not deleted ends like this.
+ENDED = {"archived", "cancelled", "withdrawn", "void"}
+# The rows that belong to a new record which stays.
+KEPT = {"search_word", "search_record", "search_fresh", "job_access", "visit", "site"}
+
+
+@contextmanager
+def open_trial(dry_run: DryRun) -> Iterator[Performer]:
+    """Open a performer whose changes are all rolled back."""
+    with replace(dry_run.performer, database=dry_run.database.inner).open_batch(
+        dry_run.open.cast.organisation, commit=False
+    ) as performer:
+        yield performer
+
+
+def read_rows(performer: Performer, organisation: str) -> Rows:
+    with performer.database.read_transaction(organisation) as db:
+        return {
+            (table.name, repr(key)): row
+            for table in read_tables(db, performer.database.engine)
+            if table.name not in TRAIL and "id" in table.columns
+            for key, row in _read_table(db, table.name, table.columns)
+        }
+
+
+def _read_table(db: DatabaseHandle, table: str, columns: Sequence[str]) -> list[tuple[object, dict[str, Value]]]:
+    owner = "id" if table == "organisation" else "organisation_id"
+    if owner not in columns:
+        return []
+    names = sorted(columns)
+    rows = [
+        dict(zip(names, row, strict=True))
+        for row in db.all(f"SELECT {', '.join(names)} FROM {table} WHERE {owner} = :organisation")
+    ]
+    return [((row.get("id"), row.get("person_id")) if table == "own_job" else row.get("id"), row) for row in rows]
+
+
+def perform(performer: Performer, operation: Operation, actor: Actor, given: object) -> Any:
+    try:
+        return performer.perform(operation, actor, orjson.dumps(given), RequestDetails(new_id("req")))
+    except Refusal as refusal:
+        raise AssertionError(refusal.text) from refusal
+
+
+def without_stamps(row: dict[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in row.items() if name not in STAMPS | COUNTERS}
+
+
+def find_differences(before: Rows, after: Rows) -> list[str]:
+    """Name the rows that differ, apart from their stamps; a new record may stay if it has ended."""
+    differences = [f"{key} is gone: {row}" for key, row in before.items() if key not in after]
+    for key, row in after.items():
+        old = before.get(key)
+        if old is None:
+            if key[0] not in KEPT and row.get("status") not in ENDED:
+                differences.append(f"{key} is new: {row}")
+        elif without_stamps(old) != without_stamps(row):
+            changed = {name: (old[name], row[name]) for name in without_stamps(row) if old[name] != row[name]}
+            differences.append(f"{key} differs: {changed}")
+    return differences
+
+
+def undoer_of(operation: Operation, actor: Actor) -> Actor:
+    """Return the same person, through a door that offers the operation."""
+    return actor._replace(door=Door.OFFICE if Door.OFFICE in operation.doors else Door.CLI)
+
+
+@for_each(CHANGES)
+def test_every_change_says_how_it_is_undone_or_why_not(operation: Operation) -> None:
+    assert (operation.undone_by is None) != (operation.not_undone is None)
+    assert operation.not_undone is None or str(operation.not_undone).endswith(".")
+
+
+@for_each(UNDONE)
+def test_what_is_undone_is_as_before(dry_run: DryRun, operation: Operation) -> None:
+    samples = dry_run.open
+    with open_trial(dry_run) as performer:
+        actor = actor_for(samples, operation)
+        given = samples.example_input(operation)
+        if operation is decide_time_off:
+            # Without an earlier decision there is none to go back to.
+            perform(performer, operation, actor, given)
+            given = given | {"decision": "decline"}
+        if operation is start_timer:
+            # A timer that was stopped to start this one cannot be started again.
+            perform(performer, stop_timer, actor, {})
+        before = read_rows(performer, samples.cast.organisation)
+        answer = perform(performer, operation, actor, given)
+        assert answer.undoable_change, answer.body
+        done = read_rows(performer, samples.cast.organisation)
+        assert find_differences(before, done)
+        perform(performer, undo_change, undoer_of(operation, actor), {"changeIds": [str(answer.undoable_change)]})
+        assert find_differences(before, read_rows(performer, samples.cast.organisation)) == []
