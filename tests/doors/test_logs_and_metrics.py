@@ -205,7 +205,11 @@ def test_no_secret_comes_into_the_log_the_metrics_or_the_database(watched_server
         "POST", PEOPLE, key, headers=JSON | {"Idempotency-Key": "x" * 300, "X-Secret": PLANTED_SECRET}, content=b"{"
     )
     send_raw(server, format_head("GET", f"{ORGANISATION}?token={PLANTED_SECRET}", key, Authorization_=PLANTED_SECRET))
-    run_command(server.settings, "demo", "--json")
+    owner = ("--owner-name", "Nina", "--owner-email", "nina@nagel.example", "--password-stdin")
+    made = run_command(
+        server.settings, "organisation", "create", "--name", "Nagel", *owner, "--json", stdin_text=PLANTED_SECRET
+    )
+    assert made.json["owner"]["password"] == PLANTED_SECRET
 
     log = server.log.read_text()
     assert log.count('"request"') > 5
@@ -226,6 +230,7 @@ def test_no_secret_comes_into_the_log_the_metrics_or_the_database(watched_server
                 text = repr(row)
                 assert key.removeprefix("svc_sk_") not in text
                 assert PASSWORD not in text
+                assert PLANTED_SECRET not in text
 
 
 def test_metrics_are_not_open_to_those_who_use_the_product(watched_server: WatchedServer) -> None:
