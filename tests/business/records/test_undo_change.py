@@ -1,6 +1,7 @@
 """Undoing changes: by whom, for how long, in which order, and what stops it."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,10 +19,11 @@ from mainstay.business.schedule.leave import cancel_time_off, decide_time_off, r
 from mainstay.business.schedule.operations import get_visit, move_visit, plan_visit
 from mainstay.changes.undo import RETENTION, forget_old
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Role
-from mainstay.vocabulary.refusal import Conflict, Forbidden, NotFound
+from mainstay.vocabulary.refusal import Conflict, Forbidden, NotFound, Stale
 from support.cast import Cast
 from support.stored_state import list_events_of
 
@@ -260,3 +262,53 @@ def test_through_a_door_that_does_not_offer_the_opposite_change_it_is_refused(ca
     change = do(cast, archive_customer, customerId=customer)
     with pytest.raises(Forbidden, match="in the office"):
         undo(cast, change, by=cast.actor(Role.OWNER, door=Door.LINK))
+
+
+def test_raced_against_an_edit_one_of_them_wins(cast: Cast) -> None:
+    changes = []
+    for number in range(25):
+        customer = make_customer(cast)
+        changes.append((customer, do(cast, update_customer, customerId=customer, phone=f"2{number}")))
+
+    def try_undo(change: str) -> bool:
+        try:
+            undo(cast, change)
+        except Conflict:
+            return False
+        return True
+
+    def edit(customer: str) -> bool:
+        try:
+            cast.answer(
+                update_customer, request=RequestDetails("req_1", frozenset({2})), customerId=customer, notes="X"
+            )
+        except Stale:
+            return False
+        return True
+
+    with ThreadPoolExecutor(50) as clients:
+        undone = [clients.submit(try_undo, change) for _, change in changes]
+        edited = [clients.submit(edit, customer) for customer, _ in changes]
+        outcomes = [(one.result(), other.result()) for one, other in zip(undone, edited, strict=True)]
+
+    assert {sum(outcome) for outcome in outcomes} == {1}
+    for (customer, _), (was_undone, _) in zip(changes, outcomes, strict=True):
+        shown = cast.perform(get_customer, customerId=customer)
+        assert ((shown["phone"], shown["notes"]) == ("1", None)) == was_undone
+
+
+def test_fifty_who_undo_the_same_change_undo_it_once(cast: Cast) -> None:
+    customer = make_customer(cast)
+    change = do(cast, update_customer, customerId=customer, phone="2")
+
+    def try_undo(_: int) -> bool:
+        try:
+            undo(cast, change)
+        except Conflict:
+            return False
+        return True
+
+    with ThreadPoolExecutor(50) as clients:
+        outcomes = [*clients.map(try_undo, range(50))]
+    assert outcomes.count(True) == 1
+    assert cast.perform(get_customer, customerId=customer)["version"] == 3

@@ -156,7 +156,7 @@ def test_what_changes_with_a_visit_is_asked_where_something_can(server: RunningS
     assert answer.headers["Location"].endswith("?done=cancel_visit")
     answer = session.submit_form(f"/schedule/visits/{both['id']}/cancel", scope="all")
     page = session.get(answer.headers["Location"]).text
-    assert read_notice(page) == "6 visits cancelled: this one and others of its crew or series."
+    assert read_notice(page) == "6 visits cancelled: this one and others of its crew or series. Undo"
     assert "Visit cancelled." not in visible_text(page)
     assert {one["status"] for one in cast.perform(list_visits, seriesId=both["seriesId"], status="cancelled")["data"]}
 
@@ -165,7 +165,7 @@ def test_a_visit_that_was_cancelled_alone_is_told_as_one(server: RunningServer, 
     lone = cast.perform(plan_visit, title="Alone", on=DAY)
     session = sign_in_cast(server, cast, Role.OFFICE)
     page = session.follow_redirect(session.submit_form(f"/schedule/visits/{lone['id']}/cancel")).text
-    assert read_notice(page) == "Visit cancelled."
+    assert read_notice(page) == "Visit cancelled. Undo"
 
 
 def test_nothing_is_offered_to_change_with_a_visit_that_is_planned_no_more(server: RunningServer, cast: Cast) -> None:

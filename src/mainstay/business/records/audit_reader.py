@@ -4,14 +4,23 @@ from collections.abc import Sequence
 
 import orjson
 
+from mainstay.changes.undo import RETENTION
 from mainstay.infrastructure.database import Row, Value
 from mainstay.kernel.context import Context
 from mainstay.values.message import Message
+from mainstay.values.moments import moment_text
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import ListInput
 
+# Whether a change can be undone, if it was made after `:undoable_since`.
+_UNDO = (
+    "(SELECT CAST(u.undone = 0 AND u.reason IS NULL AND u.created_at > :undoable_since AS integer) FROM undo u"
+    " WHERE u.organisation_id = :organisation AND u.sequence = a.sequence)"
+)
 # The columns of an audit entry in lists, with all the fields it changed.
-LIST_COLUMNS = "CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, a.records, a.changed"
+LIST_COLUMNS = (
+    f"CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, coalesce({_UNDO}, 0), a.records, a.changed"
+)
 
 
 def read_newest_entries(
@@ -30,11 +39,17 @@ def read_newest_entries(
         f"{''.join(f' AND {condition}' for condition in all_conditions)} ORDER BY a.at DESC, a.sequence"
         " DESC LIMIT :limit",
         limit=given.limit + 1,
+        undoable_since=undoable_since(ctx),
         **bound,
     )
     if given.starting_after and not rows:
         check_start(ctx, last_sql, **bound)
     return rows
+
+
+def undoable_since(ctx: Context) -> str:
+    """Return the moment after which changes can be undone."""
+    return moment_text(ctx.now - RETENTION)
 
 
 def check_start(ctx: Context, last_sql: str, **bound: Value) -> None:

@@ -6,7 +6,13 @@ from typing import Annotated
 import orjson
 from pydantic import Field
 
-from mainstay.business.records.audit_reader import LIST_COLUMNS, check_start, limit_records, read_newest_entries
+from mainstay.business.records.audit_reader import (
+    LIST_COLUMNS,
+    check_start,
+    limit_records,
+    read_newest_entries,
+    undoable_since,
+)
 from mainstay.business.records.model import HistoryEntryOut
 from mainstay.infrastructure.database import Row, Value
 from mainstay.infrastructure.rehashing import HASH_ROWS
@@ -67,6 +73,7 @@ def _read_entries_of(ctx: Context, given: GetHistory, record_id: str) -> Sequenc
     rows = ctx.db.all(
         f"SELECT {LIST_COLUMNS} {entries_sql}{after_sql} ORDER BY t.sequence DESC LIMIT :limit",
         limit=given.limit + 1,
+        undoable_since=undoable_since(ctx),
         **values,
     )
     if given.starting_after and not rows:

@@ -89,11 +89,12 @@ class Document(StoredRecord):
 class _ActOut(Output):
     """A change, as it is listed."""
 
-    id: str = Field(description="The ID to continue the list after.")
+    id: str = Field(description="The ID to continue the list after, and to undo the change with.")
     at: str = Field(description="When it was done.", json_schema_extra={"format": "date-time"})
     by: Stamp = Field(description="Who did it, and through what.")
     operation: str = Field(description="The operation.")
     given: dict[str, object] = Field(description="Its input, without secrets.")
+    undoable: bool = Field(description="Whether it can be undone, if its records have not changed since.")
     records: list[str] | None = Field(description="The IDs of the records it changed, at most a hundred.")
 
 

@@ -32,6 +32,7 @@ from mainstay.doors.office.sign_in.invitation import InvitationPages
 from mainstay.doors.office.sign_in.password_reset import PasswordResetPages
 from mainstay.doors.office.sign_in.public_pages import PublicPages
 from mainstay.doors.office.sign_in.sign_in import SignInPages
+from mainstay.doors.office.undo import UndoPages
 from mainstay.doors.office.work.calendar import CalendarPages
 from mainstay.doors.office.work.customers import CustomerPages
 from mainstay.doors.office.work.duplicates import DuplicatePages
@@ -84,6 +85,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *PublicInvoicePages(public_pages, link_maker).routes(),
         *HomePages(office_pages).routes(),
         *SearchPages(office_pages).routes(),
+        *UndoPages(office_pages).routes(),
         *DocumentPages(office_pages).routes(),
         *SchedulePages(office_pages).routes(),
         *CalendarPages(office_pages, public_pages, key_maker).routes(),

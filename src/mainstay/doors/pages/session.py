@@ -131,7 +131,7 @@ class Visitors:
             )
         path = form_path or (await self._find_form_page(request) if is_form else path_with_query(request))
         parameters = {"late": "yes"} if is_form else {}
-        if path != "/" and len(path) <= MAX_PATH_LENGTH and _is_local_path(path):
+        if path != "/" and len(path) <= MAX_PATH_LENGTH and is_local_path(path):
             parameters["ticket"] = await self.runner.run(self._issue_ticket, path)
         return redirect("/sign-in" + (f"?{urlencode(parameters)}" if parameters else ""))
 
@@ -281,6 +281,6 @@ def _parse_cookies(request: Request) -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
-def _is_local_path(path: str) -> bool:
+def is_local_path(path: str) -> bool:
     """Return whether browsers always read this as a path of this server, and never as another host."""
     return path.startswith("/") and not path.startswith(("//", "/\\")) and path.isascii() and path.isprintable()

@@ -7,9 +7,13 @@ from functools import cached_property, partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
+from markupsafe import Markup
 
+from mainstay.business.records.history import get_history
+from mainstay.business.records.undo import undo_change
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.http import Headers, Request, Response
@@ -98,6 +102,8 @@ class OfficeRequest:
     restored_fields: Mapping[str, str] = field(default_factory=dict)
     # The uploaded files by field. They are removed when the request ends.
     uploaded_files: dict[str, list[UploadedFile]] = field(default_factory=dict)
+    # The entry of the history that the notice of this page tells, if the change can be undone.
+    undoable_change: Mapping[str, Any] = field(default_factory=dict)
 
     def with_form_token(self, fields: dict[str, str]) -> "OfficeRequest":
         """Return the request with the token of its form, which is removed from the fields."""
@@ -172,7 +178,8 @@ class OfficePages:
                 request, visitor, visitor.actor, restored_fields=await self._find_restored_fields(request, visitor)
             )
             try:
-                return await view(office_request, path_values)
+                change = await self._find_undoable_change(office_request)
+                return await view(replace(office_request, undoable_change=change), path_values)
             except Stale as stale:
                 # The address of an operation on a record is below that of the record.
                 return self.render_refusal(office_request, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
@@ -185,6 +192,14 @@ class OfficePages:
                     file.path.unlink(missing_ok=True)
 
         return guarded
+
+    async def _find_undoable_change(self, request: OfficeRequest) -> dict[str, Any]:
+        """Return the person's last change if it is what the page tells as just done, and can be undone."""
+        done = self.operations.get(query_parameters(request.http_request).get("done", ""))
+        if request.http_request.method != "GET" or not (done and done.undone_by and request.can_perform(undo_change)):
+            return {}
+        entries: list[dict[str, Any]] = (await self.perform(request, get_history, {"limit": 1}))["data"]
+        return entries[0] if entries and entries[0]["undoable"] and entries[0]["operation"] == done.name else {}
 
     async def _find_restored_fields(self, request: Request, visitor: Visitor) -> Mapping[str, str]:
         """Return what was typed on a page when the session ended. A form that is sent again carries its own fields."""
@@ -353,6 +368,10 @@ class OfficePages:
     ) -> Response:
         """Render a page within the office's layout."""
         groups = [request.usable_areas(group) for group in navigation.SIDEBAR_GROUPS]
+        if request.undoable_change and shown.get("notice"):
+            label = request.display.language.translate("Undo")
+            button = Markup('<button class="slim" type="submit" form="undo">{}</button>').format(label)
+            shown["notice"] = Markup("{} {}").format(shown["notice"], button)
         tabs = navigation.OFFICE_TABS if request.actor.can(navigation.OFFICE_PERMISSION) else navigation.FIELD_TABS
         return render_template(
             template,
@@ -362,6 +381,9 @@ class OfficePages:
             actor=request.actor,
             may=request.can_perform,
             csrf=request.visitor.csrf,
+            undo_change=request.undoable_change.get("id"),
+            undo_path=_path_without_notice(request.http_request),
+            may_undo=request.can_perform(undo_change),
             zone=request.time_zone,
             here=request.display,
             groups=[group for group in groups if group],
@@ -421,6 +443,12 @@ _SENT_BEFORE = (
 )
 RESTORED_NOTICE = "You're signed in again, and the form is as you left it. Nothing has been saved yet."
 _CHANGED_SINCE = "Someone else changed this after you opened it, so nothing was saved."
+
+
+def _path_without_notice(request: Request) -> str:
+    """Return the path and the query of a page, without the notice of what was just done."""
+    query = {name: value for name, value in query_parameters(request).items() if name != "done"}
+    return f"{request.path}?{urlencode(query)}" if query else request.path
 
 
 def _refusal_title(refusal: Refusal) -> str:

@@ -164,7 +164,9 @@ def _build_files(_office: OfficePages, _request: OfficeRequest, entries: Entries
 def _build_history(office: OfficePages, request: OfficeRequest, entries: Entries) -> dict[str, Any]:
     # Stored in this order, except for imported entries.
     newest_first = sorted(entries, key=lambda entry: entry["at"], reverse=True)
-    return {"timeline": [history_entry_of(office, request, entry) for entry in newest_first]}
+    timeline = [history_entry_of(office, request, entry) for entry in newest_first]
+    # Any earlier change of the record is followed by one that would have to be undone first.
+    return {"timeline": timeline[:1] + [entry | {"undo": None} for entry in timeline[1:]]}
 
 
 def history_entry_of(office: OfficePages, request: OfficeRequest, entry: RecordJson) -> dict[str, Any]:
@@ -176,6 +178,7 @@ def history_entry_of(office: OfficePages, request: OfficeRequest, entry: RecordJ
         "by": entry["by"],
         "who": actor_name_of(entry["by"]),
         "what": describe_action(office.catalogue, entry["operation"], entry["given"], fields),
+        "undo": entry["id"] if entry["undoable"] else None,
         "revoke": _revoke_path(request, entry["by"]),
     }
 

@@ -17,9 +17,10 @@ from mainstay.business.schedule.leave import (
     request_time_off,
 )
 from mainstay.business.schedule.model import STATUS_MESSAGES, SettableStatus, is_undecided, next_visit_step
-from mainstay.business.schedule.operations import cancel_visit, list_visits, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit, set_visit_status
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.business.schedule.store import TIME_OFF, VISITS
+from mainstay.business.schedule.visit_times import describe_visit_time
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
@@ -54,6 +55,15 @@ _DAYS_PER_WEEK = 7
 # The most visits on the sheet of a day.
 _MAX_ON_SHEET = 300
 _PAGE_SIZE = 100
+
+
+def _describe_moved_visit(request: OfficeRequest, visit: RecordJson) -> str:
+    """Return the notice of a visit that was moved or changed: whose it is now, and when."""
+    time = describe_visit_time(visit["startsAt"], visit["endsAt"], visit["on"], visit["timeZone"])
+    if visit["personName"] is None:
+        return PageFormat(request.display).render(Message("Visit changed: unassigned, {time}.", time=time))
+    message = Message("Visit changed: {person}, {time}.", person=visit["personName"], time=time)
+    return PageFormat(request.display).render(message)
 
 
 def _visit_subtitle(visit: Mapping[str, Any], zone: str) -> str:
@@ -190,8 +200,11 @@ class SchedulePages:
             path = VISITS_LAYOUT.operation_path(set_visit_status, visit)
             actions.insert(0, Action(step.words, path, is_direct=True, answers={"status": step.to}))
         variables: dict[str, Any] = {"actions": actions, "below": _visit_subtitle(visit, request.time_zone)}
-        if query_parameters(request.http_request).get("done") == set_visit_status.name:
+        done = query_parameters(request.http_request).get("done")
+        if done == set_visit_status.name:
             variables["notice"] = STATUS_MESSAGES.get(visit["status"])
+        if done == move_visit.name:
+            variables["notice"] = _describe_moved_visit(request, visit)
         return variables | {
             "crew": await self._list_crew(request, visit),
             "work": await self._job_description(request, visit),
@@ -289,10 +302,18 @@ class SchedulePages:
             sees_leave=request.can_perform(list_time_off),
             found=schedule,
             several_zones=len({visit["timeZone"] for visit in schedule["visits"]} | {schedule["timeZone"]}) > 1,
-            notice=one_time_notice.content["notice"] if one_time_notice else self.office.find_notice(request),
+            notice=one_time_notice.content["notice"] if one_time_notice else await self._find_notice(request),
             headers=one_time_notice.headers if one_time_notice else (),
             **variables,
         )
+
+    async def _find_notice(self, request: OfficeRequest) -> str | None:
+        """Return the notice of what was just done; of a visit that was moved, to whom and when."""
+        change = request.undoable_change
+        visits = [one for one in change.get("records") or () if one.startswith(f"{VISITS.prefix}_")]
+        if change.get("operation") == move_visit.name and visits:
+            return _describe_moved_visit(request, await self.office.get_record(request, visits[0]))
+        return self.office.find_notice(request)
 
     async def show_free_time(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show who is free, and when, for the fields in the address."""

@@ -103,7 +103,9 @@ async function send(booked, change) {
     for (const { name, dataset } of dated) fields.set(name, asTyped(fields.get(name), dataset.date));
     const answer = await fetch(booked.dataset.move, { method: "POST", body: fields, redirect: "manual" });
     if (answer.type === "opaqueredirect") {
-      location.reload();
+      const here = new URL(location.href);
+      here.searchParams.set("done", "move_visit");
+      location.replace(here);
       return true;
     }
     const refused = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".notice.bad, .fault");
