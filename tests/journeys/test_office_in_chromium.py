@@ -348,7 +348,7 @@ def test_people_are_found_and_changed_without_javascript(browser: Browser, serve
         page.get_by_role("link", name="Edit").click()
         page.get_by_label("Phone").fill("0123 456")
         page.get_by_role("button", name="Save").click()
-        expect(page.get_by_role("status")).to_contain_text("Person Orla Office updated.")
+        expect(page.get_by_role("status")).to_contain_text("Orla Office updated.")
         expect(page.get_by_text("0123 456")).to_be_visible()
     finally:
         context.close()

@@ -39,7 +39,7 @@ def make_rate(page: Page) -> None:
         row.get_by_label("Name").fill(name)
         row.get_by_label("Percent").fill(percent)
     page.get_by_role("button", name="Add tax rate").click()
-    expect(page.get_by_role("status")).to_contain_text("Tax rate Quebec saved.")
+    expect(page.get_by_role("status")).to_contain_text("Quebec saved.")
 
 
 def make_kit(page: Page, *, scripts: bool) -> None:

@@ -36,7 +36,7 @@ def add_customer_in_browser(page: Page) -> None:
     page.get_by_label("Payment terms (days)").fill("30")
     page.get_by_role("button", name="Create customer").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Calder Property")
-    expect(page.get_by_role("status")).to_contain_text("Customer Calder Property created.")
+    expect(page.get_by_role("status")).to_contain_text("Calder Property created.")
 
 
 def make_site(page: Page) -> None:

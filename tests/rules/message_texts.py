@@ -1,30 +1,61 @@
 """Find the texts of messages: in the code, in the templates of pages, and in declarations."""
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args, get_origin
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 from jinja2 import nodes
 
 import mainstay.doors.office
+from mainstay.business.importing.record_kinds import IMPORT_KINDS
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office.kit.navigation import Area
-from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.office_pages import NOTICES
+from mainstay.doors.office.kit.record_layout import (
+    RecordLayout,
+    button_label,
+    label_of_new,
+    label_with_noun,
+    submit_label,
+    title_of_new,
+)
 from mainstay.doors.pages.display import describe_fields
+from mainstay.doors.pages.field_labels import walk_type
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
+from mainstay.doors.pages.formatting import ACTOR_NAMES, drop_technical_text
 from mainstay.doors.pages.rendering import TEMPLATES
+from mainstay.values.choices import TextEnum, to_label
+from mainstay.values.names import language_names
 from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import Output
 
 SOURCE = Path(__file__).parents[2] / "src" / "mainstay"
 TEXT_FUNCTIONS = {"_", "html_", "n_"}
 # What takes a text of the product as its first argument, in code.
 MESSAGE_MAKERS = {"Message", "translate_text", "translate_counted_text"}
+# Declarations with texts that pages translate: the positions or names of these arguments.
+DECLARATIONS: Mapping[str, set[int | str | None]] = {
+    "Action": {0},
+    "BillStep": {1},
+    "FormField": {1},
+    "ImportColumn": {1},
+    "JobStep": {0},
+    "ListOrder": {"missing_label"},
+    "Panel": {0},
+    "ReportKind": {0, 1},
+    "Snippet": {0, 1},
+    "VisitStep": {1},
+    "_EmailKind": {0, 1},
+    "_Alternative": {0},
+    "_Step": {0},
+    "make_column": {1},
+}
 
 
 class TemplateText(NamedTuple):
@@ -67,6 +98,8 @@ def build_message_catalogue() -> str:
     for path in sorted(SOURCE.rglob("*.py")):
         for one, several in _find_message_templates(path):
             catalogue.add((one, several) if several else one, locations=[(path.relative_to(SOURCE).as_posix(), 0)])
+        for label in filter(None, _find_declared_labels(path)):
+            catalogue.add(label, locations=[(path.relative_to(SOURCE).as_posix(), 0)])
     for name in TEMPLATES.list_templates(extensions=["html"]):
         for text in find_template_texts(name):
             catalogue.add((text.template, text.plural) if text.plural else text.template, locations=[(name, 0)])
@@ -85,6 +118,16 @@ def _find_message_templates(path: Path) -> Iterator[tuple[str, str | None]]:
             yield template.value, str(plural.value) if isinstance(plural, ast.Constant) and plural.value else None
 
 
+def _find_declared_labels(path: Path) -> Iterator[str]:
+    """Yield the texts that are given to declarations in code, such as the label of a column of a report."""
+    for call in find_calls(path, DECLARATIONS.keys()):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        given = [*enumerate(call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]
+        for place, value in given:
+            if place in DECLARATIONS[name] and isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value.value
+
+
 def _find_declared_texts() -> Iterator[str]:
     """Yield the titles, labels and helps of operations, records and pages."""
     for operation in CATALOGUE.operations:
@@ -92,15 +135,51 @@ def _find_declared_texts() -> Iterator[str]:
         yield from (operation.done_message, operation.past_text, *(operation.past_text_by or ("", {}))[1].values())
         for field in form_fields_of(operation, frozenset(Permission)):
             yield from _texts_of_field(field)
-        yield from (label for label, _ in describe_fields(operation.output).values())
-        yield from (state.label for state in operation.output.states.values())
+        yield from _texts_of_output(operation.output)
+        yield from (button_label(operation), label_with_noun(operation), submit_label(operation))
+        yield from (label_of_new(operation), title_of_new(operation), to_label(operation.output.noun))
+        yield from (to_label(operation.name), operation.on.label.capitalize() if operation.on else "")
+        yield to_label(operation.name.removeprefix("list_") if operation.returns_page else "")
+        yield to_label(operation.name.replace("list_", "see_", 1))
+        yield drop_technical_text(operation.description)
+    for kind in IMPORT_KINDS.values():
+        yield from (kind.what, to_label(kind.what), to_label(kind.name), *(column.label for column in kind.columns))
+    yield from ACTOR_NAMES.values()
+    yield from NOTICES.values()
     yield from (one.past_text for one in CATALOGUE.reactions)
     yield from (one.past_text for one in CATALOGUE.timers)
     yield from (one.past_text for one in CATALOGUE.task_kinds)
     for module in walk_packages(mainstay.doors.office.__path__, "mainstay.doors.office."):
         for value in vars(import_module(module.name)).values():
             yield from _texts_of_layout(value) if isinstance(value, RecordLayout) else ()
-            yield from (value.name, value.tab) if isinstance(value, Area) else ()
+            yield from _texts_of_areas(value)
+
+
+def _texts_of_areas(value: object) -> Iterator[str]:
+    """Yield the names of an area of the office and of the areas within it, or of several areas."""
+    if isinstance(value, Area):
+        yield from (value.name, value.tab)
+        yield from _texts_of_areas(value.areas)
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _texts_of_areas(part)
+
+
+def _texts_of_output(output: type[Output]) -> Iterator[str]:
+    """Yield the labels of the fields of a record, of its states, and of values that are one of a few."""
+    for label, kind in describe_fields(output).values():
+        yield label
+        yield from (choice for part in walk_type(kind) for choice in _choices_of_type(part))
+    yield from (state.label for state in output.states.values())
+
+
+def _choices_of_type(kind: object) -> Iterator[str]:
+    if isinstance(kind, type) and issubclass(kind, TextEnum):
+        yield from (choice.label for choice in kind)
+    elif get_origin(kind) is Literal:
+        yield from (
+            to_label(value) for value in get_args(kind) if isinstance(value, str) and value not in language_names()
+        )
 
 
 def _texts_of_field(field: FormField) -> Iterator[str]:
@@ -113,7 +192,7 @@ def _texts_of_field(field: FormField) -> Iterator[str]:
 
 
 def _texts_of_layout(layout: RecordLayout) -> Iterator[str]:
-    yield from (layout.title, layout.lead, layout.empty_text, layout.email_warning)
+    yield from (layout.title, layout.lead, layout.empty_text, layout.email_warning, *layout.form_leads.values())
     yield from (str(label) for label in layout.tabs.values())
     yield from (label for choices in layout.choices.values() for _, label in choices)
     yield from (related.title for related in layout.related_lists)

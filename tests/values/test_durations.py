@@ -2,7 +2,8 @@ from datetime import timedelta
 
 import pytest
 
-from mainstay.values.durations import duration_text, hours_text
+from mainstay.values.durations import hours_text
+from mainstay.values.lifetimes import describe_lifetime
 from mainstay.values.typed_durations import parse_minutes
 
 
@@ -61,4 +62,4 @@ def test_minutes_are_written_as_hours() -> None:
 
 def test_how_long_something_is_good_for_is_told_in_whole_days_or_hours() -> None:
     spans = (timedelta(days=7), timedelta(hours=12), timedelta(hours=1))
-    assert [duration_text(span) for span in spans] == ["7 days", "12 hours", "an hour"]
+    assert [str(describe_lifetime(span)) for span in spans] == ["7 days", "12 hours", "an hour"]

@@ -14,8 +14,8 @@ from mainstay.identity.emails import LINK_MARK, build_email_task
 from mainstay.identity.links import LIFETIMES, LinkKind
 from mainstay.identity.passwords import MAX_LENGTH, is_password
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, Database, DatabaseHandle, Row
-from mainstay.values.durations import duration_text
 from mainstay.values.email_address import fold_address
+from mainstay.values.lifetimes import describe_lifetime
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.refusal import NotFound, Unauthenticated
@@ -28,7 +28,7 @@ Hello,
 
 Someone, probably you, asked to reset the Mainstay password for this email address.
 
-Choose a new password here within {duration_text(LIFETIMES[LinkKind.RESET])}:
+Choose a new password here within {describe_lifetime(LIFETIMES[LinkKind.RESET])}:
 
 {LINK_MARK}
 

@@ -25,7 +25,9 @@ def call_operation(ctx: Context, operation: Operation, given: Input) -> Act:
         return _call(ctx, operation, given, None)
     record: StoredRecord = operation.on.fetch(ctx, record_id)
     if operation.changes:
-        ctx.summary = Message("{action}: {record}.", action=operation.title, record=record.name_in_messages)
+        ctx.summary = Message(
+            "{action}: {record}.", action=Message.with_values(operation.title, {}), record=record.name_in_messages
+        )
         if record.output.is_versioned:
             ctx.check_version(record.version)
         if operation.is_already_done and operation.is_already_done(given, record):

@@ -84,7 +84,7 @@ def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> 
     return {
         "object": "preview",
         "operation": operation.name,
-        "summary": render(ctx.summary or Message("{action}.", action=operation.title)),
+        "summary": render(ctx.summary or Message("{action}.", action=Message.with_values(operation.title, {}))),
         "effects": [*map(render, [*changes, *ctx.effects, *events])],
         "warnings": [*map(render, ctx.warnings)],
         "blockers": [render(reason.message) for reason in reasons],

@@ -48,6 +48,14 @@ class ReaderLanguage:
         """Format the weekday of a date: `Monday`."""
         return f"{day:%A}"
 
+    def format_short_day(self, day: date) -> str:
+        """Format the weekday and the day of a date: `Mon 16`."""
+        return f"{day:%a} {day.day}"
+
+    def format_short_date(self, day: date) -> str:
+        """Format the weekday, day and month of a date: `Mon 16 Nov`."""
+        return f"{day:%a} {day.day} {day:%b}"
+
 
 class TranslatedLanguage(ReaderLanguage):
     """A language with a catalogue of translations. A text without a translation stays English."""
@@ -92,6 +100,14 @@ class TranslatedLanguage(ReaderLanguage):
     def format_weekday(self, day: date) -> str:
         """Format the weekday of a date."""
         return str(import_lazily("babel.dates").format_date(day, "EEEE", locale=self._locale))
+
+    def format_short_day(self, day: date) -> str:
+        """Format the weekday and the day of a date."""
+        return self._format(day, "Ed")
+
+    def format_short_date(self, day: date) -> str:
+        """Format the weekday, day and month of a date."""
+        return self._format(day, "MMMEd")
 
     def _format(self, day: date, skeleton: str) -> str:
         return str(import_lazily("babel.dates").format_skeleton(skeleton, day, locale=self._locale))

@@ -11,6 +11,7 @@ from mainstay.business.reporting.model import (
     to_percent,
 )
 from mainstay.business.reporting.operations import REPORTS, get_report
+from mainstay.values.message import PROGRAM_FORMAT
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Forbidden, Invalid, NotFound
 from support.cast import Cast
@@ -108,8 +109,8 @@ def test_of_more_rows_than_are_told_all_are_in_the_totals() -> None:
         make_column("left", "%", "percent"),
     )
     made = make_table(columns, [["J-1", 1, "1.0"]] * (MAX_REPORT_ROWS + 5), totals={"left": "7.0"})
-    assert format_row(made.totals, columns, "GBP") == [None, "10.05", "7.0"]
-    assert format_row(made.totals, columns, "JPY") == [None, "1005", "7.0"]
+    assert format_row(made.totals, columns, "GBP", PROGRAM_FORMAT) == [None, "10.05", "7.0"]
+    assert format_row(made.totals, columns, "JPY", PROGRAM_FORMAT) == [None, "1005", "7.0"]
 
 
 @pytest.mark.parametrize(

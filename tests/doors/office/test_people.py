@@ -108,7 +108,7 @@ def test_a_person_is_changed(server: RunningServer, cast: Cast) -> None:
     assert (changed["name"], changed["role"], changed["skills"]) == ("Mia Moved", "member", ["gas", "roofing"])
     assert (changed["billRate"], changed["costRate"]) == ("85.50", None)
     page = visible_text(session.get(answer.headers["Location"]).text)
-    assert "Person Mia Moved updated." in page
+    assert "Mia Moved updated." in page
     assert "Skills gas, roofing Billed per hour £85.50" in page
     assert "Cost per hour" not in page, "there is nothing to tell"
 
@@ -246,7 +246,7 @@ def test_removing_shows_what_would_happen_and_then_does_it(server: RunningServer
     assert answer.headers["Location"] == f"{person}?done=remove_person"
     assert cast.perform(get_person, personId=cast.people[Role.ADMIN])["status"] == "left"
     page = session.get(answer.headers["Location"]).text
-    assert "Person Adam Admin removed. Their access has ended." in visible_text(page)
+    assert "Adam Admin removed. Their access has ended." in visible_text(page)
     assert list_actions(page, person) == {"notes"}
 
 

@@ -7,7 +7,7 @@ from mainstay.identity.emails import LINK_MARK, build_email_task
 from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import Reaction, ReactionEvent
-from mainstay.values.durations import duration_text
+from mainstay.values.lifetimes import describe_lifetime
 
 _INVITATION = """\
 Hello {name},
@@ -35,7 +35,7 @@ def mail_invitation(ctx: Context, event: ReactionEvent) -> None:
         inviter=inviter,
         organisation=organisation,
         role=person["role"],
-        within=duration_text(links.LIFETIMES[LinkKind.INVITATION]),
+        within=describe_lifetime(links.LIFETIMES[LinkKind.INVITATION]),
         link=LINK_MARK,
         base_url=ctx.base_url,
     )

@@ -20,7 +20,7 @@ from mainstay.business.reporting.entries import (
     sum_entries,
 )
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import MAX_REPORT_ROWS, CellValue, ReportTable, make_column, make_table
+from mainstay.business.reporting.model import MAX_REPORT_ROWS, ReportTable, RowValue, make_column, make_table
 from mainstay.documents.snapshot import EntryKind
 from mainstay.kernel.context import Context
 from mainstay.values.message import Message
@@ -40,7 +40,7 @@ class _StatementSource(NamedTuple):
     """One kind of entry: its label, where it is read, and its effect on the charged and paid amounts."""
 
     kind: EntryKind
-    label: str
+    label: Message
     entries: BookEntries
     reference: str
     amount: str
@@ -50,11 +50,11 @@ class _StatementSource(NamedTuple):
 
 # In their order within a day.
 _SOURCES = (
-    _StatementSource("invoice", "Invoice", INVOICES, "number", "total", charge_sign=1),
-    _StatementSource("void", "Invoice voided", VOIDS, "number", "total", charge_sign=-1),
-    _StatementSource("creditNote", "Credit note", CREDIT_NOTES, "number", "total", payment_sign=1),
-    _StatementSource("payment", "Payment", PAYMENTS, "reference", "amount", payment_sign=1),
-    _StatementSource("reversal", "Payment reversed", REVERSALS, "reference", "amount", payment_sign=-1),
+    _StatementSource("invoice", Message("Invoice"), INVOICES, "number", "total", charge_sign=1),
+    _StatementSource("void", Message("Invoice voided"), VOIDS, "number", "total", charge_sign=-1),
+    _StatementSource("creditNote", Message("Credit note"), CREDIT_NOTES, "number", "total", payment_sign=1),
+    _StatementSource("payment", Message("Payment"), PAYMENTS, "reference", "amount", payment_sign=1),
+    _StatementSource("reversal", Message("Payment reversed"), REVERSALS, "reference", "amount", payment_sign=-1),
 )
 
 
@@ -65,7 +65,7 @@ class AccountLine(NamedTuple):
     order: int
     id: str
     kind: EntryKind
-    label: str
+    label: Message
     reference: str | None
     charged: int | None
     paid: int | None
@@ -104,10 +104,10 @@ def read_account(ctx: Context, query: ReportQuery) -> CustomerAccount:
 def report_statement(ctx: Context, query: ReportQuery) -> ReportTable:
     """Build the report: the amount brought forward, then the entries by date. The totals include all entries."""
     account = read_account(ctx, query)
-    first_row: list[CellValue] = [
+    first_row: list[RowValue] = [
         query.first.isoformat(),
         None,
-        "Brought forward",
+        Message("Brought forward"),
         None,
         None,
         None,
@@ -153,5 +153,5 @@ def _read_lines(ctx: Context, source: _StatementSource, order: int, query: Repor
         )
 
 
-def _to_row(line: AccountLine, balance: int) -> list[CellValue]:
+def _to_row(line: AccountLine, balance: int) -> list[RowValue]:
     return [line.on, line.id, line.label, line.reference, line.charged, line.paid, balance]

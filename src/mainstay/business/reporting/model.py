@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from mainstay.values.message import Message
+from mainstay.values.message import Message, MessageFormat
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import amount_text
 from mainstay.values.totals import round_fraction
@@ -17,6 +17,8 @@ ReportName = Literal["receivables", "statement", "revenue", "jobProfit", "hours"
 ColumnKind = Literal["id", "text", "date", "month", "count", "minutes", "money", "percent"]
 # A value in a table. Amounts are in minor units.
 CellValue = str | int | None
+# A label of the product is rendered for each door.
+RowValue = CellValue | Message
 
 MAX_REPORT_ROWS = 1000
 _SUMMED_KINDS = {"count", "minutes", "money"}
@@ -67,7 +69,7 @@ class ReportTable:
     """The content of a report."""
 
     columns: Sequence[Column]
-    rows: Sequence[Sequence[CellValue]]
+    rows: Sequence[Sequence[RowValue]]
     totals: Sequence[CellValue]
     notes: Sequence[Message]
 
@@ -79,7 +81,7 @@ def make_column(name: str, label: str, kind: ColumnKind) -> Column:
 
 def make_table(
     columns: Sequence[Column],
-    rows: Sequence[Sequence[CellValue]],
+    rows: Sequence[Sequence[RowValue]],
     notes: Sequence[Message] = (),
     totals: Mapping[str, CellValue] = MappingProxyType({}),
 ) -> ReportTable:
@@ -89,7 +91,7 @@ def make_table(
         if column.name in totals:
             sums.append(totals[column.name])
         else:
-            sums.append(sum(int(row[position] or 0) for row in rows) if column.kind in _SUMMED_KINDS else None)
+            sums.append(sum(_to_int(row[position]) for row in rows) if column.kind in _SUMMED_KINDS else None)
     return ReportTable(columns, rows, sums, notes)
 
 
@@ -101,9 +103,18 @@ def to_percent(part: int, total: int) -> str | None:
     return f"{'-' * (tenths < 0)}{abs(tenths) // 10}.{abs(tenths) % 10}"
 
 
-def format_row(row: Sequence[CellValue], columns: Sequence[Column], currency: str) -> list[CellValue]:
-    """Return a row with its amounts as decimal texts."""
-    return [
-        amount_text(cell, currency) if one.kind == "money" and isinstance(cell, int) else cell
-        for one, cell in zip(columns, row, strict=True)
-    ]
+def format_row(
+    row: Sequence[RowValue], columns: Sequence[Column], currency: str, message_format: MessageFormat
+) -> list[CellValue]:
+    """Return a row with its amounts as decimal texts, and its labels as texts."""
+
+    def format_cell(kind: ColumnKind, cell: RowValue) -> CellValue:
+        if isinstance(cell, Message):
+            return message_format.render(cell)
+        return amount_text(cell, currency) if kind == "money" and isinstance(cell, int) else cell
+
+    return [format_cell(one.kind, cell) for one, cell in zip(columns, row, strict=True)]
+
+
+def _to_int(value: RowValue) -> int:
+    return value if isinstance(value, int) else 0

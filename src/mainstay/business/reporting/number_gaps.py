@@ -6,7 +6,7 @@ from itertools import pairwise
 from mainstay.business.organisation.numbering import position_of
 from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, BookEntries, iterate_entries
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
+from mainstay.business.reporting.model import ReportTable, RowValue, make_column, make_table
 from mainstay.kernel.context import Context
 from mainstay.values.message import Message
 
@@ -26,7 +26,7 @@ _MAX_NAMED = 50
 
 def report_number_series(ctx: Context, query: ReportQuery) -> ReportTable:
     """Build the report on the numbers between two dates: which are missing, and which are void."""
-    series = (("Invoices", INVOICES, "status"), ("Credit notes", CREDIT_NOTES, "'issued'"))
+    series = ((Message("Invoices"), INVOICES, "status"), (Message("Credit notes"), CREDIT_NOTES, "'issued'"))
     rows = [row for name, entries, status in series for row in _read_series(ctx, query, name, entries, status)]
     return make_table(_COLUMNS, rows, _NOTES)
 
@@ -38,8 +38,8 @@ _NOTES = (
 
 
 def _read_series(
-    ctx: Context, query: ReportQuery, name: str, entries: BookEntries, status: str
-) -> Iterator[list[CellValue]]:
+    ctx: Context, query: ReportQuery, name: Message, entries: BookEntries, status: str
+) -> Iterator[list[RowValue]]:
     numbers: list[tuple[int, str]] = []
     voids: list[tuple[int, str]] = []
     for _, _, number, state in iterate_entries(ctx, entries, query.entry_range, "number", status):

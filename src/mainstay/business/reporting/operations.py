@@ -124,7 +124,7 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
         given.jobs or "workedOn",
         given.basis or "wholeLife",
     )
-    report_table = report.build(ctx, query)
+    report_table, message_format = report.build(ctx, query), ctx.request.message_format
     return ReportOut(
         object=ReportOut.noun,
         name=given.name,
@@ -133,9 +133,12 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
         from_=first.isoformat() if "from" in report.accepts else None,
         until=last.isoformat(),
         columns=list(report_table.columns),
-        rows=[format_row(row, report_table.columns, settings.currency) for row in report_table.rows[:MAX_REPORT_ROWS]],
-        totals=format_row(report_table.totals, report_table.columns, settings.currency),
-        notes=[ctx.request.message_format.render(note) for note in report_table.notes],
+        rows=[
+            format_row(row, report_table.columns, settings.currency, message_format)
+            for row in report_table.rows[:MAX_REPORT_ROWS]
+        ],
+        totals=format_row(report_table.totals, report_table.columns, settings.currency, message_format),
+        notes=[message_format.render(note) for note in report_table.notes],
         has_more=len(report_table.rows) > MAX_REPORT_ROWS,
     )
 

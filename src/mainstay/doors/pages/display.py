@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from mainstay.documents.locales import format_decimal_of_country, format_money_of_country
 from mainstay.doors.pages.formatting import format_date, format_moment
+from mainstay.doors.pages.page_language import current_language, translate_label, translate_text
 from mainstay.values.choices import TextEnum, to_label
 from mainstay.values.date_order import date_order_of
 from mainstay.values.durations import hours_text
@@ -158,7 +159,7 @@ def _format_choices(
     model: type[BaseModel], name: str, value: Sequence[str] | None, labels: Mapping[str, str]
 ) -> RecordCell:
     """Format the choices that a record has. None means all."""
-    text = "All" if value is None else "\n".join(labels.get(chosen, chosen) for chosen in value)
+    text = translate_text("All") if value is None else "\n".join(labels.get(chosen, chosen) for chosen in value)
     return RecordCell(name, describe_fields(model)[name][0], text)
 
 
@@ -207,10 +208,10 @@ def is_date_field(name: str) -> bool:
 def _format_value(kind: Any, name: str, value: Any) -> str:
     """Format a value as text, by its label if it is a code or one of a few choices."""
     if name in _CODE_LABELS:
-        return _CODE_LABELS[name]().get(value, str(value))
+        return current_language().translate(_CODE_LABELS[name]().get(value, str(value)))
     if isinstance(kind, type) and issubclass(kind, TextEnum):
-        return kind(value).label
-    return to_label(value) if get_origin(kind) is Literal else _to_text(value)
+        return current_language().translate(kind(value).label)
+    return translate_label(value) if get_origin(kind) is Literal else _to_text(value)
 
 
 _ADDRESS_MARK = "line1"
@@ -238,7 +239,7 @@ def state_of(model: type[Output], status: str) -> StateLabel:
 
 def _to_text(value: Any) -> str:
     if isinstance(value, bool):
-        return "Yes" if value else "No"
+        return translate_text("Yes") if value else translate_text("No")
     if isinstance(value, list) and value and isinstance(value[0], dict) and value[0].keys() != _RANGE_KEYS:
         return "\n".join(map(_format_row, value))
     if isinstance(value, list):
@@ -249,7 +250,9 @@ def _to_text(value: Any) -> str:
         # An address is recognisable without labels. The parts of any other object need theirs.
         has_labels = len(value) > 1 and _ADDRESS_MARK not in value
         parts = [
-            f"{to_label(name)}: {_format_value(str, name, part)}" if has_labels else _format_value(str, name, part)
+            f"{translate_label(name)}: {_format_value(str, name, part)}"
+            if has_labels
+            else _format_value(str, name, part)
             for name, part in value.items()
             if part
         ]

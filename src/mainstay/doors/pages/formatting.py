@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
-from mainstay.doors.pages.page_language import current_language
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.values.colours import COLOURS
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
@@ -65,6 +65,16 @@ def format_weekday(day: date) -> str:
     return current_language().format_weekday(day)
 
 
+def format_short_day(day: date) -> str:
+    """Format the weekday and the day of a date: `Mon 16`."""
+    return current_language().format_short_day(day)
+
+
+def format_short_date(day: date) -> str:
+    """Format the weekday, day and month of a date: `Mon 16 Nov`."""
+    return current_language().format_short_date(day)
+
+
 def format_clock(text: str, zone: str) -> str:
     """Format the local time of a moment in a time zone: `10:30`."""
     return wall_time_text(text, zone).partition("T")[2]
@@ -78,7 +88,7 @@ def format_other_zone(zone: str, viewer_zone: str) -> str:
 def format_visit_hours(visit: Mapping[str, Any], viewer_zone: str) -> str:
     """Format the hours of a visit in its own time zone, which is named if it is not the viewer's."""
     if visit["startsAt"] is None:
-        return "All day"
+        return translate_text("All day")
     zone = visit["timeZone"]
     start, end = format_clock(visit["startsAt"], zone), format_clock(visit["endsAt"], zone)
     return f"{start}\N{EN DASH}{end}{format_other_zone(zone, viewer_zone)}"
@@ -87,7 +97,7 @@ def format_visit_hours(visit: Mapping[str, Any], viewer_zone: str) -> str:
 def format_visit_date(visit: Mapping[str, Any], viewer_zone: str) -> str:
     """Format the date and the hours of a visit."""
     if visit["startsAt"] is None:
-        return f"{format_date(visit['on'])}, all day"
+        return translate_text("{date}, all day", date=format_date(visit["on"]))
     return (
         f"{format_date(wall_time_text(visit['startsAt'], visit['timeZone'])[:10])},"
         f" {format_visit_hours(visit, viewer_zone)}"
@@ -145,7 +155,9 @@ def format_browser(agent: str) -> str:
     """Format a user agent header as a browser name: `Firefox on Windows`."""
     name = next((name for mark, name in _BROWSERS if mark in agent), "")
     system = next((system for mark, system in _SYSTEMS if mark in agent), "")
-    return " on ".join(filter(None, (name, system))) or agent[:60] or "Unknown browser"
+    if name and system:
+        return translate_text("{browser} on {system}", browser=name, system=system)
+    return name or system or agent[:60] or translate_text("Unknown browser")
 
 
 # The first match counts, because most browsers also claim to be others.
@@ -189,16 +201,16 @@ def initials_of(name: str) -> str:
 def format_actor(stamp: Mapping[str, Any]) -> str:
     """Return who did something, and with which client: `Ruth Hartley with Claude`."""
     name, client = actor_name_of(stamp), stamp["via"]["client"]
-    return f"{name} with {client['name']}" if client else name
+    return translate_text("{person} with {app}", person=name, app=client["name"]) if client else name
 
 
 def actor_name_of(stamp: Mapping[str, Any]) -> str:
     """Return who did something, without the client."""
     person = stamp["person"]
-    return str(person["name"]) if person else _ACTOR_NAMES[stamp["kind"]]
+    return str(person["name"]) if person else current_language().translate(ACTOR_NAMES[stamp["kind"]])
 
 
-_ACTOR_NAMES = {
+ACTOR_NAMES = {
     "customer": "the customer",
     "operator": "the server's operator",
     "house": "Mainstay",
@@ -213,6 +225,7 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "date": format_date,
     "long_day": format_long_date,
     "weekday": format_weekday,
+    "short_day": format_short_day,
     "clock": format_clock,
     "span": format_visit_hours,
     "when": format_visit_date,

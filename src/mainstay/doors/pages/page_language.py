@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from mainstay.doors.http import Request, RequestHandler, Response
+from mainstay.values.choices import to_label
 from mainstay.values.reader_language import ENGLISH, Languages, ReaderLanguage
 
 _language: ContextVar[ReaderLanguage] = ContextVar("language", default=ENGLISH)
@@ -35,6 +36,11 @@ def translate_text(text: str, /, **values: object) -> str:
 def translate_counted_text(one: str, several: str, count: int, /, **values: object) -> str:
     """Return the text for this count in the language of the reader, with the count and the values filled in."""
     return _language.get().translate_count(one, several, count).format(count=count, **values)
+
+
+def translate_label(name: str) -> str:
+    """Return the label of one of a few fixed values in the language of the reader: `In progress`."""
+    return _language.get().translate(to_label(name))
 
 
 @dataclass(frozen=True, slots=True)

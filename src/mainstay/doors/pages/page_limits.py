@@ -4,21 +4,22 @@ from mainstay.business.importing import store as imports
 from mainstay.business.records.attachments import MAX_FILE_BYTES
 from mainstay.identity import passwords, sessions
 from mainstay.identity.links import LIFETIMES, LinkKind
-from mainstay.values.durations import duration_text
 from mainstay.values.fields import MAX_LINE_LENGTH, MAX_PARAGRAPH_LENGTH
+from mainstay.values.lifetimes import describe_lifetime
+from mainstay.values.message import Message
 from mainstay.values.search_words import MAX_TEXT_LENGTH
 
-PAGE_LIMITS: dict[str, str | int] = {
+PAGE_LIMITS: dict[str, str | int | Message] = {
     # In characters: the shortest password, the longest line, paragraph and search text.
     "password": passwords.MIN_LENGTH,
     "line": MAX_LINE_LENGTH,
     "paragraph": MAX_PARAGRAPH_LENGTH,
     "search": MAX_TEXT_LENGTH,
     # How long a session lasts without use and at most, and how long a password reset link works.
-    "idle": duration_text(sessions.MAX_IDLE),
-    "signed_in": duration_text(sessions.MAX_AGE),
-    "reset": duration_text(LIFETIMES[LinkKind.RESET]),
+    "idle": describe_lifetime(sessions.MAX_IDLE),
+    "signed_in": describe_lifetime(sessions.MAX_AGE),
+    "reset": describe_lifetime(LIFETIMES[LinkKind.RESET]),
     # The largest file that may be uploaded, and how long an imported file is kept.
     "file": f"{MAX_FILE_BYTES // 1_000_000} MB",
-    "imported": duration_text(imports.RETENTION),
+    "imported": describe_lifetime(imports.RETENTION),
 }

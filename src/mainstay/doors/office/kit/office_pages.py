@@ -278,8 +278,7 @@ class OfficePages:
         details: RequestDetails,
     ) -> dict[str, Any]:
         runner, performer = self.visitors.runner, self.visitors.performer
-        if operation.changes:
-            details = details._replace(message_format=self._message_format(request, operation, operation_input))
+        details = details._replace(message_format=self._message_format(request, operation, operation_input))
         try:
             answer = await runner.perform(
                 performer, operation, request.actor, orjson.dumps(dict(operation_input)), details

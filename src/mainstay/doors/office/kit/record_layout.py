@@ -14,6 +14,7 @@ from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cel
 from mainstay.doors.pages.form_fields import Choices, id_field_of
 from mainstay.doors.pages.formatting import drop_technical_text
 from mainstay.doors.pages.localised_text import localise_text
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
@@ -153,7 +154,12 @@ class RecordLayout:
         if record is None:
             return {"title": title_of_new(operation), "submits": label_of_new(operation)}
         if operation.name in self.purposes and (purpose := self.purposes[operation.name](record)):
-            return {"title": f"{purpose} {self.title.lower()}", "submits": purpose}
+            title = translate_text(
+                "{purpose} {records}",
+                purpose=current_language().translate(purpose),
+                records=current_language().translate(self.title).lower(),
+            )
+            return {"title": title, "submits": purpose}
         return {"title": title_of_form(operation, record), "submits": submit_label(operation)}
 
     def form_lead(self, operation: Operation) -> str:
@@ -288,7 +294,9 @@ def title_of_form(operation: Operation, record: RecordJson) -> str:
 def add_number(label: str, operation: Operation, record: RecordJson) -> str:
     """Add the number of a record to a label that ends with what the record is."""
     noun, number = operation.on.label.lower() if operation.on else "", record.get("number")
-    return f"{label} {number}" if noun and number and label.lower().endswith(f" {noun}") else label
+    if not noun or not number or not label.lower().endswith(f" {noun}"):
+        return label
+    return translate_text("{action} {number}", action=current_language().translate(label), number=number)
 
 
 def submit_label(operation: Operation) -> str:

@@ -17,6 +17,7 @@ from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import problem_sentence
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
 from mainstay.vocabulary.refusal import Invalid
@@ -236,7 +237,7 @@ def _build_chips(
 
 
 def _format_chip(field: FormField, label: str) -> str:
-    return "Yes" if field.kind == "flag" else format_date(label) if field.kind == "date" else label
+    return translate_text("Yes") if field.kind == "flag" else format_date(label) if field.kind == "date" else label
 
 
 def _empty_page_of(invalid: Invalid) -> tuple[RecordJson, str]:
@@ -244,4 +245,4 @@ def _empty_page_of(invalid: Invalid) -> tuple[RecordJson, str]:
     for fault in invalid.faults:
         if fault.field != SEARCH_FIELD:
             raise invalid
-    return _EMPTY_PAGE, problem_sentence("Search", invalid.faults[0].problem)
+    return _EMPTY_PAGE, problem_sentence(translate_text("Search"), invalid.faults[0].problem)

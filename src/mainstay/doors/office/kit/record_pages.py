@@ -52,6 +52,7 @@ from mainstay.doors.pages.form_fields import (
 )
 from mainstay.doors.pages.form_rows import lay_out_rows, remove_empty_rows
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.page_language import translate_label
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import Operation
@@ -408,12 +409,16 @@ class RecordPages:
 
     def _find_notice(self, request: OfficeRequest, record: RecordJson) -> str | None:
         """Return the notice of what was just done, with the record's number or name as a link: `Quote Q-0069 sent.`."""
-        notice, noun = self.office.find_notice(request), to_label(self.layout.kind.output.noun)
+        notice, noun = self.office.find_notice(request), translate_label(self.layout.kind.output.noun)
         called = record.get("number") or record.get("name")
-        if notice is None or not called or not notice.startswith(f"{noun} "):
+        if notice is None or not called:
             return notice
         link = Markup('<a href="{}"><bdi>{}</bdi></a>').format(self.layout.path_of(record["id"]), called)
-        return Markup("{} {}{}").format(noun, link, notice.removeprefix(noun))
+        if not notice.startswith(f"{noun} "):
+            return notice
+        # A name says what it is by itself: `Kim Nowak updated.`
+        title = Markup("{} {}").format(noun, link) if record.get("number") else link
+        return Markup("{}{}").format(title, notice.removeprefix(noun))
 
     @property
     def _record_list(self) -> RecordList:

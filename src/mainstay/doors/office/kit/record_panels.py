@@ -16,6 +16,7 @@ from mainstay.doors.office.kit.timeline import changed_field_labels, describe_ac
 from mainstay.doors.pages.display import format_cells
 from mainstay.doors.pages.formatting import actor_name_of
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.page_language import current_language
 from mainstay.identity.connections import revoke_connection
 from mainstay.identity.keys import revoke_key
 from mainstay.infrastructure.file_types import ACCEPTED_TYPES
@@ -236,5 +237,5 @@ async def list_emails_about(
     failed = bool(emails) and has_email_failed(emails[0]["status"])
     return {
         "mails": [format_cells(list_messages.output, _EMAIL_COLUMNS, email, request.display) for email in emails],
-        "unsent": warning.format(problem=emails[0]["problem"]) if failed else None,
+        "unsent": current_language().translate(warning).format(problem=emails[0]["problem"]) if failed else None,
     }

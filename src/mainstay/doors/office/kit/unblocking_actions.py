@@ -18,6 +18,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout, build_action, label_of_new, label_with_noun
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.form_fields import form_fields_of
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
 from mainstay.vocabulary.refusal import NotFound
@@ -112,7 +113,11 @@ class UnblockingFinder:
         action = build_action(operation, path) if operation.changes else Action("Open", path)
         is_same_kind = other["object"] == self.layout.kind.output.noun
         label = (
-            f"{action.label} {self.layout.localised_title_of(other, request.display)}"
+            translate_text(
+                "{action} {record}",
+                action=current_language().translate(action.label),
+                record=self.layout.localised_title_of(other, request.display),
+            )
             if is_same_kind
             else label_with_noun(operation)
         )

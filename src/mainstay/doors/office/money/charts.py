@@ -50,7 +50,10 @@ def build_chart(report: Mapping[str, Any], display: DisplaySettings) -> Chart | 
     columns = {column["name"]: column for column in report["columns"]}
     positions = {name: position for position, name in enumerate(columns)}
     if age_columns := _AGE_COLUMNS.get(report["name"]):
-        figures = [(columns[name]["label"], report["totals"][positions[name]]) for name in age_columns]
+        figures = [
+            (display.language.translate(columns[name]["label"]), report["totals"][positions[name]])
+            for name in age_columns
+        ]
         return _chart_from_figures(report["title"], figures, _amount_format(report, display), display)
     if report["name"] not in _DRAWN_COLUMNS:
         return None
@@ -95,7 +98,7 @@ def _chart_from_figures(
     alternative = Message(
         "{title} as {count} bars: the highest is {highest} with {most}, the lowest {lowest} with {least}. The table"
         " below has every figure.",
-        title=title,
+        title=display.language.translate(title),
         count=len(bars),
         highest=highest.label,
         most=highest.text,

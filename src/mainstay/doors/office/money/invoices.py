@@ -29,11 +29,25 @@ from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import isolate_rtl, join_isolated
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.identity.links import LinkKind, LinkMaker
 from mainstay.values.message import Message
 
 _QUANTITY_PREFIX = "quantity "
-_KIND_LABELS = {"deposit": "Deposit", "progress": "Progress", "final": "Final invoice"}
+_KIND_LABELS = {"deposit": Message("Deposit"), "progress": Message("Progress"), "final": Message("Final invoice")}
+
+
+def _invoice_title(invoice: RecordJson) -> str:
+    """Return the number and the title of an invoice, or whom it is for."""
+    title = invoice["title"] or translate_text("for {customer}", customer=isolate_rtl(invoice["customerName"]))
+    return join_isolated(invoice["number"] or translate_text("Draft"), title)
+
+
+def _invoice_subtitle(invoice: RecordJson) -> str:
+    """Return the customer, the kind if it is not a usual invoice, and the job."""
+    kind = _KIND_LABELS.get(invoice["kind"])
+    label = current_language().translate(kind.template) if kind else ""
+    return join_isolated(invoice["customerName"], label, invoice["jobNumber"], separator=" · ")
 
 
 def _read_credited_lines(
@@ -57,12 +71,8 @@ INVOICES_LAYOUT = RecordLayout(
     kind=INVOICES,
     lead="What you have billed, and what customers still owe.",
     create_operation=draft_invoice,
-    title_of=lambda invoice: join_isolated(
-        invoice["number"] or "Draft", invoice["title"] or f"for {isolate_rtl(invoice['customerName'])}"
-    ),
-    subtitle_of=lambda invoice: join_isolated(
-        invoice["customerName"], _KIND_LABELS.get(invoice["kind"]), invoice["jobNumber"], separator=" · "
-    ),
+    title_of=_invoice_title,
+    subtitle_of=_invoice_subtitle,
     columns=("status", "total", "due", "issuedOn", "dueOn"),
     optional_columns=("issuedOn",),
     facts=(

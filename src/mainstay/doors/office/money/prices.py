@@ -17,7 +17,7 @@ from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES, RelatedList
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address
-from mainstay.values.choices import to_label
+from mainstay.doors.pages.page_language import translate_label, translate_text
 
 ITEMS_LAYOUT = RecordLayout(
     kind=ITEMS,
@@ -25,7 +25,7 @@ ITEMS_LAYOUT = RecordLayout(
     create_operation=save_price_item,
     title_of=lambda item: str(item["name"]),
     subtitle_of=lambda item: " · ".join(
-        filter(None, (item["code"], to_label(item["kind"]), item["components"] and "Kit"))
+        filter(None, (item["code"], translate_label(item["kind"]), item["components"] and translate_text("Kit")))
     ),
     columns=("unit", "sellPrice", "costPrice", "supplierName"),
     facts=(
@@ -105,7 +105,7 @@ TAXES_LAYOUT = RecordLayout(
     base_template="settings.html",
     create_operation=save_tax_rate,
     title_of=lambda rate: str(rate["name"]),
-    subtitle_of=lambda rate: "Default rate" if rate["isDefault"] else "",
+    subtitle_of=lambda rate: translate_text("Default rate") if rate["isDefault"] else "",
     columns=("percent", "category"),
     facts=("percent", "category", "note"),
     tabs={"": "In use", "archived": "Archived"},

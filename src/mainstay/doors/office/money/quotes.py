@@ -22,6 +22,7 @@ from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import join_isolated
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.identity.links import LinkKind, LinkMaker
 
 _CHOSEN_PREFIX = "chosen "
@@ -32,14 +33,19 @@ def _read_chosen_options(_quote: RecordJson, fields: Mapping[str, str], _display
     return {"chosen": [name.removeprefix(_CHOSEN_PREFIX) for name in fields if name.startswith(_CHOSEN_PREFIX)]}
 
 
+def _quote_subtitle(quote: RecordJson) -> str:
+    """Return the customer, and the revision if it is not the first."""
+    number = quote["revision"]
+    revision = translate_text("Revision {number}", number=number) if number > 1 else ""
+    return join_isolated(quote["customerName"], revision, separator=" · ")
+
+
 QUOTES_LAYOUT = RecordLayout(
     kind=QUOTES,
     lead="Offers to customers, and their answers.",
     create_operation=draft_quote,
     title_of=lambda quote: join_isolated(quote["number"], quote["title"]),
-    subtitle_of=lambda quote: join_isolated(
-        quote["customerName"], f"Revision {quote['revision']}" if quote["revision"] > 1 else "", separator=" · "
-    ),
+    subtitle_of=_quote_subtitle,
     columns=("status", "total", "issuedOn", "validUntil"),
     optional_columns=("issuedOn",),
     facts=(

@@ -25,6 +25,7 @@ from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date, format_date_range, format_month
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.durations import hours_text
 from mainstay.values.message import Message
@@ -265,10 +266,10 @@ def _usual_ranges(today: date) -> list[tuple[str, date, date]]:
     month, year = today.replace(day=1), today.replace(month=1, day=1)
     last_month, last_year = month - timedelta(days=1), year - timedelta(days=1)
     return [
-        ("This month", month, today),
-        ("Last month", last_month.replace(day=1), last_month),
-        ("This year", year, today),
-        ("Last year", last_year.replace(month=1, day=1), last_year),
+        (translate_text("This month"), month, today),
+        (translate_text("Last month"), last_month.replace(day=1), last_month),
+        (translate_text("This year"), year, today),
+        (translate_text("Last year"), last_year.replace(month=1, day=1), last_year),
     ]
 
 

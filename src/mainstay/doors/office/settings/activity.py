@@ -27,8 +27,8 @@ from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import translate_label, translate_text
 from mainstay.kernel.catalogue import check_permission
-from mainstay.values.choices import to_label
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Forbidden, Invalid, NotFound
 
@@ -138,7 +138,9 @@ class ActivityPages:
         title = localise_text(titles[record_id], request.display)
         get_operation = self.office.catalogue.get_operations.get(record_id.partition("_")[0])
         is_ambiguous = [*titles.values()].count(titles[record_id]) > 1
-        return f"{title} ({to_label(get_operation.output.noun).lower()})" if is_ambiguous and get_operation else title
+        if not is_ambiguous or not get_operation:
+            return title
+        return translate_text("{title} ({kind})", title=title, kind=translate_label(get_operation.output.noun).lower())
 
     def _record_path(self, record_id: str) -> str | None:
         with suppress(NotFound):
@@ -150,7 +152,7 @@ class ActivityPages:
         try:
             known = await self.office.get_record(request, client)
         except (NotFound, Forbidden):
-            return _UNKNOWN_CLIENT
+            return translate_text("Unknown app")
         return str(known.get("clientName") or record_title_of(known))
 
     async def _build_chips(
@@ -178,10 +180,6 @@ class ActivityPages:
                 }
             )
         return chips
-
-
-# The name of an app or a key that cannot be found.
-_UNKNOWN_CLIENT = "Unknown app"
 
 
 def _form_fields(request: OfficeRequest) -> list[FormField]:

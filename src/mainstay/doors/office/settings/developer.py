@@ -15,6 +15,7 @@ from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.settings.activity import client_activity_variables
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.identity.connections import CONNECTIONS
 from mainstay.identity.keys import KEYS, SecretDeriver, create_key
@@ -42,7 +43,7 @@ KEYS_LAYOUT = RecordLayout(
     base_template="developer.html",
     create_operation=create_key,
     title_of=lambda key: str(key["name"]),
-    subtitle_of=lambda key: f"{Access(key['access']).label} · … {key['lastFour']}",
+    subtitle_of=lambda key: f"{current_language().translate(Access(key['access']).label)} · … {key['lastFour']}",
     columns=("status", "personName", "lastUsedAt"),
     facts=("access", "personName", "createdAt", "lastUsedAt", "revokedAt"),
     panels=PANELS_WITHOUT_FILES,
@@ -54,7 +55,11 @@ CONNECTIONS_LAYOUT = RecordLayout(
     lead="Connect AI apps such as Claude or Cursor.",
     base_template="developer.html",
     title_of=lambda app: str(app["clientName"]),
-    subtitle_of=lambda app: f"{Access(app['effectiveAccess']).label} · approved by {app['personName']}",
+    subtitle_of=lambda app: translate_text(
+        "{access} · approved by {person}",
+        access=current_language().translate(Access(app["effectiveAccess"]).label),
+        person=app["personName"],
+    ),
     columns=("status", "lastUsedAt"),
     facts=("personName", "personRole", "access", "effectiveAccess", "createdAt", "lastUsedAt", "endedAt"),
     list_header="mcp.html",

@@ -18,8 +18,8 @@ from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.display import EMPTY_TEXT, drop_empty_cells
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, format_date
+from mainstay.doors.pages.page_language import current_language, translate_label, translate_text
 from mainstay.values.bank import group_iban
-from mainstay.values.choices import to_label
 
 # The fields of this page: of the organisation, and of its settings.
 _PAYMENT_FIELDS = ("bank", "eInvoiceAddress")
@@ -56,8 +56,8 @@ def _format_bank(record: RecordJson, _zone: str) -> str:
         ("", bank["name"]),
         ("IBAN ", group_iban(bank["iban"] or "")),
         ("BIC ", bank["bic"]),
-        ("Account ", bank["account"]),
-        ("Sort code ", bank["sortCode"]),
+        ("", bank["account"] and translate_text("Account {number}", number=bank["account"])),
+        ("", bank["sortCode"] and translate_text("Sort code {number}", number=bank["sortCode"])),
     )
     return "\n".join(f"{label}{text}" for label, text in parts if text)
 
@@ -70,7 +70,7 @@ def _format_e_invoice_address(record: RecordJson, _zone: str) -> str:
 
 def _format_books_closed(record: RecordJson, _zone: str) -> str:
     until = record["booksClosedUntil"]
-    return format_date(until) if until else "Not closed"
+    return format_date(until) if until else translate_text("Not closed")
 
 
 def format_next_number(numbers: Mapping[str, Any]) -> str:
@@ -79,7 +79,7 @@ def format_next_number(numbers: Mapping[str, Any]) -> str:
 
 
 def _next_number_formatter(series: str) -> Callable[[RecordJson, str], str]:
-    return lambda record, _zone: f"Next: {format_next_number(record[series])}"
+    return lambda record, _zone: translate_text("Next: {number}", number=format_next_number(record[series]))
 
 
 # Formats of the fields that hold a number series.
@@ -95,8 +95,8 @@ DOCUMENT_SETTINGS_LAYOUT = RecordLayout(
     lead=_LEAD,
     own_path="/settings/documents",
     base_template="settings.html",
-    title_of=lambda _: "Money",
-    subtitle_of=lambda _: _LEAD,
+    title_of=lambda _: translate_text("Money"),
+    subtitle_of=lambda _: current_language().translate(_LEAD),
     columns=(),
     facts=_PAYMENT_FIELDS,
     field_texts={
@@ -151,4 +151,4 @@ class DocumentSettingsPages:
 
 def _list_custom_texts(texts: Mapping[str, Any]) -> list[str]:
     """Return the kinds of email for which the organisation has its own text."""
-    return [to_label(kind) for kind, own in texts.items() if own]
+    return [translate_label(kind) for kind, own in texts.items() if own]

@@ -18,6 +18,7 @@ from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
 from mainstay.doors.office.settings.document_settings import EMAIL_FIELDS, MONEY_FIELDS, NUMBER_FORMATS, SETTINGS_FIELDS
 from mainstay.doors.office.sign_in.public_pages import PublicPages
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.page_language import translate_label, translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.identity import sessions, sign_in
 from mainstay.identity.passwords import check_new_password
@@ -26,7 +27,6 @@ from mainstay.identity.sessions import Session
 from mainstay.identity.sign_in import WrongCredentials
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.images import media_type_of
-from mainstay.values.choices import to_label
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 
@@ -37,7 +37,7 @@ ORGANISATION_LAYOUT = RecordLayout(
     lead="Your name, address and numbers, as customers see them.",
     base_template="settings.html",
     title_of=lambda organisation: str(organisation["name"]),
-    subtitle_of=lambda _: "Your name, address and numbers, as customers see them.",
+    subtitle_of=lambda _: translate_text("Your name, address and numbers, as customers see them."),
     columns=(),
     facts=(
         "legalName",
@@ -59,8 +59,8 @@ WORK_RULES_LAYOUT = RecordLayout(
     kind=SETTINGS,
     lead="Working hours, what each role can see, and job numbers.",
     base_template="settings.html",
-    title_of=lambda _: "Work",
-    subtitle_of=lambda _: "Working hours, what each role can see, and job numbers.",
+    title_of=lambda _: translate_text("Work"),
+    subtitle_of=lambda _: translate_text("Working hours, what each role can see, and job numbers."),
     columns=(),
     facts=(
         "workingHours",
@@ -74,7 +74,7 @@ WORK_RULES_LAYOUT = RecordLayout(
     ),
     field_texts={
         **NUMBER_FORMATS,
-        "subscription": lambda settings, _zone: to_label(settings["subscription"]["status"]),
+        "subscription": lambda settings, _zone: translate_label(settings["subscription"]["status"]),
     },
     skipped_fields=MONEY_FIELDS | EMAIL_FIELDS,
     form_leads={update_settings.name: "Changes apply at once."},

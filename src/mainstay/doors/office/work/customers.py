@@ -29,6 +29,7 @@ from mainstay.doors.office.kit.record_panels import RelatedList
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, format_date
+from mainstay.doors.pages.page_language import translate_text
 
 _JOBS_OF_CUSTOMER = RelatedList(
     "Jobs", list_jobs, "customerId", "/jobs", ("status", "stage", "dueOn"), create_job, "/jobs/new"
@@ -106,7 +107,9 @@ CUSTOMERS_LAYOUT = RecordLayout(
 STATEMENTS_LAYOUT = RecordLayout(
     kind=STATEMENTS,
     lead="Statements sent to customers.",
-    title_of=lambda statement: f"{format_date(statement['from'])} to {format_date(statement['until'])}",
+    title_of=lambda statement: translate_text(
+        "{start} to {end}", start=format_date(statement["from"]), end=format_date(statement["until"])
+    ),
     subtitle_of=lambda statement: str(statement["customerName"]),
     columns=("issuedOn", "balance", "overdue"),
     facts=("customerName", "issuedOn", "broughtForward", "charged", "paid", "balance", "overdue"),

@@ -41,6 +41,7 @@ from mainstay.doors.pages.form_fields import FormField
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat, problem_sentence
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text
@@ -108,7 +109,9 @@ HOURS_LAYOUT = RecordLayout(
     lead="Time worked, by person and job.",
     create_operation=log_hours,
     title_of=lambda entry: join_isolated(_format_length(entry), entry["personName"], separator=" · "),
-    subtitle_of=lambda entry: join_isolated(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else "No job",
+    subtitle_of=lambda entry: (
+        join_isolated(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else translate_text("No job")
+    ),
     columns=("status", "on", "note"),
     phone_columns=("on",),
     facts=(
@@ -144,7 +147,7 @@ HOURS_LAYOUT = RecordLayout(
 
 
 def _format_length(entry: Mapping[str, Any]) -> str:
-    return "Running" if entry["minutes"] is None else hours_text(entry["minutes"])
+    return translate_text("Running") if entry["minutes"] is None else hours_text(entry["minutes"])
 
 
 class _WeekAddress(NamedTuple):

@@ -3,14 +3,15 @@
 from mainstay.business.people.operations import invite_person
 from mainstay.business.people.store import PEOPLE
 from mainstay.doors.office.kit.record_layout import RecordLayout
-from mainstay.vocabulary.permissions import HIGHEST_ROLE, Role
+from mainstay.doors.pages.page_language import translate_label
+from mainstay.vocabulary.permissions import HIGHEST_ROLE
 
 PEOPLE_LAYOUT = RecordLayout(
     kind=PEOPLE,
     lead="Everyone in your organisation and their access.",
     create_operation=invite_person,
     title_of=lambda person: str(person["name"]),
-    subtitle_of=lambda person: f"{Role(person['role']).label} · {person['email']}",
+    subtitle_of=lambda person: f"{translate_label(person['role'])} · {person['email']}",
     columns=("status", "phone", "skills"),
     facts=("phone", "skills", "workingHours", "companyName", "colour", "costRate", "billRate"),
     tabs={"": "Current", "invited": "Invited", "left": "Left"},

@@ -42,6 +42,7 @@ from mainstay.doors.pages.formatting import (
 )
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import translate_label, translate_text
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.choices import to_label
 from mainstay.values.message import Message
@@ -50,7 +51,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import NotFound, Refusal
 
 _PATH = "/schedule"
-_VIEWS = {"day": "Day", "week": "Week", "list": "List", "sheet": "Day sheet"}
+_VIEWS = {"day": Message("Day"), "week": Message("Week"), "list": Message("List"), "sheet": Message("Day sheet")}
 _DAYS_PER_WEEK = 7
 # The most visits on the sheet of a day.
 _MAX_ON_SHEET = 300
@@ -67,7 +68,9 @@ def _describe_moved_visit(request: OfficeRequest, visit: RecordJson) -> str:
 
 
 def _visit_subtitle(visit: Mapping[str, Any], zone: str) -> str:
-    return join_isolated(format_visit_date(visit, zone), visit["personName"] or "Unassigned", separator=" · ")
+    return join_isolated(
+        format_visit_date(visit, zone), visit["personName"] or translate_text("Unassigned"), separator=" · "
+    )
 
 
 def _format_visit_start(visit: Mapping[str, Any], zone: str) -> str:
@@ -152,7 +155,7 @@ TIME_OFF_LAYOUT = RecordLayout(
     kind=TIME_OFF,
     lead="Holidays, sick leave and other absences.",
     create_operation=request_time_off,
-    title_of=lambda leave: join_isolated(to_label(leave["kind"]), leave["personName"], separator=", "),
+    title_of=lambda leave: join_isolated(translate_label(leave["kind"]), leave["personName"], separator=", "),
     subtitle_of=_format_leave_period,
     columns=("status", "startsAt", "endsAt"),
     facts=("personName", "kind", "startsAt", "endsAt", "note", "decisionNote"),
@@ -367,7 +370,7 @@ class SchedulePages:
             by_person.setdefault(visit["personName"] or "", []).append(visit | {"called": visit_title(visit)})
         # Visits without a person come last.
         sorted_people = sorted(by_person.items(), key=lambda one: (not one[0], one[0]))
-        return [{"name": name or "Unassigned", "visits": found} for name, found in sorted_people]
+        return [{"name": name or translate_text("Unassigned"), "visits": found} for name, found in sorted_people]
 
 
 def _schedule_path(view: str, day: date) -> str:
@@ -392,7 +395,9 @@ def _describe_leave(found: RecordJson, zone: str) -> list[str]:
     """Say who is on leave, of what kind, and when."""
     return [
         join_isolated(
-            leave["personName"], f"{to_label(leave['kind']).lower()}, {_format_leave_span(leave, zone)}", separator=": "
+            leave["personName"],
+            f"{translate_label(leave['kind']).lower()}, {_format_leave_span(leave, zone)}",
+            separator=": ",
         )
         for leave in found["onLeave"]
     ]

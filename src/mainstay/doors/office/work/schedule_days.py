@@ -9,8 +9,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.business.schedule.model import is_undecided, is_usual_status
-from mainstay.doors.pages.formatting import format_long_date, format_visit_hours, join_isolated
-from mainstay.values.choices import to_label
+from mainstay.doors.pages.formatting import format_long_date, format_short_date, format_visit_hours, join_isolated
+from mainstay.doors.pages.page_language import translate_label, translate_text
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment, start_of_day
 from mainstay.values.wall_times import wall_time_text
 
@@ -23,7 +23,6 @@ _USUAL_HOURS = (8, 17)
 # The empty hours shown before and after everything, so that visits can be moved there.
 _MARGIN = 3 * _HOUR
 _MAX_LANES = 6
-_NOBODY = "Unassigned"
 # Only dates from 2000 to 2099 can be planned. A page also shows dates around the one in its URL.
 _FIRST_DATE, _LAST_DATE = date(2000, 2, 1), date(2099, 11, 30)
 
@@ -38,7 +37,9 @@ class ScheduleDay:
     def build_grid(self) -> DrawnPart:
         """Return the hours that are shown, and a row for each person. Visits without a person come first."""
         rows = [self._build_row(person) for person in self.schedule["people"]]
-        nobody = self._build_row({"id": "", "name": _NOBODY, "colour": None, "works": [], "away": []})
+        nobody = self._build_row(
+            {"id": "", "name": translate_text("Unassigned"), "colour": None, "works": [], "away": []}
+        )
         if nobody["items"] or nobody["anytime"]:
             rows.insert(0, nobody)
         begin, hours = self._window
@@ -125,7 +126,11 @@ class ScheduleWeek:
         ]
         return {
             "days": [
-                {"date": day.isoformat(), "short": f"{day:%a} {day.day} {day:%b}", "today": day == self.today}
+                {
+                    "date": day.isoformat(),
+                    "short": format_short_date(day),
+                    "today": day == self.today,
+                }
                 for day in self._days
             ],
             "rows": [
@@ -183,14 +188,19 @@ class ScheduleWeek:
 
     @property
     def _people(self) -> list[DrawnPart]:
-        nobody: list[DrawnPart] = [{"id": "", "name": _NOBODY, "works": [], "away": []}]
+        nobody: list[DrawnPart] = [_nobody()]
         return [*(nobody if any(person == "" for person, _ in self._items_by_cell) else []), *self.schedule["people"]]
+
+
+def _nobody() -> DrawnPart:
+    """Return the row of visits without a person."""
+    return {"id": "", "name": translate_text("Unassigned"), "works": [], "away": []}
 
 
 def visit_title(visit: Mapping[str, Any]) -> str:
     """Return the title of a visit: its job, its own title, or its kind."""
     job = join_isolated(visit["jobNumber"], visit["jobTitle"])
-    return job or visit["title"] or to_label(visit["kind"])
+    return job or visit["title"] or translate_label(visit["kind"])
 
 
 def parse_date(text: str) -> date | None:
@@ -214,7 +224,7 @@ def _visit_item(visit: Mapping[str, Any], organisation_zone: str) -> DrawnPart:
         "subtitle": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),
         "status": visit["status"],
         # Nearly all are planned, so only other statuses are shown.
-        "status_label": None if is_usual_status(visit["status"]) else to_label(visit["status"]),
+        "status_label": None if is_usual_status(visit["status"]) else translate_label(visit["status"]),
         "date": day,
         "sort_key": visit["startsAt"] or "",
         "movable": visit["movable"],
@@ -246,7 +256,11 @@ def _wall_span_of(interval: Mapping[str, Any], zone: str) -> DrawnPart:
 
 def _leave_item(leave: Mapping[str, Any], zone: str) -> DrawnPart:
     """Return time off as the schedule shows it. If it is not decided yet, it blocks nothing."""
-    kind = to_label(leave["kind"])
+    kind = translate_label(leave["kind"])
     if is_undecided(leave["status"]):
-        return {"words": f"{kind}, not approved yet"}
-    return {"words": kind, "called": f"time off ({kind.lower()})", **_wall_span_of(leave, zone)}
+        return {"words": translate_text("{kind}, not approved yet", kind=kind)}
+    return {
+        "words": kind,
+        "called": translate_text("time off ({kind})", kind=kind.lower()),
+        **_wall_span_of(leave, zone),
+    }

@@ -27,10 +27,11 @@ from mainstay.doors.office.work.visit_rows import (
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
-from mainstay.values.message import message_of
+from mainstay.values.message import Message, message_of
 from mainstay.vocabulary.refusal import Conflict, Invalid
 
 PATH = "/schedule/change"
@@ -41,11 +42,11 @@ _MAX_ROWS, _MAX_PEOPLE = 100, 100
 _A_WEEK = timedelta(days=6)
 # The problems by which visits can be filtered, each with the text of the page.
 PROBLEM_FILTERS = {
-    "onLeave": "Upcoming visits of people who are on leave.",
-    "unassigned": "Upcoming visits without a person.",
+    "onLeave": Message("Upcoming visits of people who are on leave."),
+    "unassigned": Message("Upcoming visits without a person."),
 }
-_NO_CHANGES = "No changes yet. Choose another person, date or time for a visit, or cancel it."
-_VISITS_GONE = (
+_NO_CHANGES = Message("No changes yet. Choose another person, date or time for a visit, or cancel it.")
+_VISITS_GONE = Message(
     "Someone else moved or cancelled a visit that you changed, so nothing was saved. The current visits are shown "
     "below."
 )
@@ -124,7 +125,7 @@ class VisitPlanningPages:
         request = form.request
         changes, rows = read_visit_changes(sheet.rows)
         if not changes:
-            raise Invalid([], _NO_CHANGES)
+            raise Invalid([], current_language().translate(_NO_CHANGES.template))
         if any(row.faults for row in rows):
             return await self._render_sheet(form, replace(sheet, rows=rows), 422)
         try:
@@ -172,7 +173,7 @@ class VisitPlanningPages:
             more=sheet.has_more,
             most=_MAX_ROWS,
             people=[(person["id"], person["name"]) for person in page["data"]],
-            nobody=(NOBODY, "Unassigned"),
+            nobody=(NOBODY, translate_text("Unassigned")),
             **variables,
         )
 
