@@ -38,6 +38,7 @@ _IGNORED_TABLES = {
     "import_change",
     "number_series",
     "organisation",
+    "undo",
 }
 _WRITE_COLUMNS = {"version", "updated_at", "updated_by"}
 
