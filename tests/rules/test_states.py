@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from mainstay.catalogue import CATALOGUE
+from mainstay.doors.office.layouts import LAYOUTS
 from mainstay.doors.pages.form_fields import form_fields_of
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Role
 from mainstay.vocabulary.schemas import Output
 from rules.test_source import SOURCE
-from support.record_layouts import LAYOUTS
 
 OFFICE_FILES = sorted((SOURCE / "doors" / "office").rglob("*.py"))
 OUTPUTS_WITH_STATES: list[type[Output]] = [

@@ -7,6 +7,7 @@ from typing import Any
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import BlockedBy, Operation
 from mainstay.kernel.reaction import DailyTimer, ImmediateReaction, Reaction, TaskKind
 from mainstay.kernel.record_store import RecordStore
@@ -37,6 +38,11 @@ class Catalogue:
     def get_operations(self) -> dict[str, Operation]:
         """The operations that get one record, by the prefix of its id."""
         return {one.on.prefix: one for one in self.operations if one.on and one.shows_actions and not one.changes}
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind[Any]]:
+        """The kinds of records that have pages, by the prefix of their ids."""
+        return {prefix: one.on for prefix, one in self.get_operations.items() if isinstance(one.on, Kind)}
 
     @cached_property
     def list_operations(self) -> dict[str, Operation]:

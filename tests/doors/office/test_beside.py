@@ -12,6 +12,7 @@ from mainstay.business.people.operations import update_person
 from mainstay.business.records.notes import list_notes
 from mainstay.business.schedule.leave import request_time_off
 from mainstay.catalogue import CATALOGUE
+from mainstay.doors.office.layouts import LAYOUTS
 from mainstay.identity.connections import list_connections
 from mainstay.identity.keys import list_keys
 from mainstay.vocabulary.permissions import Role
@@ -19,7 +20,6 @@ from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
 from support.oauth_app import register_app, sign_in_cast_member
 from support.prices import make_tax_rate
-from support.record_layouts import LAYOUTS
 from support.servers import RunningServer
 from support.visits import DAY
 from support.webhook_installation import make_quiet_webhook

@@ -7,9 +7,13 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.invoices.drafting.operations import list_invoices
+from mainstay.business.invoices.payments.payment import PAYMENTS
 from mainstay.business.invoices.payments.recording import list_payments
+from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.overview.model import Need, OverviewOut, RevenueNow
 from mainstay.business.overview.store import (
@@ -22,10 +26,12 @@ from mainstay.business.overview.store import (
     sum_revenue,
 )
 from mainstay.business.quotes.operations import list_quotes
+from mainstay.business.quotes.store import QUOTES
 from mainstay.business.records.activity import count_app_changes
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.schedule.leave import list_time_off
 from mainstay.business.schedule.operations import list_visits
+from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.values.message import Message
@@ -72,24 +78,24 @@ _WAITING_LISTS = (
         Message("Visits of people on leave"),
         Permission.SCHEDULE_CHANGE,
         list_visits,
-        "/schedule/visits",
+        VISITS.path,
         _fixed_input(onLeave=True),
     ),
     _WaitingList(
         Message("Unassigned visits"),
         Permission.SCHEDULE_CHANGE,
         list_visits,
-        "/schedule/visits",
+        VISITS.path,
         _fixed_input(unassigned=True),
     ),
     _WaitingList(
-        Message("Overdue jobs"), Permission.JOBS_CHANGE, list_jobs, "/jobs", lambda _, today: {"dueBefore": today}
+        Message("Overdue jobs"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, lambda _, today: {"dueBefore": today}
     ),
     _WaitingList(
         Message("Overdue invoices"),
         Permission.INVOICES_CHANGE,
         list_invoices,
-        "/invoices",
+        INVOICES.path,
         _fixed_input(status="overdue"),
         OVERDUE,
     ),
@@ -97,7 +103,7 @@ _WAITING_LISTS = (
         Message("Quotes accepted in the last week"),
         Permission.QUOTES_CHANGE,
         list_quotes,
-        "/quotes",
+        QUOTES.path,
         _recently_accepted_input,
     ),
     _WaitingList(
@@ -111,33 +117,33 @@ _WAITING_LISTS = (
         Message("Time off to approve"),
         Permission.LEAVE_DECIDE,
         list_time_off,
-        "/time-off",
+        TIME_OFF.path,
         _fixed_input(status="requested"),
     ),
     _WaitingList(
-        Message("Enquiries to answer"), Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="enquiry")
+        Message("Enquiries to answer"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, _fixed_input(stage="enquiry")
     ),
     _WaitingList(
-        Message("Expired quotes"), Permission.QUOTES_CHANGE, list_quotes, "/quotes", _fixed_input(status="expired")
+        Message("Expired quotes"), Permission.QUOTES_CHANGE, list_quotes, QUOTES.path, _fixed_input(status="expired")
     ),
     _WaitingList(
         Message("Quotes waiting for an answer"),
         Permission.QUOTES_CHANGE,
         list_quotes,
-        "/quotes",
+        QUOTES.path,
         _fixed_input(status="sent"),
     ),
     _WaitingList(
-        Message("Jobs to schedule"), Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toSchedule")
+        Message("Jobs to schedule"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, _fixed_input(stage="toSchedule")
     ),
     _WaitingList(
-        Message("Jobs to invoice"), Permission.JOBS_CHANGE, list_jobs, "/jobs", _fixed_input(stage="toInvoice")
+        Message("Jobs to invoice"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, _fixed_input(stage="toInvoice")
     ),
     _WaitingList(
         Message("Invoices to send"),
         Permission.INVOICES_CHANGE,
         list_invoices,
-        "/invoices",
+        INVOICES.path,
         _fixed_input(status="draft"),
         DRAFTS,
     ),
@@ -145,7 +151,7 @@ _WAITING_LISTS = (
         Message("Unallocated payments"),
         Permission.INVOICES_CHANGE,
         list_payments,
-        "/payments",
+        PAYMENTS.path,
         _fixed_input(status="onAccount"),
         ON_ACCOUNT,
     ),
@@ -153,12 +159,14 @@ _WAITING_LISTS = (
         Message("Unpaid invoices"),
         Permission.INVOICES_CHANGE,
         list_invoices,
-        "/invoices",
+        INVOICES.path,
         _fixed_input(status="unpaid"),
         UNPAID,
     ),
-    _WaitingList(Message("Rejected hours"), Permission.HOURS_LOG, list_hours, "/hours", _own_input("rejected")),
-    _WaitingList(Message("Hours to submit"), Permission.HOURS_LOG, list_hours, "/hours", _own_input("draft")),
+    _WaitingList(
+        Message("Rejected hours"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("rejected")
+    ),
+    _WaitingList(Message("Hours to submit"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("draft")),
 )
 
 

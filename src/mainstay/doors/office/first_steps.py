@@ -4,11 +4,15 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
+from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.importing.record_kinds import IMPORT_KINDS
 from mainstay.business.jobs.operations import create_job, list_jobs
+from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.operations import get_organisation, update_organisation
-from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.business.organisation.settings import SETTINGS, get_settings, update_settings
 from mainstay.business.people.operations import invite_person, list_people
+from mainstay.business.people.store import PEOPLE
+from mainstay.business.pricelist.store import TAX_RATES
 from mainstay.business.pricelist.taxes import list_tax_rates, save_tax_rate
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.settings.importing import PATH as IMPORT
@@ -95,16 +99,16 @@ async def _never_done(_office: OfficePages, _request: OfficeRequest) -> bool:
 _STARTING_STEPS = (
     _Step(
         "Add a customer",
-        "/customers/new",
+        CUSTOMERS.new_path,
         create_customer,
         _make_list_check(list_customers),
         _Alternative("Import from a file", IMPORT, IMPORT_KINDS["customers"].create_operation),
     ),
-    _Step("Create your first job", "/jobs/new", create_job, _make_list_check(list_jobs)),
-    _Step("Invite your team", "/people/invite", invite_person, _make_list_check(list_people, minimum=1)),
-    _Step("Set working hours", "/settings/work-rules", update_settings, _never_done),
+    _Step("Create your first job", JOBS.new_path, create_job, _make_list_check(list_jobs)),
+    _Step("Invite your team", PEOPLE.new_path, invite_person, _make_list_check(list_people, minimum=1)),
+    _Step("Set working hours", SETTINGS.path, update_settings, _never_done),
 )
 _INVOICING_STEPS = (
     _Step("Add bank details", "/settings/documents/edit", update_organisation, _has_bank_account),
-    _Step("Add tax rates", "/settings/taxes/new", save_tax_rate, _make_list_check(list_tax_rates)),
+    _Step("Add tax rates", TAX_RATES.new_path, save_tax_rate, _make_list_check(list_tax_rates)),
 )

@@ -7,7 +7,9 @@ from mainstay.doors.http import Request, Response
 from mainstay.doors.office.home import HomePages
 from mainstay.doors.office.kit.attachments import DocumentPages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import find_related_lists
 from mainstay.doors.office.kit.record_pages import RecordPages
+from mainstay.doors.office.layouts import LAYOUTS
 from mainstay.doors.office.money.bank_statements import BankStatementPages
 from mainstay.doors.office.money.bills import BillPages
 from mainstay.doors.office.money.invoices import InvoicePages
@@ -73,7 +75,7 @@ def page_names() -> list[str]:
 def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers, first_metric: int) -> PagesDoor:
     """Return the office as a door, whose metrics are numbered from `first_metric` on."""
     public_pages = PublicPages(visitors)
-    office_pages = OfficePages(visitors)
+    office_pages = OfficePages(visitors, find_related_lists(LAYOUTS))
     link_maker, signer, key_maker, first_organisation = makers
     first_organisation_pages = FirstOrganisationPages(public_pages, first_organisation)
     routes = [
@@ -111,6 +113,10 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *DeveloperPages(office_pages, tool_names, key_maker).routes(),
         *WebhookPages(office_pages, signer).routes(),
     ]
+    # Layouts that have no pages of their own get the usual ones.
+    addresses = {route.path for route in routes}
+    for layout in LAYOUTS:
+        routes += RecordPages(office_pages, layout).routes() if layout.path_of("{id}") not in addresses else ()
     return PagesDoor(routes, _unknown_address_view(office_pages), first_metric)
 
 

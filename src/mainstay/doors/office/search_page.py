@@ -11,14 +11,7 @@ from mainstay.business.records.search import search
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.reference_fields import detail_of, record_title_of
-from mainstay.doors.office.money.bills import BILLS_LAYOUT
-from mainstay.doors.office.money.invoices import CREDIT_NOTES_LAYOUT, INVOICES_LAYOUT, PAYMENTS_LAYOUT
-from mainstay.doors.office.money.orders import ORDERS_LAYOUT
-from mainstay.doors.office.money.prices import ITEMS_LAYOUT, SUPPLIERS_LAYOUT
-from mainstay.doors.office.money.quotes import QUOTES_LAYOUT
-from mainstay.doors.office.work.customers import CONTACTS_LAYOUT, CUSTOMERS_LAYOUT, SITES_LAYOUT
-from mainstay.doors.office.work.jobs import JOBS_LAYOUT
-from mainstay.doors.office.work.people import PEOPLE_LAYOUT
+from mainstay.doors.office.layouts import LAYOUTS
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.localised_text import localise_text
@@ -28,15 +21,7 @@ from mainstay.vocabulary.refusal import Invalid
 # The most hits: on the page, while someone types, and while someone types a record of one kind.
 _MAX_ON_PAGE, _MAX_WHILE_TYPING, _MAX_OF_ONE_KIND = 50, 8, 8
 _MAX_TEXT_LENGTH = 100
-# The layout of each kind of record that can be found, by the noun of its output model.
-LAYOUTS = {
-    layout.kind.output.noun: layout
-    for layout in (
-        CUSTOMERS_LAYOUT, SITES_LAYOUT, CONTACTS_LAYOUT, JOBS_LAYOUT, QUOTES_LAYOUT, INVOICES_LAYOUT,
-        CREDIT_NOTES_LAYOUT, PAYMENTS_LAYOUT, ORDERS_LAYOUT, BILLS_LAYOUT, SUPPLIERS_LAYOUT, ITEMS_LAYOUT,
-        PEOPLE_LAYOUT,
-    )
-}  # fmt: skip
+_LAYOUTS = {layout.kind.output.noun: layout for layout in LAYOUTS}
 
 
 @dataclass(frozen=True)
@@ -110,7 +95,7 @@ class SearchPages:
             query["kind"] = get_operation.output.noun
         found = await self.office.perform(request, search, query)
         for hit in found["hits"]:
-            layout = LAYOUTS[hit["object"]]
+            layout = _LAYOUTS[hit["object"]]
             hit["kind"] = layout.title
             if layout.has_amount_in_title:
                 hit["title"] = localise_text(hit["title"], request.display)

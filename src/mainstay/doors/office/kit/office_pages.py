@@ -19,6 +19,7 @@ from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office.kit import navigation
 from mainstay.doors.office.kit.navigation import Area
+from mainstay.doors.office.kit.related_lists import ListedKind
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import View
 from mainstay.doors.pages.field_labels import duration_fields_of, field_label, labels_of
@@ -149,6 +150,8 @@ class OfficePages:
     """What all office pages use: sign-in checks, operations, forms, files and rendering."""
 
     visitors: Visitors
+    # The lists of related records on the pages of each kind, by the prefix of its ids.
+    related_lists: Mapping[str, Sequence[ListedKind]] = field(default_factory=dict)
 
     @property
     def one_time_secrets(self) -> OneTimeSecrets:
@@ -379,6 +382,7 @@ class OfficePages:
             visitor=request.visitor,
             actor=request.actor,
             may=request.can_perform,
+            path_of=self.path_of,
             csrf=request.visitor.csrf,
             undo_change=request.undoable_change.get("id"),
             undo_path=_path_without_notice(request.http_request),
@@ -408,10 +412,10 @@ class OfficePages:
 
     def path_of(self, record_id: str) -> str:
         """Return the address of a record's page by its id."""
-        path = self.find_get_operation(record_id).output.office_path
-        if path is None:
+        prefix = record_id.partition("_")[0]
+        if prefix not in self.catalogue.kinds or not is_id(record_id, prefix):
             raise NotFound("record")
-        return path.format(id=record_id)
+        return self.catalogue.kinds[prefix].path_of(record_id)
 
     def find_get_operation(self, record_id: str) -> Operation:
         """Return the operation that gets a record, by its id."""

@@ -1,6 +1,6 @@
 """The layout of one kind of record in the office, and the labels and addresses of its operations."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, REFERENCE_FIELD
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office.kit.office_pages import OfficePages
-from mainstay.doors.office.kit.record_panels import PANELS, RelatedList
+from mainstay.doors.office.kit.record_panels import PANELS
 from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.related_lists import ListedKind, RelatedList
 from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cells
 from mainstay.doors.pages.form_fields import Choices, id_field_of
 from mainstay.doors.pages.formatting import drop_technical_text
@@ -92,8 +93,8 @@ class RecordLayout:
     list_header: str | None = None
     page_header: str | None = None
     page_body: str | None = None
-    # Lists of related records on a record's page, and its panels: notes, files and history.
-    related_lists: tuple[RelatedList, ...] = ()
+    # The pages of other records that list these, and the panels of a record's own page: notes, files and history.
+    shown_on: tuple[RelatedList, ...] = ()
     panels: tuple[str, ...] = tuple(PANELS)
     # Whether related records, notes and files can still be added to a record.
     accepts_additions: Callable[[RecordJson], bool] = lambda _record: True
@@ -231,6 +232,17 @@ class RecordLayout:
     def operation_path(self, operation: Operation, record: RecordJson) -> str:
         """Return the address of an operation on a record."""
         return f"{self.path_of(record['id'])}/{verb_of(operation)}"
+
+
+def find_related_lists(layouts: Iterable[RecordLayout]) -> Mapping[str, Sequence[ListedKind]]:
+    """Return the lists of related records on the pages of each kind, by the prefix of its ids."""
+    lists: dict[str, list[ListedKind]] = {}
+    for layout in layouts:
+        for shown in layout.shown_on:
+            list_operation = CATALOGUE.list_operations[layout.kind.prefix]
+            listed = ListedKind(layout.kind, list_operation, layout.create_operation, shown)
+            lists.setdefault(shown.on.prefix, []).append(listed)
+    return lists
 
 
 def has_priced_lines(document: RecordJson) -> bool:

@@ -1,11 +1,12 @@
 """Links from a record to the records that it names, if the viewer can see those."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.display import RecordCell
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.kind import Kind
 from mainstay.vocabulary.refusal import NotFound
 
 
@@ -22,22 +23,16 @@ async def _link_of(office: OfficePages, request: OfficeRequest, record: RecordJs
     Empty if there is none, or if the viewer cannot see it.
     """
     record_id = record.get(f"{name.removesuffix('Name')}Id") if name.endswith("Name") else None
-    get_operation = office.catalogue.get_operations.get(record_id.partition("_")[0]) if record_id else None
-    if (
-        record_id is None
-        or get_operation is None
-        or get_operation.output.office_path is None
-        or not await _can_see(office, request, get_operation, record_id)
-    ):
+    kind = office.catalogue.kinds.get(record_id.partition("_")[0]) if record_id else None
+    if record_id is None or kind is None or not await _can_see(office, request, kind, record_id):
         return ""
-    return get_operation.output.office_path.format(id=record_id)
+    return kind.path_of(record_id)
 
 
-async def _can_see(office: OfficePages, request: OfficeRequest, get_operation: Operation, record_id: str) -> bool:
-    if not request.can_perform(get_operation):
+async def _can_see(office: OfficePages, request: OfficeRequest, kind: Kind[Any], record_id: str) -> bool:
+    if not request.can_perform(office.catalogue.get_operations[kind.prefix]):
         return False
-    visibility = get_operation.on.visibility if get_operation.on else None
-    if visibility is None or visibility.restrict_for(request.actor.can) is None:
+    if kind.visibility is None or kind.visibility.restrict_for(request.actor.can) is None:
         return True
     try:
         await office.get_record(request, record_id)

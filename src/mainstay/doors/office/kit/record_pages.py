@@ -333,8 +333,13 @@ class RecordPages:
         # Someone who only sees when a colleague's visit is does not see its panels.
         with suppress(NotFound):
             panels, accepts_additions = RecordPanels(self.office), layout.accepts_additions(record)
+            related_lists = self.office.related_lists.get(layout.kind.prefix, ())
             variables["beside"] = await panels.build_panels(
-                request, record, layout.related_lists, layout.panels, accepts_additions=accepts_additions
+                request,
+                record,
+                related_lists,
+                layout.panels,
+                accepts_additions=accepts_additions,
             )
         variables |= await list_emails_about(self.office, request, record["id"], layout.email_warning)
         variables |= await self._custom_variables(request, record)

@@ -12,13 +12,14 @@ from mainstay.business.records.notes import add_note, list_notes
 from mainstay.doors.office.kit.list_address import ListAddress
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.reference_fields import RecordJson, record_title_of
+from mainstay.doors.office.kit.related_lists import ListedKind
 from mainstay.doors.office.kit.timeline import changed_field_labels, describe_action
 from mainstay.doors.pages.display import format_cells
 from mainstay.doors.pages.formatting import actor_name_of
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.page_language import current_language
-from mainstay.identity.connections import revoke_connection
-from mainstay.identity.keys import revoke_key
+from mainstay.identity.connections import CONNECTIONS, revoke_connection
+from mainstay.identity.keys import KEYS, revoke_key
 from mainstay.infrastructure.file_types import ACCEPTED_TYPES
 from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.permissions import Permission
@@ -31,22 +32,6 @@ _RELATED_ROWS = 6
 # The number of entries of each panel on the record's page, and on the page of the full panel.
 _NEWEST_ENTRIES = {NOTES_PANEL: 20, "files": 60, "history": 12}
 _PAGE_SIZE = 50
-
-
-class RelatedList(NamedTuple):
-    """A short list of related records on a record's page."""
-
-    title: str
-    list_operation: Operation
-    # The filter of the list that takes the record's id, and the address of the full list.
-    filter_field: str
-    path: str
-    columns: tuple[str, ...]
-    # The operation that creates a related record, with the same filter as prefilled field.
-    create_operation: Operation | None = None
-    create_path: str = ""
-    # Further prefilled fields, given the record. None if no more can be created now.
-    prefill: Callable[[RecordJson], Mapping[str, str] | None] = lambda _record: {}
 
 
 def restored_note(request: OfficeRequest, record_id: str) -> Mapping[str, str]:
@@ -70,7 +55,7 @@ class RecordPanels:
         self,
         request: OfficeRequest,
         record: RecordJson,
-        related_lists: Sequence[RelatedList],
+        related_lists: Sequence[ListedKind],
         panels: Sequence[str],
         *,
         accepts_additions: bool,
@@ -80,7 +65,7 @@ class RecordPanels:
         built_lists = [
             await self._build_related(request, record, listed)
             for listed in related_lists
-            if request.can_perform(listed.list_operation)
+            if request.can_perform(listed.list_operation) and record[listed.shown.record_field]
         ]
         return {
             "related": built_lists if accepts_additions else [{**listed, "new": None} for listed in built_lists],
@@ -126,28 +111,24 @@ class RecordPanels:
             request, PANELS[panel].list_operation, {"recordId": record["id"], **list_input}
         )
 
-    async def _build_related(self, request: OfficeRequest, record: RecordJson, related: RelatedList) -> dict[str, Any]:
-        page = await self.office.perform(
-            request, related.list_operation, {related.filter_field: record["id"], "limit": _RELATED_ROWS}
-        )
-        filters = {related.filter_field: record["id"]}
-        prefilled = (
-            related.prefill(record)
-            if related.create_operation and request.can_perform(related.create_operation)
-            else None
-        )
+    async def _build_related(self, request: OfficeRequest, record: RecordJson, listed: ListedKind) -> dict[str, Any]:
+        kind, shown, model = listed.kind, listed.shown, listed.list_operation.output
+        filters = {shown.filter_field: record[shown.record_field]}
+        page = await self.office.perform(request, listed.list_operation, {**filters, "limit": _RELATED_ROWS})
+        can_add = shown.can_add and listed.create_operation and request.can_perform(listed.create_operation)
+        prefilled = shown.prefill(record) if can_add else None
         return {
-            "title": related.title,
+            "title": shown.title or kind.title,
             "rows": [
                 {
                     "called": record_title_of(row),
-                    "path": (related.list_operation.output.office_path or "").format(id=row["id"]),
-                    "cells": format_cells(related.list_operation.output, related.columns, row, request.display),
+                    "path": kind.path_of(row["id"]),
+                    "cells": format_cells(model, shown.columns, row, request.display),
                 }
                 for row in page["data"]
             ],
-            "all": f"{related.path}?{urlencode(filters)}" if page["hasMore"] else None,
-            "new": None if prefilled is None else f"{related.create_path}?{urlencode({**filters, **prefilled})}",
+            "all": f"{kind.path}?{urlencode(filters)}" if page["hasMore"] else None,
+            "new": None if prefilled is None else f"{kind.new_path}?{urlencode({**filters, **prefilled})}",
         }
 
 
@@ -199,8 +180,8 @@ def _revoke_path(request: OfficeRequest, stamp: Mapping[str, Any]) -> str | None
 
 
 _REVOKE_FORMS = (
-    ("key_", revoke_key, "/settings/developer/keys"),
-    ("connection_", revoke_connection, "/settings/developer/mcp"),
+    ("key_", revoke_key, KEYS.path),
+    ("connection_", revoke_connection, CONNECTIONS.path),
 )
 
 

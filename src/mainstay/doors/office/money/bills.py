@@ -6,17 +6,20 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import record_bill, update_bill
 from mainstay.business.purchasing.model import is_bill_editable, next_step_of_bill
 from mainstay.business.purchasing.operations import get_purchase_order
-from mainstay.business.purchasing.store import BILLS
+from mainstay.business.purchasing.store import BILLS, ORDERS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money import bill_rows
 from mainstay.doors.office.money.bill_lines import MAX_RATES, SPARE_ROWS, BillLinePages
 from mainstay.doors.pages.door import Route
@@ -42,6 +45,11 @@ BILLS_LAYOUT = RecordLayout(
     skipped_fields=frozenset({"lines", "edits", "total", "allowOverbilling"}),
     page_body="bill.html",
     empty_text="No bills yet. Record one here or from its order.",
+    shown_on=(
+        RelatedList(JOBS, "jobId", ("status", "total", "dueOn"), title="Suppliers' bills", can_add=True),
+        RelatedList(SUPPLIERS, "supplierId", ("status", "total", "dueOn"), can_add=True),
+        RelatedList(ORDERS, "purchaseOrderId", ("status", "total", "dueOn")),
+    ),
 )
 
 

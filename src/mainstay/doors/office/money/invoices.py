@@ -5,24 +5,27 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.drafting.operations import draft_invoice, update_invoice
 from mainstay.business.invoices.issuing.credit_note import CREDIT_NOTES
-from mainstay.business.invoices.issuing.crediting import credit_invoice, list_credit_notes
+from mainstay.business.invoices.issuing.crediting import credit_invoice
 from mainstay.business.invoices.issuing.document_files import describe_missing_field
 from mainstay.business.invoices.issuing.reminders import send_reminders
 from mainstay.business.invoices.issuing.sending import get_invoice_proof, send_invoice, send_reminder
 from mainstay.business.invoices.model import is_e_invoice, is_payable, is_void
 from mainstay.business.invoices.payments.payment import PAYMENTS
-from mainstay.business.invoices.payments.recording import list_payments, record_payment
+from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_files import is_issued
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.quotes.store import QUOTES
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.record_panels import RelatedList
 from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.billable_choice import BillableChoice
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
@@ -99,25 +102,17 @@ INVOICES_LAYOUT = RecordLayout(
         draft_invoice.name: FormPart("picked_lines.html"),
         credit_invoice.name: FormPart("credited_lines.html", _read_credited_lines),
     },
-    related_lists=(
-        RelatedList(
-            "Payments",
-            list_payments,
-            "invoiceId",
-            "/payments",
-            ("on", "amount", "method", "status"),
-            record_payment,
-            "/payments/new",
-            lambda invoice: _payment_fields(invoice) if is_payable(invoice["status"]) else None,
-        ),
-        RelatedList("Credit notes", list_credit_notes, "invoiceId", "/credit-notes", ("issuedOn", "total", "reason")),
-    ),
     form_headers={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
     form_leads={
         draft_invoice.name: "What would you like to bill? Choose a quote, a job, or only a customer.",
         send_reminder.name: "The customer gets the PDF and the link by email again.",
     },
     empty_text="No invoices yet. Create the first one for a customer, a job or an accepted quote.",
+    shown_on=(
+        RelatedList(CUSTOMERS, "customerId", ("status", "total", "due", "dueOn"), can_add=True),
+        RelatedList(JOBS, "jobId", ("status", "total", "due", "dueOn")),
+        RelatedList(QUOTES, "quoteId", ("status", "total", "due")),
+    ),
 )
 PAYMENTS_LAYOUT = RecordLayout(
     kind=PAYMENTS,
@@ -146,6 +141,16 @@ PAYMENTS_LAYOUT = RecordLayout(
     page_body="payment.html",
     form_leads={record_payment.name: "Overpayment is kept as credit."},
     empty_text="No payments yet. Record one here or on its invoice.",
+    shown_on=(
+        RelatedList(CUSTOMERS, "customerId", ("on", "amount", "unallocated"), can_add=True),
+        RelatedList(
+            INVOICES,
+            "invoiceId",
+            ("on", "amount", "method", "status"),
+            can_add=True,
+            prefill=lambda invoice: _payment_fields(invoice) if is_payable(invoice["status"]) else None,
+        ),
+    ),
 )
 
 CREDIT_NOTES_LAYOUT = RecordLayout(
@@ -158,6 +163,7 @@ CREDIT_NOTES_LAYOUT = RecordLayout(
     list_header="invoices_above.html",
     page_body="credit_note.html",
     empty_text="No credit notes yet. Create one from an invoice.",
+    shown_on=(RelatedList(INVOICES, "invoiceId", ("issuedOn", "total", "reason")),),
 )
 
 
@@ -182,7 +188,6 @@ class InvoicePages:
             *billable_choice.routes(),
             *DraftPreviewPages(self.office, INVOICES_LAYOUT, get_invoice_proof).routes(),
             *LinePages(self.office, INVOICES_LAYOUT, update_invoice, is_sales=True).routes(),
-            *RecordPages(self.office, PAYMENTS_LAYOUT).routes(),
             *RecordPages(self.office, CREDIT_NOTES_LAYOUT, add_variables=self._credit_note_variables).routes(),
         ]
 
@@ -193,7 +198,8 @@ class InvoicePages:
         can_pay = is_payable(invoice["status"]) and request.can_perform(record_payment)
         actions = INVOICES_LAYOUT.actions_of(self.office, invoice)
         pay_action = Action(
-            "Record payment", f"/payments/new?{urlencode({'invoiceId': invoice['id'], **_payment_fields(invoice)})}"
+            "Record payment",
+            f"{PAYMENTS.new_path}?{urlencode({'invoiceId': invoice['id'], **_payment_fields(invoice)})}",
         )
         return {
             "public": self.link_maker.build_url(LinkKind.INVOICE, invoice["id"]) if is_issued(invoice) else None,

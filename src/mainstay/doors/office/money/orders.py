@@ -7,22 +7,24 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.issuing.document_files import is_issued
-from mainstay.business.purchasing.bills import list_bills, record_bill
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.pricelist.store import SUPPLIERS
+from mainstay.business.purchasing.bills import record_bill
 from mainstay.business.purchasing.operations import (
     draft_purchase_order,
     update_purchase_order,
 )
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import get_purchase_order_pdf, get_purchase_order_proof, send_purchase_order
-from mainstay.business.purchasing.store import ORDERS
+from mainstay.business.purchasing.store import BILLS, ORDERS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.record_panels import RelatedList
 from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
@@ -78,7 +80,10 @@ ORDERS_LAYOUT = RecordLayout(
     form_headers={send_purchase_order.name: "document_way.html"},
     form_parts={receive_goods.name: FormPart("goods.html", _read_received_lines, _fill_open_quantities)},
     empty_text="No orders yet. Create the first one for a supplier.",
-    related_lists=(RelatedList("Bills", list_bills, "purchaseOrderId", "/purchasing/bills", _BILL_COLUMNS),),
+    shown_on=(
+        RelatedList(JOBS, "jobId", ("status", "total", "neededOn"), can_add=True),
+        RelatedList(SUPPLIERS, "supplierId", ("status", "total", "neededOn"), can_add=True),
+    ),
 )
 
 
@@ -130,4 +135,4 @@ def _is_billed(line: Mapping[str, Any]) -> bool:
 
 
 def _bill_path(query: Mapping[str, str]) -> str:
-    return f"/purchasing/bills/new?{urlencode(query)}"
+    return f"{BILLS.new_path}?{urlencode(query)}"

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from mainstay.business.organisation.settings import get_settings, update_settings
-from mainstay.business.pricelist.operations import list_price_items, save_price_item
+from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.store import ITEMS, SUPPLIERS, TAX_RATES
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.pricelist.taxes import save_tax_rate
-from mainstay.business.purchasing.bills import list_bills, record_bill
-from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES, RelatedList
+from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
+from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address
 from mainstay.doors.pages.page_language import translate_label, translate_text
@@ -43,6 +42,7 @@ ITEMS_LAYOUT = RecordLayout(
     prefill=lambda item: item | dict.fromkeys(item["fromParts"]),
     empty_text="No items yet. Add the first one, or import your price list in Settings → Import.",
     page_body="price_item.html",
+    shown_on=(RelatedList(SUPPLIERS, "supplierId", ("unit", "costPrice"), can_add=True),),
 )
 
 SUPPLIERS_LAYOUT = RecordLayout(
@@ -67,35 +67,6 @@ SUPPLIERS_LAYOUT = RecordLayout(
     tabs={"": "In use", "archived": "Archived"},
     order="name",
     empty_text="No suppliers yet. Add the first one, or import them in Settings → Import.",
-    related_lists=(
-        RelatedList(
-            "Orders",
-            list_purchase_orders,
-            "supplierId",
-            "/purchasing/orders",
-            ("status", "total", "neededOn"),
-            draft_purchase_order,
-            "/purchasing/orders/new",
-        ),
-        RelatedList(
-            "Bills",
-            list_bills,
-            "supplierId",
-            "/purchasing/bills",
-            ("status", "total", "dueOn"),
-            record_bill,
-            "/purchasing/bills/new",
-        ),
-        RelatedList(
-            "Price list",
-            list_price_items,
-            "supplierId",
-            "/price-list",
-            ("unit", "costPrice"),
-            save_price_item,
-            "/price-list/new",
-        ),
-    ),
 )
 
 TAXES_LAYOUT = RecordLayout(
@@ -124,8 +95,6 @@ class PricePages:
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         return [
-            *RecordPages(self.office, ITEMS_LAYOUT).routes(),
-            *RecordPages(self.office, SUPPLIERS_LAYOUT).routes(),
             *RecordPages(self.office, TAXES_LAYOUT, add_variables=self._tax_list_variables).routes(),
         ]
 

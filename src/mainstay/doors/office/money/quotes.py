@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from mainstay.business.invoices.drafting.operations import draft_invoice, list_invoices
+from mainstay.business.customers.store import CUSTOMERS
+from mainstay.business.invoices.drafting.operations import draft_invoice
+from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_files import is_issued
+from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.decisions import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, update_quote
 from mainstay.business.quotes.sending import get_quote_proof, send_quote
@@ -16,8 +19,8 @@ from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.record_panels import RelatedList
 from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
@@ -68,8 +71,11 @@ QUOTES_LAYOUT = RecordLayout(
     page_body="quote.html",
     form_headers={send_quote.name: "document_way.html"},
     form_parts={record_quote_decision.name: FormPart("chosen_options.html", _read_chosen_options)},
-    related_lists=(RelatedList("Invoices", list_invoices, "quoteId", "/invoices", ("status", "total", "due")),),
     empty_text="No quotes yet. Create the first one for a customer.",
+    shown_on=(
+        RelatedList(CUSTOMERS, "customerId", ("status", "total", "validUntil"), can_add=True),
+        RelatedList(JOBS, "jobId", ("status", "total", "validUntil"), can_add=True),
+    ),
 )
 
 
@@ -99,5 +105,5 @@ class QuotePages:
                 QUOTES_LAYOUT, quote, QUOTES_LAYOUT.actions_of(self.office, quote), send_quote
             ),
             "editable": update_quote.name in quote["availableActions"],
-            "bills": f"/invoices/new?{urlencode({'quoteId': quote['id']})}" if can_bill else None,
+            "bills": f"{INVOICES.new_path}?{urlencode({'quoteId': quote['id']})}" if can_bill else None,
         }

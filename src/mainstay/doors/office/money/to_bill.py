@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.costing.unbilled import list_unbilled
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.business.jobs.model import TO_BILL
 from mainstay.business.jobs.operations import list_jobs
@@ -86,7 +87,7 @@ class ToBillPages:
 
 
 def _approved_hours_path(job_id: str) -> str:
-    return f"/hours?{urlencode({'jobId': job_id, 'status': 'approved'})}"
+    return f"{TIME_ENTRIES.path}?{urlencode({'jobId': job_id, 'status': 'approved'})}"
 
 
 def _page_path(filters: Mapping[str, str]) -> str:

@@ -13,7 +13,6 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
-from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
 from mainstay.doors.office.settings.document_settings import EMAIL_FIELDS, MONEY_FIELDS, NUMBER_FORMATS, SETTINGS_FIELDS
 from mainstay.doors.office.sign_in.public_pages import PublicPages
@@ -106,9 +105,6 @@ class SettingsPages:
         """Return the routes of these pages."""
         signed_in = self.office.require_sign_in
         return [
-            *RecordPages(self.office, ORGANISATION_LAYOUT).routes(),
-            *RecordPages(self.office, WORK_RULES_LAYOUT).routes(),
-            *RecordPages(self.office, FAILED_WORK_LAYOUT).routes(),
             Route("GET", "/logo/{name}", signed_in(self.show_logo)),
             Route("GET", _ACCOUNT_PATH, signed_in(self.show_account)),
             *Form(self.office, find_by_path, self._change_password, self._show_refused_password).routes(

@@ -8,33 +8,22 @@ from urllib.parse import urlencode
 from mainstay.business.customers.duplicates import list_duplicate_customers
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.customers.sites_and_contacts import (
-    list_contacts,
-    list_sites,
     save_contact,
     save_site,
 )
 from mainstay.business.customers.store import CONTACTS, CUSTOMERS, SITES
-from mainstay.business.invoices.drafting.operations import draft_invoice, list_invoices
-from mainstay.business.invoices.payments.recording import list_payments, record_payment
-from mainstay.business.jobs.operations import create_job, list_jobs
-from mainstay.business.quotes.operations import draft_quote, list_quotes
+from mainstay.business.invoices.store import INVOICES
 from mainstay.business.reporting.balance import get_customer_balance
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.reporting.sent_statement import STATEMENTS
-from mainstay.business.reporting.statement_sending import list_statements
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.record_panels import RelatedList
 from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, format_date
 from mainstay.doors.pages.page_language import translate_text
-
-_JOBS_OF_CUSTOMER = RelatedList(
-    "Jobs", list_jobs, "customerId", "/jobs", ("status", "stage", "dueOn"), create_job, "/jobs/new"
-)
-_JOBS_AT_SITE = RelatedList("Jobs", list_jobs, "siteId", "/jobs", ("status", "stage", "dueOn"))
 
 CUSTOMERS_LAYOUT = RecordLayout(
     kind=CUSTOMERS,
@@ -63,43 +52,6 @@ CUSTOMERS_LAYOUT = RecordLayout(
     order="name",
     empty_text="No customers yet. Create one, or import your customers in Settings, Import.",
     page_header="customer_ways.html",
-    related_lists=(
-        _JOBS_OF_CUSTOMER,
-        RelatedList(
-            "Quotes",
-            list_quotes,
-            "customerId",
-            "/quotes",
-            ("status", "total", "validUntil"),
-            draft_quote,
-            "/quotes/new",
-        ),
-        RelatedList(
-            "Invoices",
-            list_invoices,
-            "customerId",
-            "/invoices",
-            ("status", "total", "due", "dueOn"),
-            draft_invoice,
-            "/invoices/new",
-        ),
-        RelatedList(
-            "Payments",
-            list_payments,
-            "customerId",
-            "/payments",
-            ("on", "amount", "unallocated"),
-            record_payment,
-            "/payments/new",
-        ),
-        RelatedList("Statements", list_statements, "customerId", "/statements", ("issuedOn", "balance")),
-        RelatedList(
-            "Sites", list_sites, "customerId", "/sites", ("contactName", "contactPhone"), save_site, "/sites/new"
-        ),
-        RelatedList(
-            "Contacts", list_contacts, "customerId", "/contacts", ("role", "phone"), save_contact, "/contacts/new"
-        ),
-    ),
     accepts_additions=lambda customer: not customer["mergedIntoId"],
     choices={"deliver": DELIVERY_CHOICES},
 )
@@ -115,6 +67,7 @@ STATEMENTS_LAYOUT = RecordLayout(
     facts=("customerName", "issuedOn", "broughtForward", "charged", "paid", "balance", "overdue"),
     page_body="account_statement.html",
     empty_text="No statements yet. Send one from a customer's page.",
+    shown_on=(RelatedList(CUSTOMERS, "customerId", ("issuedOn", "balance")),),
 )
 
 SITES_LAYOUT = RecordLayout(
@@ -128,7 +81,7 @@ SITES_LAYOUT = RecordLayout(
     tabs={"": "Active", "archived": "Archived"},
     empty_text="No sites yet. Add one on a customer's page.",
     page_body="site.html",
-    related_lists=(_JOBS_AT_SITE,),
+    shown_on=(RelatedList(CUSTOMERS, "customerId", ("contactName", "contactPhone"), can_add=True),),
 )
 
 CONTACTS_LAYOUT = RecordLayout(
@@ -141,6 +94,7 @@ CONTACTS_LAYOUT = RecordLayout(
     facts=("customerName", "role", "phone", "email", "externalRef"),
     tabs={"": "Active", "archived": "Archived"},
     empty_text="No contacts yet. Add one on a customer's page.",
+    shown_on=(RelatedList(CUSTOMERS, "customerId", ("role", "phone"), can_add=True),),
 )
 
 
@@ -154,9 +108,6 @@ class CustomerPages:
         """Return the routes of these pages."""
         return [
             *RecordPages(self.office, CUSTOMERS_LAYOUT, add_variables=self._page_variables).routes(),
-            *RecordPages(self.office, STATEMENTS_LAYOUT).routes(),
-            *RecordPages(self.office, SITES_LAYOUT).routes(),
-            *RecordPages(self.office, CONTACTS_LAYOUT).routes(),
         ]
 
     async def _page_variables(self, request: OfficeRequest, customer: RecordJson | None) -> dict[str, Any]:
@@ -171,9 +122,9 @@ class CustomerPages:
         query = {"customerId": customer["id"]}
         return {
             "owed": balance,
-            "late": f"/invoices?{urlencode({**query, 'status': 'overdue'})}"
+            "late": f"{INVOICES.path}?{urlencode({**query, 'status': 'overdue'})}"
             if Decimal(balance["overdue"]) > 0
             else None,
-            "open": f"/invoices?{urlencode({**query, 'status': 'unpaid'})}",
+            "open": f"{INVOICES.path}?{urlencode({**query, 'status': 'unpaid'})}",
             "statement": f"/reports/statement?{urlencode(query)}" if request.can_perform(get_report) else None,
         }

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from mainstay.business.hours.operations import delete_hours, log_hours, update_hours
+from mainstay.business.jobs.store import JOBS
 from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.message_format import problem_sentence
@@ -134,7 +135,7 @@ def build_week(
         HoursRow(
             key,
             titles[key],
-            f"/jobs/{key}" if key != NO_JOB else None,
+            JOBS.path_of(key) if key != NO_JOB else None,
             _build_cells(key, days, job_entries, typed_values),
         )
         for key, job_entries in sorted(rows.items(), key=lambda row: (row[0] == NO_JOB, titles[row[0]]))

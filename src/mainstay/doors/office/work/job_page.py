@@ -12,8 +12,10 @@ from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import get_customer
 from mainstay.business.customers.sites_and_contacts import get_site
 from mainstay.business.hours.operations import list_hours, log_hours
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.hours.timers import start_timer
 from mainstay.business.invoices.drafting.operations import draft_invoice
+from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs.model import (
     has_planned_visit,
     has_to_be_billed,
@@ -27,6 +29,7 @@ from mainstay.business.people.model import has_not_left
 from mainstay.business.people.operations import get_person, list_people
 from mainstay.business.schedule.model import is_visit_done
 from mainstay.business.schedule.operations import list_visits, plan_visit
+from mainstay.business.schedule.store import VISITS
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.reference_fields import RecordJson
@@ -104,7 +107,7 @@ class JobPageVariables:
         """Return the buttons to plan, log and bill work on a job."""
         choices = (
             (plan_visit, Action("Plan visit", _plan_visit_path(job))),
-            (log_hours, Action("Log hours", f"/hours/new?{urlencode({'jobId': job['id']})}")),
+            (log_hours, Action("Log hours", f"{TIME_ENTRIES.new_path}?{urlencode({'jobId': job['id']})}")),
             (draft_invoice, Action("Create invoice", _draft_invoice_path(job, costing))),
             (start_timer, Action("Start timer", "/hours/timer/start", is_direct=True, answers={"job": job["id"]})),
         )
@@ -125,7 +128,7 @@ class JobPageVariables:
             "coming": sorted(map(_visit_row, coming["data"]), key=lambda one: is_visit_done(one["status"])),
             "past": [_visit_row(one) for one in past["data"]],
             "own": Permission.ALL_SCHEDULE_READ not in request.actor.permissions,
-            "all": f"/schedule/visits?{list_query}" if coming["hasMore"] or past["hasMore"] else None,
+            "all": f"{VISITS.path}?{list_query}" if coming["hasMore"] or past["hasMore"] else None,
         }
 
     async def _hours_variables(self, request: OfficeRequest, job: RecordJson) -> dict[str, Any] | None:
@@ -142,7 +145,9 @@ class JobPageVariables:
             "sums": []
             if page["hasMore"]
             else [(state_of(model, name), sum_) for name, sum_ in minutes.items() if sum_],
-            "all": f"/hours?{urlencode({'jobId': job['id']})}" if len(page["data"]) > _SHORT_LIST else None,
+            "all": f"{TIME_ENTRIES.path}?{urlencode({'jobId': job['id']})}"
+            if len(page["data"]) > _SHORT_LIST
+            else None,
         }
 
     async def _phone_contacts(self, request: OfficeRequest, job: RecordJson) -> list[dict[str, str]]:
@@ -198,7 +203,7 @@ def _minutes_by_state(costing: RecordJson) -> list[tuple[int, str]]:
 
 
 def _plan_visit_path(job: Mapping[str, Any]) -> str:
-    return f"/schedule/visits/plan?{urlencode({'jobId': job['id']})}"
+    return f"{VISITS.new_path}?{urlencode({'jobId': job['id']})}"
 
 
 def _draft_invoice_path(job: Mapping[str, Any], costing: RecordJson | None) -> str:
@@ -208,12 +213,12 @@ def _draft_invoice_path(job: Mapping[str, Any], costing: RecordJson | None) -> s
         query["quoteId"] = job["quoteId"]
     if costing and Decimal(costing["unbilled"]) and job["billing"] == "timeAndMaterials":
         query["unbilled"] = "on"
-    return f"/invoices/new?{urlencode(query)}"
+    return f"{INVOICES.new_path}?{urlencode(query)}"
 
 
 def _visit_row(visit: RecordJson) -> RecordJson:
     return {
         **visit,
-        "path": f"/schedule/visits/{visit['id']}",
+        "path": VISITS.path_of(visit["id"]),
         "state": state_of(list_visits.output, visit["status"]),
     }

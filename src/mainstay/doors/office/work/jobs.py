@@ -5,18 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from mainstay.business.invoices.drafting.operations import list_invoices
+from mainstay.business.customers.store import CUSTOMERS, SITES
 from mainstay.business.jobs.model import BOARD_STAGES, DONE, OFFICE_STAGES, settable_statuses
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.jobs.store import JOBS
-from mainstay.business.purchasing.bills import list_bills, record_bill
-from mainstay.business.purchasing.operations import draft_purchase_order, list_purchase_orders
-from mainstay.business.quotes.operations import draft_quote, list_quotes
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.record_panels import RelatedList
+from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.work.job_page import JobPageVariables
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, join_isolated
@@ -57,29 +54,9 @@ JOBS_LAYOUT = RecordLayout(
     form_leads={create_job.name: "Use Enquiry until the customer agrees; you can open it later."},
     possible_choices={"status": lambda job, by: settable_statuses(job["status"], by)},
     empty_text="No jobs yet. Create your first job.",
-    related_lists=(
-        RelatedList(
-            "Quotes", list_quotes, "jobId", "/quotes", ("status", "total", "validUntil"), draft_quote, "/quotes/new"
-        ),
-        RelatedList("Invoices", list_invoices, "jobId", "/invoices", ("status", "total", "due", "dueOn")),
-        RelatedList(
-            "Orders",
-            list_purchase_orders,
-            "jobId",
-            "/purchasing/orders",
-            ("status", "total", "neededOn"),
-            draft_purchase_order,
-            "/purchasing/orders/new",
-        ),
-        RelatedList(
-            "Suppliers' bills",
-            list_bills,
-            "jobId",
-            "/purchasing/bills",
-            ("status", "total", "dueOn"),
-            record_bill,
-            "/purchasing/bills/new",
-        ),
+    shown_on=(
+        RelatedList(CUSTOMERS, "customerId", ("status", "stage", "dueOn"), can_add=True),
+        RelatedList(SITES, "siteId", ("status", "stage", "dueOn")),
     ),
 )
 
@@ -122,7 +99,7 @@ class JobPages:
         page = await self.office.list_records(request, list_jobs, {field: value, "limit": _MAX_CARDS})
         return {
             "name": value,
-            "list": "/jobs?" + urlencode({"status": "all", field: value}),
+            "list": f"{JOBS.path}?" + urlencode({"status": "all", field: value}),
             "words": to_label(value),
             "count": format_count(page["count"]),
             "jobs": page["data"],

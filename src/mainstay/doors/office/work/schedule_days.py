@@ -9,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.business.schedule.model import is_undecided, is_usual_status
+from mainstay.business.schedule.store import VISITS
 from mainstay.doors.pages.formatting import format_long_date, format_short_date, format_visit_hours, join_isolated
 from mainstay.doors.pages.page_language import translate_label, translate_text
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment, start_of_day
@@ -218,7 +219,7 @@ def _visit_item(visit: Mapping[str, Any], organisation_zone: str) -> DrawnPart:
     day = wall_time_text(visit["startsAt"], visit["timeZone"])[:10] if visit["startsAt"] else visit["on"]
     return {
         "id": visit["id"],
-        "path": f"/schedule/visits/{visit['id']}",
+        "path": VISITS.path_of(visit["id"]),
         "hours": format_visit_hours(visit, organisation_zone),
         "title": visit_title(visit),
         "subtitle": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),

@@ -10,6 +10,7 @@ from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.leave import get_time_off
 from mainstay.business.schedule.operations import list_visits, move_visit
 from mainstay.business.schedule.planning import plan_schedule
+from mainstay.business.schedule.store import TIME_OFF
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -87,7 +88,7 @@ class _Sheet:
         """The page to return to after the change: the time off, or the week of the first changed visit."""
         done = {"done": plan_schedule.name}
         if self.leave:
-            return f"/time-off/{self.leave['id']}?{urlencode(done)}"
+            return f"{TIME_OFF.path_of(self.leave['id'])}?{urlencode(done)}"
         # A visit that is called off stays on its day, whatever else was typed.
         days = (row.current.day if row.typed.off else row.typed.day for row in self.rows if row.changed)
         return f"/schedule?{urlencode({'view': 'week', 'on': min(days), **done})}"
