@@ -27,9 +27,10 @@ from mainstay.business.customers.operations import create_customer, update_custo
 from mainstay.business.importing import store
 from mainstay.business.importing.import_model import CHECKING, IMPORTING, ImportRun, RunStatus
 from mainstay.business.importing.import_run import ImportWork
-from mainstay.business.importing.record_kinds import IMPORT_KINDS
+from mainstay.business.importing.record_kinds import find_import_kinds
 from mainstay.business.importing.steps import pace_for
 from mainstay.business.people.invitations import create_organisation
+from mainstay.catalogue import CATALOGUE
 from mainstay.composition import open_performer
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.kernel.perform import Performer
@@ -37,6 +38,8 @@ from mainstay.settings import Settings, read_settings
 from mainstay.values.ids import new_id
 from mainstay.vocabulary.actor import Actor, Door, operator_actor
 from support.engines import start_postgresql
+
+IMPORT_KINDS = find_import_kinds(CATALOGUE)
 
 ROWS = 2_000
 _BASELINE_SECONDS = 4.0
@@ -122,7 +125,7 @@ def _begin_step(performer: Performer, actor: Actor, record_id: str, status: RunS
 def _fetch_run(performer: Performer, actor: Actor, record_id: str) -> ImportRun:
     with performer.database.read_transaction(actor.organisation) as rows:
         rows.me = actor.id
-        return store.fetch(rows, record_id)
+        return store.fetch(rows, IMPORT_KINDS, record_id)
 
 
 def _make_owner(performer: Performer) -> Actor:

@@ -13,7 +13,7 @@ from babel.messages.pofile import write_po
 from jinja2 import nodes
 
 import mainstay.doors.office
-from mainstay.business.importing.record_kinds import IMPORT_KINDS
+from mainstay.business.importing.record_kinds import find_import_kinds
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office.kit.navigation import Area
 from mainstay.doors.office.kit.office_pages import NOTICES
@@ -142,8 +142,13 @@ def _find_declared_texts() -> Iterator[str]:
         yield to_label(operation.name.removeprefix("list_") if operation.returns_page else "")
         yield to_label(operation.name.replace("list_", "see_", 1))
         yield drop_technical_text(operation.description)
-    for kind in IMPORT_KINDS.values():
-        yield from (kind.what, to_label(kind.what), to_label(kind.name), *(column.label for column in kind.columns))
+    for kind in find_import_kinds(CATALOGUE).values():
+        yield from (
+            kind.kind.label,
+            to_label(kind.kind.label),
+            to_label(kind.name),
+            *(column.label for column in kind.columns),
+        )
     yield from ACTOR_NAMES.values()
     yield from NOTICES.values()
     yield from (one.past_text for one in CATALOGUE.reactions)

@@ -14,12 +14,15 @@ from mainstay.business.importing.import_model import (
     RunStatus,
 )
 from mainstay.business.importing.import_run import ImportWork
-from mainstay.business.importing.record_kinds import IMPORT_KINDS
+from mainstay.business.importing.record_kinds import find_import_kinds
 from mainstay.business.importing.steps import Pace
 from mainstay.business.importing.store import ColumnChoice
+from mainstay.catalogue import CATALOGUE
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
+
+IMPORT_KINDS = find_import_kinds(CATALOGUE)
 
 WITHOUT_PAUSE = Pace(600.0, lambda: None)
 ROW_BY_ROW = Pace(0.0, lambda: None)
@@ -40,7 +43,7 @@ class FileImport:
         """The run as it is stored now."""
         with self.cast.performer.database.read_transaction(self.cast.organisation) as rows:
             rows.me = self.actor.id
-            return store.fetch(rows, self.id)
+            return store.fetch(rows, IMPORT_KINDS, self.id)
 
     def check(self, pace: Pace = WITHOUT_PAUSE) -> ImportOutcome:
         """Check the rows, and return the outcome."""

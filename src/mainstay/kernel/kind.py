@@ -38,6 +38,11 @@ class Kind(RecordStore[K]):
         """The address of the form for a new one."""
         return f"{self.path}/{self.new}"
 
+    def has_column(self, name: str) -> bool:
+        """Return whether a field of the model is a column of the table, and not read from elsewhere."""
+        column = f"{self.table}.{name}"
+        return self.columns.get(name, column) == column
+
     def path_of(self, record_id: str) -> str:
         """Return the address of one of them."""
         return f"{self.path}/{quote(record_id, safe='{}')}" if self.id_field else self.path

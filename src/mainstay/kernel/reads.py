@@ -15,7 +15,7 @@ from mainstay.values.choices import to_label
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
-from mainstay.vocabulary.roles import find_reference
+from mainstay.vocabulary.roles import RefersTo, find_marks
 from mainstay.vocabulary.schemas import Input, ListInput, PageResult, StoredRecord
 
 
@@ -127,7 +127,7 @@ def _build_filter(kind: Kind[Any], name: str, description: str) -> tuple[Any, An
         orders = tuple(kind.orders)
         return Literal[orders], Field(orders[0], description=description)
     field = kind.output.model_fields[name]
-    if reference := find_reference(kind.output, name):
+    if reference := find_marks(kind.output, RefersTo).get(name):
         title = to_label(name.removesuffix("_id"))
         marks = [mark for mark in field.metadata if isinstance(mark, RequiresPermission)]
         filter_type = Annotated[(str | None, make_id_validator(reference.prefix), *marks)]

@@ -1,6 +1,9 @@
 """Column headings of other systems, and which fields they are recognised as."""
 
-from mainstay.business.importing.record_kinds import IMPORT_KINDS
+from mainstay.business.importing.record_kinds import find_import_kinds
+from mainstay.catalogue import CATALOGUE
+
+IMPORT_KINDS = find_import_kinds(CATALOGUE)
 
 
 def test_what_others_call_a_customer_and_its_address_is_recognised() -> None:

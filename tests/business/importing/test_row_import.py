@@ -13,16 +13,19 @@ from mainstay.business.customers.operations import (
 )
 from mainstay.business.customers.sites_and_contacts import list_contacts, list_sites
 from mainstay.business.importing.import_model import ImportOutcome, RowFault
-from mainstay.business.importing.record_kinds import IMPORT_KINDS
+from mainstay.business.importing.record_kinds import find_import_kinds
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.pricelist.suppliers import list_suppliers
 from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.records.history import get_history
+from mainstay.catalogue import CATALOGUE
 from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
 from support.imports import upload_import
 from support.prices import make_kit_item, make_price_item, make_supplier, make_tax_rate
+
+IMPORT_KINDS = find_import_kinds(CATALOGUE)
 
 
 def check_headings(kind: str, headings: list[str]) -> list[str]:

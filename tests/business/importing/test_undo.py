@@ -10,11 +10,13 @@ from mainstay.business.customers.duplicates import list_duplicate_customers
 from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
 from mainstay.business.customers.sites_and_contacts import list_sites
 from mainstay.business.importing.import_model import CHECKED, UNDOING, UNDONE
-from mainstay.business.importing.references import REFERENCES
+from mainstay.business.importing.record_kinds import find_import_kinds
+from mainstay.business.importing.references import find_references
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.people.roles import change_role
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.records.notes import add_note
+from mainstay.catalogue import CATALOGUE
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, Row
 from mainstay.infrastructure.schema import read_tables
 from mainstay.settings import Settings
@@ -378,13 +380,18 @@ def test_an_undone_file_can_be_imported_again(firm: Cast) -> None:
 def test_whatever_can_refer_to_an_imported_record_is_looked_at(cast: Cast) -> None:
     with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
         tables = read_tables(db, cast.performer.database.engine)
+    imported = {one.table: one.kind.prefix for one in find_import_kinds(CATALOGUE).values()}
     found = {
         (key.table, table.name, key.columns[-1])
         for table in tables
         for key in table.foreign_keys
-        if key.table in REFERENCES
+        if key.table in imported
     }
-    known = {(table, one.table, one.column) for table, some in REFERENCES.items() for one in some}
+    known = {
+        (table, one.table, one.column)
+        for table, prefix in imported.items()
+        for one in find_references(CATALOGUE.kinds.values(), prefix)
+    }
     # Those who see a job or a customer see it because of the job's people, who make it another version.
     follows = {("job", "own_job", "id"), ("customer", "own_customer", "id")}
     # What goes with its record: a customer with the keys by which duplicates of it are found, a kit with its parts.

@@ -15,7 +15,14 @@ from mainstay.values.part_changes import RecordPart
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Reason
-from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.roles import (
+    IMPORTED_CUSTOMER,
+    IMPORTED_EMAIL,
+    IMPORTED_PHONE,
+    Imported,
+    RefersTo,
+    imported_reference,
+)
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 CustomerKind = Literal["company", "individual"]
@@ -73,15 +80,21 @@ class ContactOut(Record):
     office_path = "/contacts/{id}"
     states = make_states(active="good", archived="over")
 
-    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=[_EXAMPLE_CUSTOMER])
+    customer_id: Annotated[str, RefersTo("customer"), IMPORTED_CUSTOMER] = Field(examples=[_EXAMPLE_CUSTOMER])
     customer_name: str = Field(title="Customer")
-    name: str = Field(examples=["Ann Boyle"])
-    role: str | None = Field(description="Their role, e.g. caretaker.")
-    email: str | None
-    phone: str | None
+    name: Annotated[str, Imported(("contact", "contact name", "full name"), required=True, identifies=True)] = Field(
+        examples=["Ann Boyle"]
+    )
+    role: Annotated[str | None, Imported(("position", "job title", "title", "function"))] = Field(
+        description="Their role, e.g. caretaker."
+    )
+    email: Annotated[str | None, IMPORTED_EMAIL]
+    phone: Annotated[str | None, IMPORTED_PHONE]
     receives: Receives = Field(description="Which documents are emailed to them.")
     status: ArchivableStatus
-    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID")
+    external_ref: Annotated[str | None, _OFFICE_ONLY, imported_reference("contact id", "contact reference")] = Field(
+        title="External ID"
+    )
 
 
 class SiteOut(Record):
@@ -91,17 +104,21 @@ class SiteOut(Record):
     office_path = "/sites/{id}"
     states = make_states(active="good", archived="over")
 
-    customer_id: Annotated[str, RefersTo("customer")] = Field(examples=[_EXAMPLE_CUSTOMER])
+    customer_id: Annotated[str, RefersTo("customer"), IMPORTED_CUSTOMER] = Field(examples=[_EXAMPLE_CUSTOMER])
     customer_name: str = Field(title="Customer")
-    name: str
-    address: Address = Field(examples=[_EXAMPLE_ADDRESS])
+    name: Annotated[str, Imported(("site", "site name", "property"), identifies=True)]
+    address: Annotated[Address, Imported(identifies=True)] = Field(examples=[_EXAMPLE_ADDRESS])
     time_zone: str | None = Field(description="IANA name; null for the organisation's.")
-    access_notes: str | None = Field(title="Access", description="How to get in.")
+    access_notes: Annotated[str | None, Imported(("access notes", "access information", "notes"))] = Field(
+        title="Access", description="How to get in."
+    )
     contact_id: Annotated[str | None, RefersTo("contact")]
     contact_name: str | None = Field(title="Contact")
     contact_phone: str | None = Field(title="Contact phone")
     status: ArchivableStatus
-    external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID")
+    external_ref: Annotated[str | None, _OFFICE_ONLY, imported_reference("site id", "site no", "site reference")] = (
+        Field(title="External ID")
+    )
 
 
 @dataclass(frozen=True, slots=True)

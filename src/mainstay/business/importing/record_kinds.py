@@ -3,20 +3,36 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple, get_args
+
+from pydantic.alias_generators import to_camel
 
 from mainstay.business.customers.operations import create_customer, get_customer, update_customer
-from mainstay.business.customers.sites_and_contacts import get_contact, get_site, save_contact, save_site
+from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.jobs.operations import create_job, get_job, remove_job, update_job
+from mainstay.business.jobs.store import JOBS
 from mainstay.business.pricelist.operations import get_price_item, save_price_item
-from mainstay.business.pricelist.suppliers import get_supplier, save_supplier
+from mainstay.business.pricelist.store import ITEMS
+from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.record_store import RecordStore
-from mainstay.values.choices import fold_text
+from mainstay.values.address import Address
+from mainstay.values.choices import fold_text, to_label
+from mainstay.values.message import join_with
+from mainstay.vocabulary.roles import (
+    IMPORTED_CUSTOMER,
+    IMPORTED_EMAIL,
+    IMPORTED_NOTES,
+    IMPORTED_PHONE,
+    IMPORTED_TAX_NUMBER,
+    IMPORTED_TERMS,
+    Imported,
+    find_marks,
+    imported_reference,
+)
 from mainstay.vocabulary.schemas import StoredRecord
 
-KindName = Literal["customers", "sites", "contacts", "jobs", "suppliers", "price items"]
 # The field with the reference of another system, and the fields that name another record.
 REFERENCE_FIELD, CUSTOMER_FIELD, SITE_FIELD, SUPPLIER_FIELD, TAX_RATE_FIELD = (
     "externalRef",
@@ -25,7 +41,13 @@ REFERENCE_FIELD, CUSTOMER_FIELD, SITE_FIELD, SUPPLIER_FIELD, TAX_RATE_FIELD = (
     "supplierId",
     "taxRateId",
 )
-LINK_FIELDS = frozenset({CUSTOMER_FIELD, SITE_FIELD, SUPPLIER_FIELD, TAX_RATE_FIELD})
+_LINKED_PREFIXES = {
+    CUSTOMER_FIELD: "customer",
+    SITE_FIELD: "site",
+    SUPPLIER_FIELD: "supplier",
+    TAX_RATE_FIELD: "tax",
+}
+LINK_FIELDS = _LINKED_PREFIXES.keys()
 # The prefix of references that the import makes itself if a file has none.
 OWN_REFERENCE_PREFIX = "import "
 # The field of a short unique name.
@@ -73,41 +95,23 @@ def _address_aliases(*names: str) -> tuple[str, ...]:
 
 
 def _reference_column(*aliases: str) -> ImportColumn:
-    common_aliases = ("reference", "ref", "id", "external ref", "external reference", "reference elsewhere")
-    return ImportColumn(REFERENCE_FIELD, "External ID", (*common_aliases, *aliases))
+    return ImportColumn(REFERENCE_FIELD, "External ID", imported_reference(*aliases).headings)
 
 
-_EMAIL = ImportColumn(
-    "email", "Email", ("e mail", "mail", "email address", "e mail address", "primary email", "contact email")
-)
-_PHONE = ImportColumn(
-    "phone",
-    "Phone",
-    ("telephone", "phone number", "tel", "mobile", "mobile number", "mobile phone", "cell phone", "contact number"),
-)
-_PAYMENT_TERMS = ImportColumn(
-    "paymentTermsDays", "Payment terms (days)", ("payment terms", "terms", "payment days", "days to pay")
-)
 # Other headings for a customer.
 _CUSTOMER_ALIASES = ("customer name", "client", "client name", "account name")
-_CUSTOMER = ImportColumn(
-    CUSTOMER_FIELD, "Customer", (*_CUSTOMER_ALIASES, "customer reference", "customer id"), required=True
-)
+_CUSTOMER = ImportColumn(CUSTOMER_FIELD, "Customer", IMPORTED_CUSTOMER.headings, required=True)
 
 
 @dataclass(frozen=True)
 class ImportKind:
     """One kind of record that can be imported."""
 
-    name: KindName
-    # The noun for one record, and the table.
-    what: str
-    table: str
+    kind: Kind[Any]
     columns: tuple[ImportColumn, ...]
     get_operation: Operation
     create_operation: Operation
     update_operation: Operation
-    id_field: str
     # The fields that identify a record if a file has no references. If there are none, the whole row does. If a row has
     # a code, the code alone does.
     identity_fields: tuple[str, ...]
@@ -137,20 +141,28 @@ class ImportKind:
         return mapping
 
     @property
-    def record_store(self) -> RecordStore[Any]:
-        """The store of these records."""
-        if self.get_operation.on is None:
-            raise TypeError(f"{self.get_operation.name} is done to no record")
-        return self.get_operation.on
+    def named_kinds(self) -> set[str]:
+        """The prefixes of the ids of the records that its rows name."""
+        return {_LINKED_PREFIXES[column.field] for column in self.columns if column.field in _LINKED_PREFIXES}
+
+    @property
+    def name(self) -> str:
+        """What people choose."""
+        return self.kind.plural
+
+    @property
+    def table(self) -> str:
+        """The table of the records."""
+        return self.kind.table
+
+    @property
+    def id_field(self) -> str:
+        """The input field that names one of the records."""
+        return to_camel(self.kind.id_field or "")
 
     def remove(self, ctx: Context, record: StoredRecord) -> None:
         """Remove a record that nothing refers to."""
-        (self.remove_function or self.record_store.remove)(ctx, record)
-
-    @property
-    def path(self) -> str:
-        """The path of their list in the office."""
-        return (self.get_operation.output.office_path or "").removesuffix("/{id}")
+        (self.remove_function or self.kind.remove)(ctx, record)
 
     def missing_columns(self, mapping: Mapping[str, int]) -> list[ImportColumn]:
         """Return the required columns that a file does not have."""
@@ -161,13 +173,52 @@ def _normalise_heading(heading: str) -> str:
     return " ".join(re.split(r"[\s_.:*-]+", fold_text(heading))).strip()
 
 
-IMPORT_KINDS: Mapping[str, ImportKind] = {
+def find_import_kinds(catalogue: Catalogue) -> dict[str, ImportKind]:
+    """Return the kinds that can be imported, by name, each after those that its rows name."""
+    waiting = {
+        kind.prefix: _OWN_RULES.get(kind.plural) or _derive(catalogue, kind)
+        for kind in catalogue.kinds.values()
+        if kind.plural in _OWN_RULES or find_marks(kind.output, Imported)
+    }
+    ordered: dict[str, ImportKind] = {}
+    while waiting:
+        prefix = next(prefix for prefix, kind in waiting.items() if not kind.named_kinds & waiting.keys() - {prefix})
+        kind = waiting.pop(prefix)
+        ordered[kind.name] = kind
+    return ordered
+
+
+def _derive(catalogue: Catalogue, kind: Kind[Any]) -> ImportKind:
+    """Derive how a kind is imported from the roles of its fields."""
+    marks = find_marks(kind.output, Imported)
+    fields = kind.output.model_fields
+    [save] = [one for one in catalogue.operations_on(kind.output) if one.creates_without_id]
+    columns: list[ImportColumn] = []
+    identity_fields: list[str] = []
+    for name, mark in marks.items():
+        alias, label = to_camel(name), mark.label or fields[name].title or to_label(name.removesuffix("_id"))
+        is_address = Address in (fields[name].annotation, *get_args(fields[name].annotation))
+        columns += address_columns(alias) if is_address else [ImportColumn(alias, label, mark.headings, mark.required)]
+        if mark.identifies:
+            identity_fields += [f"{alias}.line1", f"{alias}.postalCode"] if is_address else [alias]
+    identity = [to_label(name.removesuffix("_id")).lower() for name, mark in marks.items() if mark.identifies]
+    return ImportKind(
+        kind,
+        tuple(columns),
+        catalogue.get_operations[kind.prefix],
+        save,
+        save,
+        tuple(identity_fields),
+        f"their {join_with('and', identity)}",
+        is_unique_by_name=identity_fields == ["name"],
+    )
+
+
+_OWN_RULES: Mapping[str, ImportKind] = {
     kind.name: kind
     for kind in (
         ImportKind(
-            "customers",
-            "customer",
-            "customer",
+            CUSTOMERS,
             (
                 ImportColumn(
                     "name",
@@ -176,17 +227,13 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
                     required=True,
                 ),
                 ImportColumn("kind", "Company or individual", ("kind", "type", "customer type", "client type")),
-                _EMAIL,
-                _PHONE,
+                ImportColumn("email", "Email", IMPORTED_EMAIL.headings),
+                ImportColumn("phone", "Phone", IMPORTED_PHONE.headings),
                 *address_columns("billingAddress"),
-                ImportColumn("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
+                ImportColumn("taxNumber", "Tax number", IMPORTED_TAX_NUMBER.headings),
                 ImportColumn("registrationNumber", "Registration number", ("company number", "registration")),
-                ImportColumn(
-                    "paymentTermsDays",
-                    "Payment terms (days)",
-                    ("payment terms", "terms", "payment days", "days to pay"),
-                ),
-                ImportColumn("notes", "Notes", ("note", "comment", "comments", "remarks")),
+                ImportColumn("paymentTermsDays", "Payment terms (days)", IMPORTED_TERMS.headings),
+                ImportColumn("notes", "Notes", IMPORTED_NOTES.headings),
                 _reference_column(
                     *("customer id", "customer no", "customer number", "customer reference", "account number"),
                     *("client id", "client no", "client number", "client reference"),
@@ -197,7 +244,6 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
             get_customer,
             create_customer,
             update_customer,
-            "customerId",
             ("name",),
             "their name",
             is_unique_by_name=True,
@@ -205,46 +251,7 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
             create_values={"makeSite": False},
         ),
         ImportKind(
-            "sites",
-            "site",
-            "site",
-            (
-                _CUSTOMER,
-                ImportColumn("name", "Name", ("site", "site name", "property")),
-                *address_columns("address"),
-                ImportColumn("accessNotes", "Access", ("access notes", "access information", "notes")),
-                _reference_column("site id", "site no", "site reference"),
-            ),
-            get_site,
-            save_site,
-            save_site,
-            "siteId",
-            (CUSTOMER_FIELD, "name", "address.line1", "address.postalCode"),
-            "their customer, name and address",
-        ),
-        ImportKind(
-            "contacts",
-            "contact",
-            "contact",
-            (
-                _CUSTOMER,
-                ImportColumn("name", "Name", ("contact", "contact name", "full name"), required=True),
-                ImportColumn("role", "Role", ("position", "job title", "title", "function")),
-                _EMAIL,
-                _PHONE,
-                _reference_column("contact id", "contact reference"),
-            ),
-            get_contact,
-            save_contact,
-            save_contact,
-            "contactId",
-            (CUSTOMER_FIELD, "name"),
-            "their customer and name",
-        ),
-        ImportKind(
-            "jobs",
-            "job",
-            "job",
+            JOBS,
             (
                 _CUSTOMER,
                 ImportColumn("title", "Title", ("job", "job title", "name", "summary", "subject"), required=True),
@@ -262,49 +269,13 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
             get_job,
             create_job,
             update_job,
-            "jobId",
             (),
             "all their fields",
             create_only_fields=frozenset({"status", CUSTOMER_FIELD}),
             remove_function=remove_job,
         ),
         ImportKind(
-            "suppliers",
-            "supplier",
-            "supplier",
-            (
-                ImportColumn(
-                    "name", "Name", ("supplier", "supplier name", "company", "vendor", "vendor name"), required=True
-                ),
-                _EMAIL,
-                _PHONE,
-                *address_columns("address"),
-                ImportColumn("taxNumber", "Tax number", ("vat number", "vat", "vat no", "tax id", "vat id")),
-                ImportColumn(
-                    "accountNumber",
-                    "Your account number",
-                    ("account number", "account", "our account", "our number there"),
-                ),
-                ImportColumn(
-                    "paymentTermsDays",
-                    "Payment terms (days)",
-                    ("payment terms", "terms", "payment days", "days to pay"),
-                ),
-                ImportColumn("notes", "Notes", ("note", "comment", "comments", "remarks")),
-                _reference_column("supplier id", "supplier no", "supplier number", "supplier reference", "vendor id"),
-            ),
-            get_supplier,
-            save_supplier,
-            save_supplier,
-            "supplierId",
-            ("name",),
-            "their name",
-            is_unique_by_name=True,
-        ),
-        ImportKind(
-            "price items",
-            "price item",
-            "price_item",
+            ITEMS,
             (
                 ImportColumn(
                     CODE_FIELD, "Code", ("item code", "sku", "article", "article number", "part number", "item no")
@@ -324,7 +295,6 @@ IMPORT_KINDS: Mapping[str, ImportKind] = {
             get_price_item,
             save_price_item,
             save_price_item,
-            "itemId",
             ("name",),
             "their code or, without one, their name",
             is_unique_by_name=True,

@@ -1,13 +1,17 @@
 """Finds the records that refer to an imported record. A record in use cannot be removed."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mainstay.business.importing import changes
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.kernel.context import Context
+from mainstay.kernel.kind import Kind
+from mainstay.kernel.record_store import record_stores_of
+from mainstay.vocabulary.roles import RefersTo, find_marks
 
 
 class ReferenceColumn(NamedTuple):
@@ -23,43 +27,24 @@ _ANY_RECORD_REFERENCES = (
     ReferenceColumn("document", "record_id", "files"),
     ReferenceColumn("message", "record_id", "emails"),
 )
-# By the table of the imported records. Documents name price items in their lines, which are not columns.
-REFERENCES: Mapping[str, Sequence[ReferenceColumn]] = {
-    "customer": (
-        ReferenceColumn("job", "customer_id", "jobs"),
-        ReferenceColumn("site", "customer_id", "sites"),
-        ReferenceColumn("contact", "customer_id", "contacts"),
-        ReferenceColumn("quote", "customer_id", "quotes"),
-        ReferenceColumn("invoice", "customer_id", "invoices"),
-        ReferenceColumn("credit_note", "customer_id", "credit notes"),
-        ReferenceColumn("payment", "customer_id", "payments"),
-        ReferenceColumn("account_statement", "customer_id", "statements of account"),
-        ReferenceColumn("customer", "merged_into_id", "other customers"),
-    ),
-    "site": (
-        ReferenceColumn("job", "site_id", "jobs"),
-        ReferenceColumn("quote", "site_id", "quotes"),
-        ReferenceColumn("invoice", "site_id", "invoices"),
-        ReferenceColumn("purchase_order", "site_id", "purchase orders"),
-    ),
-    "contact": (ReferenceColumn("site", "contact_id", "sites"),),
-    "job": (
-        ReferenceColumn("visit", "job_id", "visits"),
-        ReferenceColumn("time_entry", "job_id", "hours"),
-        ReferenceColumn("quote", "job_id", "quotes"),
-        ReferenceColumn("invoice", "job_id", "invoices"),
-        ReferenceColumn("credit_note", "job_id", "credit notes"),
-        ReferenceColumn("purchase_order", "job_id", "purchase orders"),
-        ReferenceColumn("bill", "job_id", "bills"),
-        ReferenceColumn("material", "job_id", "materials"),
-    ),
-    "supplier": (
-        ReferenceColumn("price_item", "supplier_id", "price items"),
-        ReferenceColumn("purchase_order", "supplier_id", "purchase orders"),
-        ReferenceColumn("bill", "supplier_id", "bills"),
-    ),
-    "price_item": (ReferenceColumn("kit_part", "item_id", "kits"),),
+# By the prefix of the ids: references in tables that are not kinds of records. Documents name price items in their
+# lines, which are not columns.
+_OTHER_REFERENCES = {
+    "job": (ReferenceColumn("material", "job_id", "materials"),),
+    "item": (ReferenceColumn("kit_part", "item_id", "kits"),),
 }
+
+
+def find_references(kinds: Iterable[Kind[Any]], prefix: str) -> list[ReferenceColumn]:
+    """Return the columns that refer to records whose ids have this prefix."""
+    return [
+        ReferenceColumn(kind.table, name, f"other {kind.plural}" if kind.prefix == prefix else kind.plural)
+        for kind in kinds
+        for name, reference in find_marks(kind.output, RefersTo).items()
+        if reference.prefix == prefix and kind.has_column(name)
+    ] + [*_OTHER_REFERENCES.get(prefix, ())]
+
+
 # The tables with document lines and the nouns for the documents, by the prefix of their ids.
 _DOCUMENT_TABLES = {
     "quote": ("quote", "quotes"),
@@ -71,11 +56,12 @@ _DOCUMENT_TABLES = {
 _ITEM_ID = re.compile(r"\bitem_\w+")
 
 
-def find_use(db: DatabaseHandle, table: str, record_id: str) -> str | None:
+def find_use(ctx: Context, kind: Kind[Any], record_id: str) -> str | None:
     """Return the noun for records that refer to this one, or None if it is not in use."""
-    for reference in (*REFERENCES[table], *_ANY_RECORD_REFERENCES):
+    kinds = (store for store, _ in record_stores_of(ctx).values() if isinstance(store, Kind))
+    for reference in (*find_references(kinds, kind.prefix), *_ANY_RECORD_REFERENCES):
         condition = f"organisation_id = :organisation AND {reference.column} = :id"
-        if db.one(f"SELECT 1 FROM {reference.table} WHERE {condition} LIMIT 1", id=record_id):
+        if ctx.db.one(f"SELECT 1 FROM {reference.table} WHERE {condition} LIMIT 1", id=record_id):
             return reference.label
     return None
 

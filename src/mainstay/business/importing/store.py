@@ -8,7 +8,7 @@ from typing import Any, cast
 import orjson
 
 from mainstay.business.importing.import_model import ImportRun, RunStatus
-from mainstay.business.importing.record_kinds import IMPORT_KINDS, OWN_REFERENCE_PREFIX, ImportKind
+from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, ImportKind
 from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.choices import fold_text
 from mainstay.values.ids import new_id
@@ -65,17 +65,17 @@ def insert(db: DatabaseHandle, new_import: NewImport, now: datetime) -> str:
     return record_id
 
 
-def fetch(db: DatabaseHandle, record_id: str) -> ImportRun:
+def fetch(db: DatabaseHandle, kinds: Mapping[str, ImportKind], record_id: str) -> ImportRun:
     """Return an import of the current person."""
     row = db.one(f"{_RUNS} AND id = :id", id=record_id)
     if row is None:
         raise NotFound("import")
-    return _to_run(row)
+    return _to_run(kinds, row)
 
 
-def find_recent(db: DatabaseHandle, limit: int) -> list[ImportRun]:
+def find_recent(db: DatabaseHandle, kinds: Mapping[str, ImportKind], limit: int) -> list[ImportRun]:
     """Return the imports of the current person that are not deleted yet, newest first."""
-    return [_to_run(row) for row in db.all(f"{_RUNS} ORDER BY id DESC LIMIT :most", most=limit)]
+    return [_to_run(kinds, row) for row in db.all(f"{_RUNS} ORDER BY id DESC LIMIT :most", most=limit)]
 
 
 _RUNS = (
@@ -85,12 +85,12 @@ _RUNS = (
 )
 
 
-def _to_run(row: Row) -> ImportRun:
+def _to_run(kinds: Mapping[str, ImportKind], row: Row) -> ImportRun:
     record_id, made_at, kind, name, remarks, headings, mapping, signs, status, result, *counts = map(str, row)
     return ImportRun(
         record_id,
         made_at,
-        IMPORT_KINDS[kind],
+        kinds[kind],
         name,
         orjson.loads(remarks),
         orjson.loads(headings),

@@ -14,7 +14,6 @@ from mainstay.business.importing import changes
 from mainstay.business.importing.import_model import RecordChange, RemainingRecord
 from mainstay.business.importing.record_kinds import ImportKind
 from mainstay.business.importing.references import ItemUses, find_use
-from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.perform import Performer
 from mainstay.vocabulary.actor import Actor
@@ -58,27 +57,27 @@ class ImportUndoer:
     def _undo_change(
         self, step_performer: Performer, change: RecordChange, audit_input: dict[str, str], ctx: Context
     ) -> RemainingRecord | None:
-        store = self.kind.record_store
+        store = self.kind.kind
         changes.delete(ctx.db, self.run_id, change)
         record = store.find(ctx, f"{store.table}.id = :id", id=change.record)
         if record is None:
             return None
-        reason = self._find_obstacle(ctx.db, change)
+        reason = self._find_obstacle(ctx, change)
         if reason is None and change.previous is None:
             self.kind.remove(ctx, record)
             if store.number_column == "number":
                 # The number is not used again, so the audit trail must explain the gap.
-                audit_input[f"removed{self.kind.what.capitalize()}Number"] = record.number
+                audit_input[f"removed{store.label.capitalize()}Number"] = record.number
         elif reason is None:
             reason = self._change_back(step_performer, record, change.previous)
         return RemainingRecord(record.display_name, record.id, reason) if reason else None
 
-    def _find_obstacle(self, db: DatabaseHandle, change: RecordChange) -> str | None:
+    def _find_obstacle(self, ctx: Context, change: RecordChange) -> str | None:
         """Return why a record must remain as the import left it, to be read after `because`; None if it need not."""
-        if changes.is_changed_by_others(db, self.run_id, self.kind.table, change):
+        if changes.is_changed_by_others(ctx.db, self.run_id, self.kind.table, change):
             return "they were changed later"
         if change.previous is None:
-            uses = find_use(db, self.kind.table, change.record) or self._item_uses.find(change.record)
+            uses = find_use(ctx, self.kind.kind, change.record) or self._item_uses.find(change.record)
             return f"{uses} were added" if uses else None
         return None
 

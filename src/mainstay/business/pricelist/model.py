@@ -17,7 +17,16 @@ from mainstay.values.totals import Rate, round_fraction
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import PriceText
 from mainstay.vocabulary.refusal import Fault, Reason
-from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.roles import (
+    IMPORTED_EMAIL,
+    IMPORTED_NOTES,
+    IMPORTED_PHONE,
+    IMPORTED_TAX_NUMBER,
+    IMPORTED_TERMS,
+    Imported,
+    RefersTo,
+    imported_reference,
+)
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 ItemKind = Literal["labour", "material", "service", "fee"]
@@ -72,6 +81,17 @@ class TaxRateOut(Record):
     is_default: bool = Field(title="Default", description="Whether new lines get this rate.")
 
 
+_IMPORTED_NAME = Imported(
+    ("supplier", "supplier name", "company", "vendor", "vendor name"), required=True, identifies=True
+)
+_IMPORTED_ACCOUNT = Imported(
+    ("account number", "account", "our account", "our number there"), label="Your account number"
+)
+_IMPORTED_REFERENCE = imported_reference(
+    "supplier id", "supplier no", "supplier number", "supplier reference", "vendor id"
+)
+
+
 class SupplierOut(Record):
     """Someone the organisation buys from."""
 
@@ -79,17 +99,19 @@ class SupplierOut(Record):
     office_path = "/suppliers/{id}"
     states = _STATUS_STATES
 
-    name: str = Field(examples=["Pennine Plumbing Supplies"])
-    email: str | None = Field(title="Email", description="Orders are sent here.")
-    phone: str | None
-    address: Address | None
-    tax_number: str | None
-    account_number: str | None = Field(title="Account number", description="The number under which they know you.")
-    payment_terms_days: int | None = Field(title="Payment terms (days)")
+    name: Annotated[str, _IMPORTED_NAME] = Field(examples=["Pennine Plumbing Supplies"])
+    email: Annotated[str | None, IMPORTED_EMAIL] = Field(title="Email", description="Orders are sent here.")
+    phone: Annotated[str | None, IMPORTED_PHONE]
+    address: Annotated[Address | None, Imported()]
+    tax_number: Annotated[str | None, IMPORTED_TAX_NUMBER]
+    account_number: Annotated[str | None, _IMPORTED_ACCOUNT] = Field(
+        title="Account number", description="The number under which they know you."
+    )
+    payment_terms_days: Annotated[int | None, IMPORTED_TERMS] = Field(title="Payment terms (days)")
     language: Language | None = Field(description="The language of their orders; null for your own.")
-    notes: str | None
+    notes: Annotated[str | None, IMPORTED_NOTES]
     status: ArchivableStatus
-    external_ref: str | None = Field(title="External ID")
+    external_ref: Annotated[str | None, _IMPORTED_REFERENCE] = Field(title="External ID")
 
 
 class KitPart(BaseModel):

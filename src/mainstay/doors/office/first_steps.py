@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from mainstay.business.customers.operations import create_customer, list_customers
 from mainstay.business.customers.store import CUSTOMERS
-from mainstay.business.importing.record_kinds import IMPORT_KINDS
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.operations import get_organisation, update_organisation
@@ -102,7 +101,7 @@ _STARTING_STEPS = (
         CUSTOMERS.new_path,
         create_customer,
         _make_list_check(list_customers),
-        _Alternative("Import from a file", IMPORT, IMPORT_KINDS["customers"].create_operation),
+        _Alternative("Import from a file", IMPORT, create_customer),
     ),
     _Step("Create your first job", JOBS.new_path, create_job, _make_list_check(list_jobs)),
     _Step("Invite your team", PEOPLE.new_path, invite_person, _make_list_check(list_people, minimum=1)),

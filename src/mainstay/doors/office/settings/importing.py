@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+from mainstay.business.customers.operations import create_customer
 from mainstay.business.importing import store
 from mainstay.business.importing.amounts import DECIMAL_SIGNS
 from mainstay.business.importing.import_model import CHECKING, IMPORTING, UNDOING, ImportRun, RemainingRecord, RunStatus
 from mainstay.business.importing.import_run import ImportWork
-from mainstay.business.importing.record_kinds import IMPORT_KINDS, ImportKind
+from mainstay.business.importing.record_kinds import ImportKind, find_import_kinds
 from mainstay.business.importing.steps import pace_for
 from mainstay.business.importing.store import RUN_ID_PREFIX, ColumnChoice, NewImport
 from mainstay.doors.http import Response
@@ -49,6 +50,10 @@ class ImportPages:
     # The tasks that run in this process. Without a reference to them, they could be garbage-collected.
     _running: set["asyncio.Future[None]"] = field(default_factory=set)
 
+    @cached_property
+    def _kinds(self) -> Mapping[str, ImportKind]:
+        return find_import_kinds(self.office.catalogue)
+
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         signed_in, one = self.office.require_sign_in, f"{PATH}/{{id}}"
@@ -63,14 +68,14 @@ class ImportPages:
 
     async def show_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show the form to choose a kind of record and a file."""
-        check_permission(IMPORT_KINDS["customers"].create_operation, request.actor)
+        check_permission(create_customer, request.actor)
         return await self._render_form(request)
 
     async def receive_file(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Read a file and store its rows. Nothing is imported yet."""
-        check_permission(IMPORT_KINDS["customers"].create_operation, request.actor)
+        check_permission(create_customer, request.actor)
         fields = await self.office.read_form_with_files(request, {"file": UploadLimit(MAX_BYTES)})
-        kind, files = IMPORT_KINDS.get(fields.get("kind", "")), request.uploaded_files.get("file", [])
+        kind, files = self._kinds.get(fields.get("kind", "")), request.uploaded_files.get("file", [])
         if kind is None or not files:
             return await self._render_form(request, Message("Choose what is in the file, and the file."))
         check_permission(kind.create_operation, request.actor)
@@ -159,7 +164,7 @@ class ImportPages:
             request,
             422 if problem else 200,
             area="Settings",
-            kinds=IMPORT_KINDS.values(),
+            kinds=self._kinds.values(),
             kind=kind,
             most_rows=MAX_ROWS,
             most_bytes=MAX_BYTES,
@@ -186,12 +191,12 @@ class ImportPages:
     def _read_recent(self, request: OfficeRequest) -> list[ImportRun]:
         with self.office.visitors.performer.database.read_transaction(request.actor.organisation) as rows:
             rows.me = request.actor.id
-            return store.find_recent(rows, _MAX_RUNS)
+            return store.find_recent(rows, self._kinds, _MAX_RUNS)
 
     def _fetch_run(self, request: OfficeRequest, record_id: str) -> ImportRun:
         with self.office.visitors.performer.database.read_transaction(request.actor.organisation) as rows:
             rows.me = request.actor.id
-            return store.fetch(rows, record_id)
+            return store.fetch(rows, self._kinds, record_id)
 
     async def _read_file(self, request: OfficeRequest, kind: ImportKind, file: UploadedFile) -> str:
         """Read the file and store its rows. Return the id of the run."""
@@ -263,12 +268,11 @@ def _list_remaining(run: ImportRun) -> list[dict[str, Any]]:
     by_reason: dict[str, list[RemainingRecord]] = {}
     for stay in run.undo_outcome.remaining:
         by_reason.setdefault(stay.reason, []).append(stay)
-    path_format = run.kind.get_operation.output.office_path or ""
     return [
         {
             "reason": reason,
             "count": len(stays),
-            "records": [(stay.name, path_format.format(id=stay.record)) for stay in stays[:_MAX_NAMED]],
+            "records": [(stay.name, run.kind.kind.path_of(stay.record)) for stay in stays[:_MAX_NAMED]],
             "left": max(len(stays) - _MAX_NAMED, 0),
         }
         for reason, stays in by_reason.items()
