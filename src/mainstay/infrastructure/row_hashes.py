@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby, islice
+from pathlib import Path
 from typing import NamedTuple
 
 import orjson
@@ -40,34 +41,43 @@ _COUNTER_COLUMNS = frozenset({"event_sequence", "events_forgotten", "storage_byt
 _DELIVERY_COLUMNS = frozenset({"due_at", "served_at", "trusted", "failing_since"})
 
 # Columns that change without an operation of their own, or that `check` recomputes, are not hashed.
-HASHED_TABLES: Mapping[str, HashedTable] = {
+_OTHER_FACTS: Mapping[str, HashedTable] = {
     "organisation": HashedTable("org", _COUNTER_COLUMNS, tenant="id"),
-    "person": HashedTable("person"),
-    "customer": HashedTable("customer"),
-    "contact": HashedTable("contact"),
-    "site": HashedTable("site"),
-    "job": HashedTable("job"),
-    "visit": HashedTable("visit"),
     "time_off": HashedTable("leave"),
     "time_entry": HashedTable("entry", frozenset({"billed"})),
-    "note": HashedTable("note"),
-    "document": HashedTable("document"),
     "price_item": HashedTable("item"),
     "tax_rate": HashedTable("tax"),
-    "supplier": HashedTable("supplier"),
     "quote": HashedTable("quote", _FILE_COLUMNS),
     "invoice": HashedTable("invoice", _FILE_COLUMNS),
     "credit_note": HashedTable("credit", _FILE_COLUMNS),
-    "payment": HashedTable("payment"),
     "account_statement": HashedTable("statement", _FILE_COLUMNS),
     "purchase_order": HashedTable("po", _FILE_COLUMNS),
-    "bill": HashedTable("bill"),
+    "webhook": HashedTable("webhook", _DELIVERY_COLUMNS),
+    # Tables without stamps.
     "material": HashedTable("material", frozenset({"billable", "billed"})),
     "api_key": HashedTable("key", frozenset({"last_used_at"})),
     "connection": HashedTable("connection", frozenset({"last_used_at"})),
-    "webhook": HashedTable("webhook", _DELIVERY_COLUMNS),
     "calendar_link": HashedTable(None, key="person_id"),
     "number_series": HashedTable(None, frozenset({"next"}), key="kind"),
+}
+_NEW_TABLE = re.compile(r"^CREATE TABLE (\w+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
+
+
+def _find_stamped_tables() -> list[str]:
+    """Return the tables of records, in which each row has a stamp, as the migrations create them."""
+    scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
+    return [
+        name
+        for script in scripts
+        for name, columns in _NEW_TABLE.findall(script.read_text("utf-8"))
+        if " updated_by " in columns
+    ]
+
+
+# Usually the prefix of the ids is the name of the table.
+HASHED_TABLES: Mapping[str, HashedTable] = {
+    **{table: HashedTable(table) for table in _find_stamped_tables()},
+    **_OTHER_FACTS,
 }
 _TABLE_BY_PREFIX = {hashed.prefix: table for table, hashed in HASHED_TABLES.items() if hashed.prefix}
 
