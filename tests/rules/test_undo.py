@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import orjson
+import pytest
 
 from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.records.undo import undo_change
 from mainstay.business.schedule.leave import decide_time_off
+from mainstay.catalogue import CATALOGUE
 from mainstay.infrastructure.database import DatabaseHandle, Value
 from mainstay.infrastructure.schema import read_tables
 from mainstay.kernel.context import RequestDetails
@@ -17,21 +19,31 @@ from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
 from mainstay.values.ids import new_id
 from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Refusal
 from rules.doers import CHANGES, actor_for
 from rules.every import for_each
-from rules.examples import DryRun
+from rules.examples import DryRun, SampleRecords
+from rules.examples_undo import VARIANTS, Variant
 
 Rows = dict[tuple[str, str], dict[str, Value]]
 
+# The tables of records by the prefixes of their ids, and the column of their organisation.
+TABLES = {one.on.prefix: (one.on.table, one.on.tenant_column) for one in CATALOGUE.operations if one.on}
 UNDONE = [operation for operation in CHANGES if operation.undone_by]
 # Stamps say who changed a row last and when, and versions count the changes.
 # When a webhook is served next, and since when it fails, starts anew with each pause.
 STAMPS = {"version", "updated_at", "updated_by", "started_at", "finished_at", "due_at", "failing_since"}
 # What tells of changes, and what follows from them.
-TRAIL = {"audit", "audit_record", "event", "outbox", "replay", "undo", "message", "untold_visit", "number_series"}
-# The organisation counts its events.
-COUNTERS = {"event_sequence", "events_forgotten", "storage_bytes"}
+TRAIL = {"audit", "audit_record", "event", "outbox", "replay", "undo", "message", "untold_visit"}
+# The columns that tell rows of one organisation apart, if not by an id that stays.
+KEYS = {
+    "own_job": ("id", "person_id"),
+    "material": ("document_id", "line_id"),
+    "number_series": ("kind",),
+}
+# The organisation counts its events, and numbers are never used again.
+COUNTERS = {"event_sequence", "events_forgotten", "storage_bytes", "next"}
 # A new record that is not deleted ends like this.
 ENDED = {"archived", "cancelled", "withdrawn", "void"}
 # The rows that belong to a new record which stays.
@@ -52,7 +64,7 @@ def read_rows(performer: Performer, organisation: str) -> Rows:
         return {
             (table.name, repr(key)): row
             for table in read_tables(db, performer.database.engine)
-            if table.name not in TRAIL and "id" in table.columns
+            if table.name not in TRAIL and {*KEYS.get(table.name, ("id",))} <= {*table.columns}
             for key, row in _read_table(db, table.name, table.columns)
         }
 
@@ -66,7 +78,7 @@ def _read_table(db: DatabaseHandle, table: str, columns: Sequence[str]) -> list[
         dict(zip(names, row, strict=True))
         for row in db.all(f"SELECT {', '.join(names)} FROM {table} WHERE {owner} = :organisation")
     ]
-    return [((row.get("id"), row.get("person_id")) if table == "own_job" else row.get("id"), row) for row in rows]
+    return [([row[name] for name in KEYS.get(table, ("id",))], row) for row in rows]
 
 
 def perform(performer: Performer, operation: Operation, actor: Actor, given: object) -> Any:
@@ -77,7 +89,7 @@ def perform(performer: Performer, operation: Operation, actor: Actor, given: obj
 
 
 def without_stamps(row: dict[str, Value]) -> dict[str, Value]:
-    return {name: value for name, value in row.items() if name not in STAMPS | COUNTERS}
+    return {name: value for name, value in row.items() if name not in STAMPS | COUNTERS | ({"id"} & row.keys())}
 
 
 def find_differences(before: Rows, after: Rows) -> list[str]:
@@ -105,23 +117,79 @@ def test_every_change_says_how_it_is_undone_or_why_not(operation: Operation) -> 
     assert operation.not_undone is None or str(operation.not_undone).endswith(".")
 
 
+def do_example(performer: Performer, samples: SampleRecords, operation: Operation) -> tuple[Actor, dict[str, object]]:
+    """Return who performs the example, and its input; first make what it needs to be undone."""
+    actor, given = actor_for(samples, operation), samples.example_input(operation)
+    if operation is decide_time_off:
+        # Without an earlier decision there is none to go back to.
+        perform(performer, operation, actor, given)
+        return actor, given | {"decision": "decline"}
+    if operation is start_timer:
+        # A timer that was stopped to start this one cannot be started again.
+        perform(performer, stop_timer, actor, {})
+    return actor, given
+
+
+def undo_again_and_again(performer: Performer, organisation: str, actor: Actor, change: int, before: Rows) -> None:
+    """Undo a change; and if the undo can be undone, undo that, and that again."""
+    done = read_rows(performer, organisation)
+    assert done != before
+    undone = perform(performer, undo_change, actor, {"changeIds": [str(change)]})
+    assert find_differences(before, read_rows(performer, organisation)) == []
+    if undone.undoable_change:
+        redone = perform(performer, undo_change, actor, {"changeIds": [str(undone.undoable_change)]})
+        assert find_differences(done, read_rows(performer, organisation)) == []
+        perform(performer, undo_change, actor, {"changeIds": [str(redone.undoable_change)]})
+        assert find_differences(before, read_rows(performer, organisation)) == []
+
+
 @for_each(UNDONE)
-def test_what_is_undone_is_as_before(dry_run: DryRun, operation: Operation) -> None:
+def test_what_is_undone_is_as_before_and_what_is_redone_as_after(dry_run: DryRun, operation: Operation) -> None:
     samples = dry_run.open
     with open_trial(dry_run) as performer:
-        actor = actor_for(samples, operation)
-        given = samples.example_input(operation)
-        if operation is decide_time_off:
-            # Without an earlier decision there is none to go back to.
-            perform(performer, operation, actor, given)
-            given = given | {"decision": "decline"}
-        if operation is start_timer:
-            # A timer that was stopped to start this one cannot be started again.
-            perform(performer, stop_timer, actor, {})
+        actor, given = do_example(performer, samples, operation)
         before = read_rows(performer, samples.cast.organisation)
         answer = perform(performer, operation, actor, given)
         assert answer.undoable_change, answer.body
-        done = read_rows(performer, samples.cast.organisation)
-        assert find_differences(before, done)
-        perform(performer, undo_change, undoer_of(operation, actor), {"changeIds": [str(answer.undoable_change)]})
-        assert find_differences(before, read_rows(performer, samples.cast.organisation)) == []
+        undo_again_and_again(
+            performer, samples.cast.organisation, undoer_of(operation, actor), answer.undoable_change, before
+        )
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.__name__)
+def test_whatever_was_changed_is_as_before(dry_run: DryRun, variant: Variant) -> None:
+    samples = dry_run.open
+    with open_trial(dry_run) as performer:
+        actor = samples.cast.actor(Role.OWNER)
+
+        def do(operation: Operation, **given: object) -> dict[str, Any]:
+            answer: dict[str, Any] = orjson.loads(perform(performer, operation, actor, given).body)
+            return answer
+
+        operation, given = variant(do, samples)
+        before = read_rows(performer, samples.cast.organisation)
+        answer = perform(performer, operation, actor, given)
+        assert answer.undoable_change, answer.body
+        undo_again_and_again(performer, samples.cast.organisation, actor, answer.undoable_change, before)
+
+
+@for_each(UNDONE)
+def test_what_was_changed_since_is_refused(dry_run: DryRun, operation: Operation) -> None:
+    samples = dry_run.open
+    with open_trial(dry_run) as performer:
+        actor, given = do_example(performer, samples, operation)
+        change = perform(performer, operation, actor, given).undoable_change
+        assert change
+        with performer.database.write_transaction(samples.cast.organisation) as db:
+            row = db.one(
+                "SELECT versions FROM undo WHERE organisation_id = :organisation AND sequence = :sequence",
+                sequence=change,
+            )
+            assert row is not None
+            for record_id in orjson.loads(str(row[0])):
+                table, owner = TABLES[record_id.partition("_")[0]]
+                db.run(
+                    f"UPDATE {table} SET version = version + 1 WHERE {owner} = :organisation AND id = :id", id=record_id
+                )
+        with pytest.raises(AssertionError, match="since, so this cannot be undone"):
+            perform(performer, undo_change, undoer_of(operation, actor), {"changeIds": [str(change)]})

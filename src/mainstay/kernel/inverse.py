@@ -1,6 +1,7 @@
 """What an operation did, and the functions that declare how it is undone."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -10,7 +11,7 @@ from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import SavedRecord
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.message import Message
-from mainstay.vocabulary.record_json import find_changed_fields, to_json
+from mainstay.vocabulary.record_json import find_changed_fields, to_dict
 from mainstay.vocabulary.schemas import Input, StoredRecord
 
 
@@ -57,8 +58,8 @@ def declare_inverse(operation: str, id_field: str, **fields: Any) -> UndoneBy:
 
 def restore_values(act: Act) -> Sequence[Inverse]:
     """Perform the operation again with the previous values of the fields that changed."""
-    fields = {field.alias or name for name, field in act.model.model_fields.items()}
-    values = {name: value for name, value in find_previous_values(act).items() if name in fields}
+    names = input_names(act.model)
+    values = {name: value for name, value in find_previous_values(act).items() if name in names}
     return [Inverse(act.operation, name_record(act) | values)] if values else []
 
 
@@ -76,13 +77,26 @@ def name_record(act: Act) -> dict[str, Any]:
 
 def find_previous_values(act: Act) -> dict[str, Any]:
     """Return the previous values of the record's fields that changed, as JSON has them."""
-    pairs = [(act.before, act.after)]
-    pairs += [(before, after) for before, after in act.saved if before and after and after.id == act.after.id]
+    pairs = {(id(act.before), id(act.after)): (act.before, act.after)}
+    pairs |= {(id(one.before), id(one.after)): one for one in act.saved if one.after and one.after.id == act.after.id}
     values: dict[str, Any] = {}
-    for before, after in pairs:
+    for before, after in pairs.values():
         if type(before) is type(after) and (changed := find_changed_fields(before, after)):
-            was, is_now = orjson.loads(to_json(before)), orjson.loads(to_json(after))
+            was, is_now = _read_fields(before, changed), _read_fields(after, changed)
             values = {name: clear_added_parts(was[name], is_now[name]) for name in changed} | values
+    return values
+
+
+@cache
+def input_names(model: type[Input]) -> frozenset[str]:
+    """Return the names of the fields of an input, as JSON has them."""
+    return frozenset(field.alias or name for name, field in model.model_fields.items())
+
+
+def _read_fields(record: StoredRecord, names: Sequence[str]) -> dict[str, Any]:
+    """Return some fields of a record, as JSON has them."""
+    fields = to_dict(record)
+    values: dict[str, Any] = orjson.loads(orjson.dumps({name: fields[name] for name in names}))
     return values
 
 

@@ -10,7 +10,6 @@ from mainstay.business.organisation.settings import SETTINGS, SettingsOut, Updat
 from mainstay.business.organisation.store import ORGANISATION, RECALCULATE_DAYS, find_foreign_documents
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
-from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.address import Address, EInvoiceAddress
@@ -69,7 +68,7 @@ get_organisation = declare_get(
     on=ORGANISATION,
     extra_records={"settings": SettingsOut},
     done_message="Settings saved.",
-    undone_by=restore_values,
+    undone_by=settings.restore_settings,
     past_text="Details edited",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:

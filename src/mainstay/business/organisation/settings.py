@@ -1,6 +1,6 @@
 """The organisation's settings: working hours, what roles may see, numbering, prices and documents."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -12,9 +12,10 @@ from mainstay.business.organisation.email_texts import MailTexts
 from mainstay.business.organisation.model import Subscription
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.changes.outbox import OutboxTask
+from mainstay.changes.undo import Inverse
 from mainstay.documents.snapshot import Language
 from mainstay.kernel.context import Context, SavedRecord
-from mainstay.kernel.inverse import restore_values
+from mainstay.kernel.inverse import Act, restore_values
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
@@ -188,6 +189,20 @@ get_settings = declare_get(
 )
 
 
+def restore_settings(act: Act) -> Sequence[Inverse]:
+    """Restore the previous values, except the next numbers: no number is used twice."""
+    series = {*map(to_camel, _SERIES_KINDS)}
+    return [
+        inverse._replace(
+            input={
+                name: {part: was for part, was in value.items() if part != "next"} if name in series else value
+                for name, value in inverse.input.items()
+            }
+        )
+        for inverse in restore_values(act)
+    ]
+
+
 @operation(
     permission=Permission.ORGANISATION_CHANGE,
     effect=Effect.CHANGE,
@@ -195,7 +210,7 @@ get_settings = declare_get(
     doors=frozenset({Door.API, Door.OFFICE, Door.CLI}),
     on=SETTINGS,
     done_message="Settings saved.",
-    undone_by=restore_values,
+    undone_by=restore_settings,
     past_text="Settings changed",
 )
 def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:

@@ -1,5 +1,6 @@
 """The operations on invoices that the office is working on: list, get, draft, update and delete."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -31,8 +32,9 @@ from mainstay.business.lines.restoring import restore_document
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.quotes.model import Quote
 from mainstay.business.quotes.store import QUOTES
+from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import Context
-from mainstay.kernel.inverse import declare_inverse
+from mainstay.kernel.inverse import Act, declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import Day, Paragraph, RecordReference, StoredDay, make_id_validator, omittable_field
@@ -52,6 +54,7 @@ _DueOn = Annotated[
 ]
 _Discount = Annotated[Share | None, Field(description="Off the whole invoice.")]
 _SOURCES_DESCRIPTION = "Ids of hours and materials of the job to bill."
+_SUPPLY_FIELDS = ("suppliedFrom", "suppliedUntil")
 _TOO_MANY_LINES = Message("bill a part of the work, such as up to a date", for_programs=Message("use sources or until"))
 
 
@@ -186,6 +189,15 @@ def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     return create_draft(ctx, given)
 
 
+def _restore_invoice(act: Act) -> Sequence[Inverse] | Message:
+    """Restore the previous values and lines. Days of supply that nobody had typed follow from the lines again."""
+    inverses = restore_document(act)
+    if isinstance(inverses, Message) or not inverses or act.before.supply_typed:
+        return inverses
+    values = {name: value for name, value in inverses[0].input.items() if name not in _SUPPLY_FIELDS}
+    return [inverses[0]._replace(input=values | dict.fromkeys(_SUPPLY_FIELDS))]
+
+
 @operation(
     permission=Permission.INVOICES_CHANGE,
     effect=Effect.CHANGE,
@@ -193,7 +205,7 @@ def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     on=INVOICES,
     blocked_by=ListedInvoice.not_editable,
     done_message="Invoice updated.",
-    undone_by=restore_document,
+    undone_by=_restore_invoice,
     past_text="Invoice edited",
 )
 def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
