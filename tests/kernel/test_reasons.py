@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from mainstay.business.people.store import PEOPLE
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.context import Context, RequestDetails
-from mainstay.kernel.operation import Effect, Operation, operation
+from mainstay.kernel.operation import Effect, Operation, OperationReturning, operation
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
@@ -29,7 +30,7 @@ class PraisePerson(IrreversibleInput):
     person_id: str
 
 
-def build_operation(*reasons: Reason, conflict: str = "") -> Operation:
+def build_operation(*reasons: Reason, conflict: str = "") -> OperationReturning[Any]:
     """Build an operation on a person that these reasons block, and that may meet a conflict while it runs."""
 
     def reasons_against(_person: Person, _by: Actor) -> Sequence[Reason]:
@@ -112,7 +113,7 @@ def test_a_preview_is_refused_for_not_found_stale_forbidden_and_lapsed(cast: Cas
 
 
 def test_an_operation_with_a_reason_against_it_is_not_an_available_action(cast: Cast) -> None:
-    def available(praise_operation: Operation) -> bool:
+    def available(praise_operation: OperationReturning[Any]) -> bool:
         performer = replace(
             cast.performer, catalogue=replace(CATALOGUE, operations=(*CATALOGUE.operations, praise_operation))
         )

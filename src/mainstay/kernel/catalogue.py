@@ -8,7 +8,7 @@ from typing import Any
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.operation import BlockedBy, Operation
+from mainstay.kernel.operation import BlockedBy, Operation, OperationReturning
 from mainstay.kernel.reaction import DailyTimer, ImmediateReaction, Reaction, TaskKind
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.message import Choice, Message
@@ -22,7 +22,7 @@ from mainstay.vocabulary.schemas import Output, StoredRecord
 class Catalogue:
     """Operations and events, and what the system does by itself after them."""
 
-    operations: tuple[Operation, ...]
+    operations: tuple[OperationReturning[Any], ...]
     events: tuple[type[Event], ...] = ()
     reactions: tuple[Reaction, ...] = ()
     immediate_reactions: tuple[ImmediateReaction, ...] = ()
@@ -35,7 +35,7 @@ class Catalogue:
         return frozenset(event.name for event in self.events)
 
     @cached_property
-    def get_operations(self) -> dict[str, Operation]:
+    def get_operations(self) -> dict[str, OperationReturning[Any]]:
         """The operations that get one record, by the prefix of its id."""
         return {one.on.prefix: one for one in self.operations if one.on and one.shows_actions and not one.changes}
 
@@ -45,7 +45,7 @@ class Catalogue:
         return {prefix: one.on for prefix, one in self.get_operations.items() if isinstance(one.on, Kind)}
 
     @cached_property
-    def list_operations(self) -> dict[str, Operation]:
+    def list_operations(self) -> dict[str, OperationReturning[Any]]:
         """The operations that list records, by the prefix of the ids; only of kinds that have a `get` operation too."""
         by_noun = {one.output.noun: one for one in self.operations if one.returns_page}
         nouns = {prefix: one.output.noun for prefix, one in self.get_operations.items()}

@@ -4,8 +4,20 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import Any, TypedDict, Unpack, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    Generic,
+    Protocol,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
+import orjson
 from pydantic import BaseModel
 
 from mainstay.infrastructure.address_guard import AddressGuard
@@ -18,7 +30,19 @@ from mainstay.vocabulary.merging import make_change_input
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import Result
 from mainstay.vocabulary.refusal import Reason
-from mainstay.vocabulary.schemas import Input, IrreversibleInput, Output, PageResult, StoredRecord
+from mainstay.vocabulary.schemas import (
+    Input,
+    IrreversibleInput,
+    Output,
+    PageResult,
+    RecordPage,
+    RecordResult,
+    StoredRecord,
+)
+from mainstay.vocabulary.typed_records import to_record
+
+R = TypeVar("R", bound=Output)
+R_co = TypeVar("R_co", bound=Output, covariant=True)
 
 # Returns all reasons against an operation on a record.
 BlockedBy = Callable[[Any, Actor], Sequence[Reason]]
@@ -107,6 +131,50 @@ class Operation:
         """Whether it cannot be undone, and so has a preview."""
         return self.effect is Effect.IRREVERSIBLE
 
+    def parse_answer(self, body: bytes) -> Any:
+        """Return the typed answer of its JSON: a record, or a page of records."""
+        answer = orjson.loads(body)
+        if not self.returns_page:
+            return to_record(self.output, answer)
+        totals = to_record(self.totals_model, answer["totals"]) if self.totals_model and "totals" in answer else None
+        data = [to_record(self.output, values) for values in answer["data"]]
+        return RecordPage(data, answer["hasMore"], answer.get("count", 0), totals)
+
+
+A_co = TypeVar("A_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperationReturning(Operation, Generic[A_co]):
+    """An operation whose answer is of a type that is known where it is declared."""
+
+    def read_answer(self, body: bytes) -> A_co:
+        """Return the typed answer of its JSON."""
+        answer: A_co = self.parse_answer(body)
+        return answer
+
+
+class HasOutput(Protocol[R_co]):
+    """A record as rules see it, with the model of what goes out."""
+
+    @property
+    def output(self) -> type[R_co]:
+        """The output model."""
+        ...
+
+
+class Declare(Protocol):
+    """Declares a function as an operation, whose answer has the type of what the function returns."""
+
+    @overload
+    def __call__(self, function: Callable[..., HasOutput[R]], /) -> OperationReturning[R]: ...
+    @overload
+    def __call__(self, function: Callable[..., RecordResult[R]], /) -> OperationReturning[R]: ...
+    @overload
+    def __call__(self, function: Callable[..., PageResult[R]], /) -> OperationReturning[RecordPage[R]]: ...
+    @overload
+    def __call__(self, function: Callable[..., R], /) -> OperationReturning[R]: ...
+
 
 class OperationOptions(TypedDict, total=False):
     """The optional arguments of a declaration; the comments in Operation say what each means."""
@@ -137,14 +205,14 @@ class OperationOptions(TypedDict, total=False):
 
 def operation(
     *, permission: Permission, effect: Effect, only_adds: bool | None = None, **options: Unpack[OperationOptions]
-) -> Callable[[Callable[..., Result]], Operation]:
+) -> Declare:
     """Declare a function as an operation; its types and its docstring are part of the declaration.
 
     By default, an operation on a record can change it, and any other operation only adds records.
     """
     on = options.get("on")
 
-    def declare(function: Callable[..., Result]) -> Operation:
+    def declare(function: Callable[..., Any], /) -> OperationReturning[Any]:
         hints = get_type_hints(function)
         _context, input_model, *record, answer = hints.values()
         _check_declaration(function.__name__, effect, input_model, on, takes_record=bool(record))
@@ -154,7 +222,7 @@ def operation(
             if ("undone_by" in options) == ("not_undone" in options):
                 raise TypeError(f"{function.__name__}: a change needs either undone_by or not_undone")
             options.setdefault("done_message", f"{options['past_text']}.")
-        return Operation(
+        return OperationReturning(
             name=function.__name__,
             **_title_and_description(function),
             input=make_change_input(input_model) if on and effect is not Effect.READ else input_model,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import GenericAlias
-from typing import Annotated, Any, Literal, NamedTuple, Unpack
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, Unpack, cast
 
 from pydantic import Field, create_model
 from pydantic.alias_generators import to_camel
@@ -10,28 +10,47 @@ from pydantic.alias_generators import to_camel
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.operation import BlockedBy, Effect, Operation, OperationOptions, operation
+from mainstay.kernel.operation import (
+    BlockedBy,
+    Effect,
+    HasOutput,
+    OperationOptions,
+    OperationReturning,
+    R,
+    R_co,
+    operation,
+)
 from mainstay.values.choices import to_label
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.roles import RefersTo, find_marks
-from mainstay.vocabulary.schemas import Input, ListInput, PageResult, StoredRecord
+from mainstay.vocabulary.schemas import Input, ListInput, PageResult, RecordPage, StoredRecord
+
+
+class KindShowing(Protocol[R_co]):
+    """A kind of record that goes out as this model: a `Kind`, with the type that checkers know."""
+
+    @property
+    def record_type(self) -> type[HasOutput[R_co]]:
+        """The class of its records."""
+        ...
 
 
 def declare_list(
-    kind: Kind[Any],
+    shown_kind: KindShowing[R],
     name: str,
     text: str,
     permission: Permission,
     filters: Mapping[str, str],
     **options: Unpack[OperationOptions],
-) -> Operation:
+) -> OperationReturning[RecordPage[R]]:
     """Declare an operation that lists the records of a kind. `text` is its title and, below, its description.
 
     The filters have their descriptions; their types follow from the fields of the model. Besides these, `text` searches
     and `order` names an order of the kind.
     """
+    kind = cast("Kind[Any]", shown_kind)
 
     def list_records(ctx: Context, given: ListInput) -> PageResult[Any]:
         return kind.page(ctx, given)
@@ -41,29 +60,28 @@ def declare_list(
     } | {field: _build_filter(kind, field, description) for field, description in filters.items()}
     model = create_model(_to_class_name(name), __base__=ListInput, __doc__=f"Which {kind.plural} to list.", **fields)
     hints = {"ctx": Context, "given": model, "return": GenericAlias(PageResult, (kind.output,))}
-    return operation(permission=permission, effect=Effect.READ, **options)(
-        _describe(list_records, kind, name, text, hints)
-    )
+    declare = operation(permission=permission, effect=Effect.READ, **options)
+    return declare(_describe(list_records, kind, name, text, hints))
 
 
 def declare_get(
-    kind: Kind[Any],
+    shown_kind: KindShowing[R],
     name: str,
     text: str,
     permission: Permission,
     id_type: Any = None,
     **options: Unpack[OperationOptions],
-) -> Operation:
+) -> OperationReturning[R]:
     """Declare an operation that gets a record of a kind. Its input has an id, of a type that can say more."""
+    kind = cast("Kind[Any]", shown_kind)
 
     def get_record(_ctx: Context, _given: Input, record: StoredRecord) -> StoredRecord:
         return record
 
     hints = {"ctx": Context, "given": _make_id_input(kind, name, id_type)} | _record_hints(kind)
     options["on"] = kind
-    return operation(permission=permission, effect=Effect.READ, **options)(
-        _describe(get_record, kind, name, text, hints)
-    )
+    declare = operation(permission=permission, effect=Effect.READ, **options)
+    return declare(_describe(get_record, kind, name, text, hints))
 
 
 class ArchivingStep(NamedTuple):
@@ -74,11 +92,12 @@ class ArchivingStep(NamedTuple):
 
 
 def declare_archiving(
-    kind: Kind[Any], permission: Permission, path: str, archive: ArchivingStep, restore: ArchivingStep
-) -> tuple[Operation, Operation]:
+    shown_kind: KindShowing[R], permission: Permission, path: str, archive: ArchivingStep, restore: ArchivingStep
+) -> tuple[OperationReturning[R], OperationReturning[R]]:
     """Declare the operations that archive and restore a record of a kind, below this path of the API."""
+    kind = cast("Kind[Any]", shown_kind)
 
-    def declare(verb: str, opposite: str, status: str, step: ArchivingStep) -> Operation:
+    def declare(verb: str, opposite: str, status: str, step: ArchivingStep) -> OperationReturning[R]:
         def set_status(ctx: Context, _given: Input, record: StoredRecord) -> StoredRecord:
             updated: StoredRecord = kind.save(ctx, record, {"status": status})
             return updated

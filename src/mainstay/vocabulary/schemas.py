@@ -112,6 +112,21 @@ class Output(BaseModel):
 
     object: str
 
+    @property
+    def available_actions(self) -> Sequence[str]:
+        """The names of the operations that the actor can do to it now, if it is the answer to them."""
+        actions: Sequence[str] = self._extra_value("availableActions", ())
+        return actions
+
+    @property
+    def change_warnings(self) -> Sequence[str]:
+        """What to check after the change that it is the answer to."""
+        warnings: Sequence[str] = self._extra_value("warnings", ())
+        return warnings
+
+    def _extra_value(self, name: str, default: Any) -> Any:
+        return (self.__pydantic_extra__ or {}).get(name, default)
+
 
 class Record(Output):
     """The output of a stored record, as every door and every event shows it."""
@@ -181,6 +196,18 @@ class RecordResult(Generic[R]):
 
     model: type[R]
     row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPage(Generic[R]):
+    """One page of a list as its reader gets it."""
+
+    data: list[R]
+    has_more: bool
+    # The number of records in the list as far as they are counted, if they were read with their available actions.
+    count: int
+    # Sums over all records of the list, if they were asked for.
+    totals: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@ from datetime import date
 
 import pytest
 
+from mainstay.business.schedule.board import ScheduleOut
 from mainstay.doors.office.work.schedule_days import ScheduleDay
+from mainstay.vocabulary.typed_records import to_record
 
 ON = "2038-01-11"
 WORKING_HOURS = ("08:00", "17:00")
@@ -16,9 +18,8 @@ def find_shown_hours(works: tuple[str, str] | None, *visits: tuple[str, str], on
 
     people = [{"id": "person_1", "works": [times(*works)] if works else [], "away": [], "name": "Mia", "colour": None}]
     found = [{"personId": "person_2", **times(*visit)} for visit in visits]
-    shown = ScheduleDay(
-        {"timeZone": "Europe/London", "people": people, "visits": found}, date.fromisoformat(on)
-    ).build_grid()
+    schedule = to_record(ScheduleOut, {"timeZone": "Europe/London", "people": people, "visits": found})
+    shown = ScheduleDay(schedule, date.fromisoformat(on)).build_grid()
     return shown["clocks"][0], shown["clocks"][-1], shown["hours"]
 
 

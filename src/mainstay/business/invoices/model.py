@@ -1,6 +1,5 @@
 """Invoices: their outputs, their statuses, and the rules of what can be done with them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -180,9 +179,9 @@ def is_void(status: InvoiceStatus) -> bool:
     return status == "void"
 
 
-def is_e_invoice(e_invoice_status: Mapping[str, Any] | None) -> bool:
-    """Return whether a document is an e-invoice, by the JSON of its check."""
-    return e_invoice_status is not None and e_invoice_status["status"] == "included"
+def is_e_invoice(readiness: EInvoiceReadiness | None) -> bool:
+    """Return whether a document is an e-invoice, by its check."""
+    return readiness is not None and readiness.status == "included"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The files of documents: their kinds, names and columns, and the task that makes one."""
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from pydantic import Field
 
@@ -54,9 +54,17 @@ class IssuableDocument(Protocol):
         """The names of its files by form; None until a file is made."""
 
 
-def is_issued(document: Mapping[str, Any]) -> bool:
-    """Return whether a document, given as its JSON, was issued. Until then it has only a draft PDF."""
-    return document["sentAt"] is not None
+class SendableDocument(Protocol):
+    """A document that is issued when it is sent."""
+
+    @property
+    def sent_at(self) -> str | None:
+        """When it was sent."""
+
+
+def is_issued(document: SendableDocument) -> bool:
+    """Return whether a document was issued. Until then it has only a draft PDF."""
+    return document.sent_at is not None
 
 
 class PaperOut(Output):

@@ -61,7 +61,7 @@ def is_visit_done(status: VisitStatus) -> bool:
     return status == "done"
 
 
-def is_undecided(status: LeaveStatus) -> bool:
+def is_undecided(status: str) -> bool:
     """Return whether time off was only requested, and so blocks no visits yet."""
     return status == "requested"
 

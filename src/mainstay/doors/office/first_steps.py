@@ -54,7 +54,7 @@ async def list_invoicing_steps(office: OfficePages, request: OfficeRequest) -> l
     if not request.can_perform(update_settings):
         return []
     settings = await office.perform(request, get_settings)
-    if settings["invoiceNumbers"]["next"] > 1:
+    if (settings.invoice_numbers.next or 1) > 1:
         return []
     steps = await _describe_steps(office, request, _INVOICING_STEPS)
     return steps if not all(step["done"] for step in steps) else []
@@ -81,13 +81,13 @@ def _make_list_check(
     """Return a check that a list has more than `minimum` records."""
 
     async def look(office: OfficePages, request: OfficeRequest) -> bool:
-        return len((await office.perform(request, list_operation, {"limit": minimum + 1}))["data"]) > minimum
+        return len((await office.perform(request, list_operation, {"limit": minimum + 1})).data) > minimum
 
     return look
 
 
 async def _has_bank_account(office: OfficePages, request: OfficeRequest) -> bool:
-    return (await office.perform(request, get_organisation))["bank"] is not None
+    return (await office.perform(request, get_organisation)).bank is not None
 
 
 async def _never_done(_office: OfficePages, _request: OfficeRequest) -> bool:

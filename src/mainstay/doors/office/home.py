@@ -12,8 +12,9 @@ from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.timers import stop_timer
 from mainstay.business.organisation.failed_work import list_failed_work
+from mainstay.business.overview.model import Need, RevenueNow
 from mainstay.business.overview.operations import get_overview
-from mainstay.business.schedule.model import STATUS_MESSAGES, next_visit_step
+from mainstay.business.schedule.model import STATUS_MESSAGES, VisitOut, VisitStep, next_visit_step
 from mainstay.business.schedule.operations import list_visits, set_visit_status
 from mainstay.changes.audit import ActedBy
 from mainstay.doors.http import Request, Response
@@ -22,18 +23,17 @@ from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_p
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
 from mainstay.doors.office.kit.running_timer import STOP_PATH, find_running_timer
 from mainstay.doors.office.settings.activity import activity_path
-from mainstay.doors.pages.display import state_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.identity import sessions
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import OperationReturning
 from mainstay.lazy_import import import_lazily
 from mainstay.vocabulary.refusal import NotFound
+from mainstay.vocabulary.schemas import RecordPage
 
 _MAX_VISITS = 50
-_NOTHING_NEEDED: dict[str, Any] = {"needs": [], "currency": "", "revenue": None, "changedByApps": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,16 @@ class HomePages:
 
     async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show what needs attention, and what is planned today."""
-        overview = (
-            await self.office.perform(request, get_overview) if request.can_perform(get_overview) else _NOTHING_NEEDED
-        )
+        overview = await self.office.perform(request, get_overview) if request.can_perform(get_overview) else None
         failed_count = (
             await self._count_records(request, list_failed_work) if request.can_perform(list_failed_work) else None
         )
         base_url = self.office.visitors.performer.base_url
-        needs = [_add_path(need, base_url) | {"told": format_count(need["count"])} for need in overview["needs"]]
+        needs = (
+            [_add_path(need, base_url) | {"told": format_count(need.count)} for need in overview.needs]
+            if overview
+            else []
+        )
         own, others, has_more = await self._list_todays_visits(request)
         # First steps are only for an organisation in which nothing waits and nothing is planned.
         steps = [] if needs or own or others else await list_first_steps(self.office, request)
@@ -70,10 +72,10 @@ class HomePages:
             area="Home",
             today=self.office.today(request),
             needs=needs,
-            currency=overview["currency"],
-            revenue=_add_path(overview["revenue"], base_url) if overview["revenue"] else None,
+            currency=overview.currency if overview else "",
+            revenue=_add_path(overview.revenue, base_url) if overview and overview.revenue else None,
             activity=self._app_activity_path(request),
-            by_apps=format_count(overview["changedByApps"]) if overview["changedByApps"] else None,
+            by_apps=format_count(overview.changed_by_apps) if overview and overview.changed_by_apps else None,
             undone=failed_count,
             timer=await find_running_timer(self.office, request, str(request.actor.id))
             if request.can_perform(list_hours)
@@ -85,6 +87,8 @@ class HomePages:
             may_bill=request.can_perform(list_unbilled),
             own=own,
             others=others,
+            next_step=_next_step,
+            states=list_visits.output.states,
             more=has_more,
             notice=STATUS_MESSAGES.get(query_parameters(request.http_request).get("progressed", ""))
             or self.office.find_notice(request),
@@ -95,28 +99,17 @@ class HomePages:
         yesterday = self.office.today(request) - timedelta(days=1)
         return activity_path(request, **{"actedBy": ActedBy.APP.value, "from": yesterday.isoformat()})
 
-    async def _list_todays_visits(
-        self, request: OfficeRequest
-    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], bool]:
+    async def _list_todays_visits(self, request: OfficeRequest) -> tuple[list[VisitOut], list[VisitOut], bool]:
         """Return today's visits that the viewer sees: their own, those of others, and whether there are more."""
         day = self.office.today(request).isoformat()
         query = {"from": day, "until": day, "limit": _MAX_VISITS}
         page = await self.office.list_records(request, list_visits, query)
-        visits = [self._visit_values(request, visit) for visit in page["data"]]
-        own, others = [one for one in visits if one["own"]], [one for one in visits if not one["own"]]
-        if page["hasMore"]:
+        own = [visit for visit in page.data if visit.person_id == request.actor.id]
+        others = [visit for visit in page.data if visit.person_id != request.actor.id]
+        if page.has_more:
             # The viewer's own visits are read separately, because the page may not contain all of them.
-            own_page = await self.office.list_records(request, list_visits, {**query, "personId": request.actor.id})
-            own = [self._visit_values(request, visit) for visit in own_page["data"]]
-        return own, others, page["hasMore"]
-
-    def _visit_values(self, request: OfficeRequest, visit: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            **visit,
-            "own": visit["personId"] == request.actor.id,
-            "state": state_of(list_visits.output, visit["status"]),
-            "next": next_visit_step(visit["status"]) if set_visit_status.name in visit["availableActions"] else None,
-        }
+            own = (await self.office.list_records(request, list_visits, {**query, "personId": request.actor.id})).data
+        return own, others, page.has_more
 
     async def _advance_visit(self, form: OpenForm[PathValues]) -> Response:
         """Change the status of a visit, and redirect to the start page."""
@@ -124,9 +117,11 @@ class HomePages:
         await self.office.perform(form.request, set_visit_status, given)
         return redirect(f"/?{urlencode({'progressed': given['status']})}")
 
-    async def _count_records(self, request: OfficeRequest, list_operation: Operation, **filters: object) -> str:
+    async def _count_records(
+        self, request: OfficeRequest, list_operation: OperationReturning[RecordPage[Any]], **filters: object
+    ) -> str:
         """Return how many records a list has, as text."""
-        return format_count((await self.office.list_records(request, list_operation, {"limit": 1, **filters}))["count"])
+        return format_count((await self.office.list_records(request, list_operation, {"limit": 1, **filters})).count)
 
     async def _switch_organisation(self, form: OpenForm[PathValues]) -> Response:
         """Switch to another organisation of this account."""
@@ -145,9 +140,14 @@ class HomePages:
             sessions.choose_organisation(db, session, organisation)
 
 
-def _add_path(entry: Mapping[str, Any], base_url: str) -> dict[str, Any]:
+def _next_step(visit: VisitOut) -> VisitStep | None:
+    """Return the next step of a visit, if the viewer can take it."""
+    return next_visit_step(visit.status) if set_visit_status.name in visit.available_actions else None
+
+
+def _add_path(entry: Need | RevenueNow, base_url: str) -> dict[str, Any]:
     """Add the path within the office to an entry of the overview."""
-    return {**entry, "path": entry["url"].removeprefix(base_url)}
+    return {**vars(entry), "path": entry.url.removeprefix(base_url)}
 
 
 @cache

@@ -3,25 +3,35 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
+from mainstay.business.records.model import Hit
 from mainstay.business.records.search import search
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.reference_fields import detail_of, record_title_of
 from mainstay.doors.office.layouts import LAYOUTS
+from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.vocabulary.refusal import Invalid
+from mainstay.vocabulary.typed_records import RecordFields
 
 # The most hits: on the page, while someone types, and while someone types a record of one kind.
 _MAX_ON_PAGE, _MAX_WHILE_TYPING, _MAX_OF_ONE_KIND = 50, 8, 8
 _MAX_TEXT_LENGTH = 100
 _LAYOUTS = {layout.kind.output.noun: layout for layout in LAYOUTS}
+
+
+class _Found(NamedTuple):
+    """Hits as pages show them, and whether there are more."""
+
+    hits: list[dict[str, Any]]
+    has_more: bool
 
 
 @dataclass(frozen=True)
@@ -41,20 +51,20 @@ class SearchPages:
     async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show what a text finds, grouped by kind of record."""
         text = query_parameters(request.http_request).get("text", "").strip()[:_MAX_TEXT_LENGTH]
-        found: dict[str, Any] = {"hits": [], "hasMore": False}
+        found = _Found([], has_more=False)
         problem = None
         try:
             found = await self._search(request, text, _MAX_ON_PAGE) if text else found
         except Invalid as invalid:
             problem = problem_sentence("Search", invalid.faults[0].problem)
-        groups = [(kind, list(hits)) for kind, hits in groupby(found["hits"], key=lambda hit: hit["kind"])]
+        groups = [(kind, list(hits)) for kind, hits in groupby(found.hits, key=lambda hit: hit["kind"])]
         return self.office.render_page(
             "search.html",
             request,
             area="Search",
             text=text,
             groups_found=groups,
-            more=found["hasMore"],
+            more=found.has_more,
             problem=problem,
         )
 
@@ -69,34 +79,35 @@ class SearchPages:
             else:
                 found = await self._search(request, text, limit, kind)
         except Invalid:
-            found = {"hits": [], "hasMore": False}
-        body = orjson.dumps({"hits": found["hits"], "hasMore": found["hasMore"]})
+            found = _Found([], has_more=False)
+        body = orjson.dumps({"hits": found.hits, "hasMore": found.has_more})
         return Response(200, body, content_type="application/json")
 
-    async def _find_by_status(self, request: OfficeRequest, kind: str, query: Mapping[str, object]) -> dict[str, Any]:
+    async def _find_by_status(self, request: OfficeRequest, kind: str, query: Mapping[str, object]) -> _Found:
         """Return the records of one kind with one status that match a text."""
         list_operation = self.office.catalogue.list_operations.get(kind)
         if list_operation is None or not request.can_perform(list_operation):
-            return {"hits": [], "hasMore": False}
+            return _Found([], has_more=False)
         page = await self.office.perform(request, list_operation, query)
         hits = [
-            {"id": one["id"], "title": record_title_of(one), "detail": detail_of(one, request.display)}
-            for one in page["data"]
+            {"id": one.id, "title": record_title_of(one), "detail": detail_of(one, request.display)}
+            for one in page.data
         ]
-        return {"hits": hits, "hasMore": page["hasMore"]}
+        return _Found(hits, page.has_more)
 
-    async def _search(self, request: OfficeRequest, text: str, limit: int, kind: str = "") -> dict[str, Any]:
+    async def _search(self, request: OfficeRequest, text: str, limit: int, kind: str = "") -> _Found:
         """Search, and give each hit the label of its kind and a localised title."""
         query: dict[str, object] = {"text": text, "limit": limit}
         if kind:
             get_operation = self.office.catalogue.get_operations.get(kind)
             if get_operation is None:
-                return {"hits": [], "hasMore": False}
+                return _Found([], has_more=False)
             query["kind"] = get_operation.output.noun
         found = await self.office.perform(request, search, query)
-        for hit in found["hits"]:
-            layout = _LAYOUTS[hit["object"]]
-            hit["kind"] = layout.title
-            if layout.has_amount_in_title:
-                hit["title"] = localise_text(hit["title"], request.display)
-        return found
+        return _Found([_describe_hit(hit, request.display) for hit in found.hits], found.has_more)
+
+
+def _describe_hit(hit: Hit, display: DisplaySettings) -> dict[str, Any]:
+    layout = _LAYOUTS[hit.object]
+    title = localise_text(hit.title, display) if layout.has_amount_in_title else hit.title
+    return {**RecordFields(hit), "kind": layout.title, "title": title}

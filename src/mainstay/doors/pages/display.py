@@ -244,9 +244,9 @@ def _to_text(value: Any) -> str:
         return "\n".join(map(_format_row, value))
     if isinstance(value, list):
         return ", ".join(map(_to_text, value))
-    if isinstance(value, dict) and value.keys() == _RANGE_KEYS:
+    if isinstance(value, Mapping) and value.keys() == _RANGE_KEYS:
         return f"{value['from']}\N{EN DASH}{value['until']}"
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         # An address is recognisable without labels. The parts of any other object need theirs.
         has_labels = len(value) > 1 and _ADDRESS_MARK not in value
         parts = [

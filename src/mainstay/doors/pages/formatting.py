@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -13,6 +13,7 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 
 from mainstay.doors.pages.page_language import current_language, translate_text
+from mainstay.values.address import Address
 from mainstay.values.colours import COLOURS
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
@@ -20,6 +21,7 @@ from mainstay.values.names import currency_names, zone_names
 from mainstay.values.reader_language import ReaderLanguage
 from mainstay.values.sizes import size_text
 from mainstay.values.wall_times import wall_time_text
+from mainstay.vocabulary.actor import Stamp
 
 
 def format_moment(text: str, zone: str, language: ReaderLanguage | None = None) -> str:
@@ -85,21 +87,41 @@ def format_other_zone(zone: str, viewer_zone: str) -> str:
     return "" if zone == viewer_zone else f" {zone.rpartition('/')[2].replace('_', ' ')}"
 
 
-def format_visit_hours(visit: Mapping[str, Any], viewer_zone: str) -> str:
+class TimedVisit(Protocol):
+    """A visit, as far as its times are concerned."""
+
+    @property
+    def starts_at(self) -> str | None:
+        """When it starts, if it has a time."""
+
+    @property
+    def ends_at(self) -> str | None:
+        """When it ends, if it has a time."""
+
+    @property
+    def on(self) -> str | None:
+        """Its date, if it can be at any time of the day."""
+
+    @property
+    def time_zone(self) -> str:
+        """Its time zone."""
+
+
+def format_visit_hours(visit: TimedVisit, viewer_zone: str) -> str:
     """Format the hours of a visit in its own time zone, which is named if it is not the viewer's."""
-    if visit["startsAt"] is None:
+    if visit.starts_at is None or visit.ends_at is None:
         return translate_text("All day")
-    zone = visit["timeZone"]
-    start, end = format_clock(visit["startsAt"], zone), format_clock(visit["endsAt"], zone)
+    zone = visit.time_zone
+    start, end = format_clock(visit.starts_at, zone), format_clock(visit.ends_at, zone)
     return f"{start}\N{EN DASH}{end}{format_other_zone(zone, viewer_zone)}"
 
 
-def format_visit_date(visit: Mapping[str, Any], viewer_zone: str) -> str:
+def format_visit_date(visit: TimedVisit, viewer_zone: str) -> str:
     """Format the date and the hours of a visit."""
-    if visit["startsAt"] is None:
-        return translate_text("{date}, all day", date=format_date(visit["on"]))
+    if visit.starts_at is None:
+        return translate_text("{date}, all day", date=format_date(visit.on or ""))
     return (
-        f"{format_date(wall_time_text(visit['startsAt'], visit['timeZone'])[:10])},"
+        f"{format_date(wall_time_text(visit.starts_at, visit.time_zone)[:10])},"
         f" {format_visit_hours(visit, viewer_zone)}"
     )
 
@@ -122,13 +144,13 @@ def to_phone_digits(phone: str) -> str:
     return re.sub(r"[^0-9+]", "", phone)
 
 
-def format_address(address: Mapping[str, Any] | None) -> str:
+def format_address(address: Address | None) -> str:
     """Format an address in one line."""
-    parts = [address.get(name) for name in ("line1", "line2", "city", "postalCode")] if address else []
-    return ", ".join(str(part) for part in parts if part)
+    parts = [address.line1, address.line2, address.city, address.postal_code] if address else []
+    return ", ".join(part for part in parts if part)
 
 
-def map_link(address: Mapping[str, Any]) -> str:
+def map_link(address: Address) -> str:
     """Return a link to an address on a map."""
     return f"https://www.openstreetmap.org/search?{urlencode({'query': format_address(address)})}"
 
@@ -198,16 +220,16 @@ def initials_of(name: str) -> str:
     return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
 
 
-def format_actor(stamp: Mapping[str, Any]) -> str:
+def format_actor(stamp: Stamp) -> str:
     """Return who did something, and with which client: `Ruth Hartley with Claude`."""
-    name, client = actor_name_of(stamp), stamp["via"]["client"]
-    return translate_text("{person} with {app}", person=name, app=client["name"]) if client else name
+    name, client = actor_name_of(stamp), stamp.via.client
+    return translate_text("{person} with {app}", person=name, app=client.name) if client else name
 
 
-def actor_name_of(stamp: Mapping[str, Any]) -> str:
+def actor_name_of(stamp: Stamp) -> str:
     """Return who did something, without the client."""
-    person = stamp["person"]
-    return str(person["name"]) if person else current_language().translate(ACTOR_NAMES[stamp["kind"]])
+    person = stamp.person
+    return person.name if person else current_language().translate(ACTOR_NAMES[stamp.kind])
 
 
 ACTOR_NAMES = {

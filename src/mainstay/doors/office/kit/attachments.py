@@ -15,6 +15,7 @@ from mainstay.business.records.attachments import (
     to_document_input,
 )
 from mainstay.business.records.file_removal import queue_removal
+from mainstay.business.records.model import DocumentOut
 from mainstay.business.records.store import DOCUMENTS
 from mainstay.doors.downloads import respond_with_stored_file
 from mainstay.doors.http import Response
@@ -23,7 +24,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
-from mainstay.doors.office.kit.reference_fields import RecordJson, record_title_of
+from mainstay.doors.office.kit.reference_fields import record_title_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect
@@ -46,8 +47,8 @@ DOCUMENT_LAYOUT = RecordLayout(
     kind=DOCUMENTS,
     has_list=False,
     lead="",
-    title_of=lambda document: str(document["name"]),
-    subtitle_of=lambda document: size_text(document["bytes"]),
+    title_of=lambda document: str(document.name),
+    subtitle_of=lambda document: size_text(document.bytes),
     columns=(),
     facts=("visibility",),
     panels=PANELS_WITHOUT_FILES,
@@ -67,7 +68,7 @@ class DocumentPages:
         upload = Form(
             self.office, find_by_path, self._upload, self._show_refused_files, read_fields=self._receive_files
         )
-        layout = replace(DOCUMENT_LAYOUT, path_after_delete=lambda document: self.office.path_of(document["recordId"]))
+        layout = replace(DOCUMENT_LAYOUT, path_after_delete=lambda document: self.office.path_of(document.record_id))
         return [
             *RecordPages(self.office, layout, add_variables=self._page_variables).routes(),
             Route("POST", path, protect(upload.submit)),
@@ -120,15 +121,15 @@ class DocumentPages:
         """Return the content of a file, if the viewer may see it."""
         document = await self.office.perform(request, get_document, {"documentId": path_values["id"]})
         return await self._serve_file(
-            document["sha256"], document["name"], document["mediaType"], inline=document["kind"] == "photo"
+            document.sha256, document.name, document.media_type, inline=document.kind == "photo"
         )
 
     async def show_thumbnail(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Return the thumbnail of a photo."""
         document = await self.office.perform(request, get_document, {"documentId": path_values["id"]})
-        if not document["thumbnail"]:
+        if not document.thumbnail:
             raise NotFound("page")
-        return await self._serve_file(document["thumbnail"], document["name"], document["mediaType"], inline=True)
+        return await self._serve_file(document.thumbnail, document.name, document.media_type, inline=True)
 
     async def _serve_file(self, name: str, file_name: str, media_type: str, *, inline: bool) -> Response:
         visitors = self.office.visitors
@@ -141,9 +142,9 @@ class DocumentPages:
             # The database was moved without its folder of files.
             raise NotFound("file") from None
 
-    async def _page_variables(self, request: OfficeRequest, document: RecordJson | None) -> dict[str, Any]:
+    async def _page_variables(self, request: OfficeRequest, document: DocumentOut | None) -> dict[str, Any]:
         """Return the link to the file's record, for the page of a file."""
-        record = document["recordId"] if document else ""
+        record = document.record_id if document else ""
         title = record_title_of(await self.office.get_record(request, record))
         return {"within": {"path": f"{self.office.path_of(record)}#files", "name": title}}
 

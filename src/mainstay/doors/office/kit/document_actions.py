@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout, has_priced_lines
-from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.kernel.operation import Operation
 
 
 def order_draft_actions(
-    layout: RecordLayout, record: RecordJson, actions: Sequence[Action], send_operation: Operation
+    layout: RecordLayout, record: AnyRecord, actions: Sequence[Action], send_operation: Operation
 ) -> list[Action]:
     """Put the next step of a draft first: adding lines if there are none, otherwise sending it.
 
     The actions of a document that was sent already keep their order.
     """
-    if send_operation.name not in record["availableActions"]:
+    if send_operation.name not in record.available_actions:
         return list(actions)
     send_path = layout.operation_path(send_operation, record)
     if not has_priced_lines(record):

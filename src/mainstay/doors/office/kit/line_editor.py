@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
@@ -21,13 +22,13 @@ from mainstay.doors.office.kit.line_rows import (
 )
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, id_input_of
 from mainstay.doors.office.kit.record_layout import RecordLayout
-from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.edit_conflicts import MARKS_FIELD
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.kernel.catalogue import check_permission
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import OperationReturning
 from mainstay.vocabulary.refusal import Fault, Invalid, Stale
 
 _MAX_RATES = 100
@@ -41,7 +42,7 @@ class LinePages:
 
     office: OfficePages
     layout: RecordLayout
-    update_operation: Operation
+    update_operation: OperationReturning[Any]
     # Whether it is a sales document, whose lines have a cost, and whether lines can be optional for the customer.
     is_sales: bool
     has_options: bool = False
@@ -57,18 +58,16 @@ class LinePages:
         ]
 
     async def _show_editor(
-        self, editor: Form[RecordJson], request: OfficeRequest, path_values: Mapping[str, str]
+        self, editor: Form[AnyRecord], request: OfficeRequest, path_values: Mapping[str, str]
     ) -> Response:
         """Show the line editor of a draft."""
         document = await self._find_document(request, path_values)
-        if self.update_operation.name not in document["availableActions"]:
+        if self.update_operation.name not in document.available_actions:
             # The operation raises the refusal that says why not.
-            await self.office.perform(
-                request, self.update_operation, id_input_of(self.update_operation, document["id"])
-            )
+            await self.office.perform(request, self.update_operation, id_input_of(self.update_operation, document.id))
         return await editor.open(request, document)
 
-    async def _save(self, form: OpenForm[RecordJson]) -> Response:
+    async def _save(self, form: OpenForm[AnyRecord]) -> Response:
         """Save what was typed, and do what the pressed button says."""
         request, document = form.request, form.subject
         edits = await self._read_edits(request, document, form.fields)
@@ -79,21 +78,21 @@ class LinePages:
                 )
             except Invalid as invalid:
                 raise edits.place_faults(invalid) from None
-        elif find_removed_edits(document["lines"], form.fields):
+        elif find_removed_edits(document.lines, form.fields):
             # Everything that was typed belongs to lines that no longer exist.
             raise Stale
-        path = self.layout.path_of(document["id"])
+        path = self.layout.path_of(document.id)
         done_query = f"?done={self.update_operation.name}" if edits.edits else ""
         if form.button == "done":
             return redirect(f"{path}{done_query}")
         # After adding a line, the editor is ready for the next one.
         return redirect(f"{path}/lines{done_query}{f'&{_ADDED_PARAMETER}=1' if NEW_LINE in edits.rows else ''}")
 
-    def _merge_changes(self, form: OpenForm[RecordJson]) -> MergedFields:
+    def _merge_changes(self, form: OpenForm[AnyRecord]) -> MergedFields:
         """Merge the typed lines with those that someone has changed meanwhile."""
         document = form.subject
-        merged, conflict = merge_line_changes(document["lines"], form.fields, form.request.display)
-        return merged | {"version": str(document["version"])}, conflict
+        merged, conflict = merge_line_changes(document.lines, form.fields, form.request.display)
+        return merged | {"version": str(document.version)}, conflict
 
     async def show_totals(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Return the totals of the lines as typed. The edits are performed and rolled back."""
@@ -105,19 +104,19 @@ class LinePages:
             updated = await self.office.dry_run(request, self.update_operation, self._update_input(document, edits))
         return render_template("sums.html", document=updated, here=request.display)
 
-    def _update_input(self, document: RecordJson, edits: LineEdits) -> dict[str, object]:
-        return id_input_of(self.update_operation, document["id"]) | {"edits": edits.edits}
+    def _update_input(self, document: AnyRecord, edits: LineEdits) -> dict[str, object]:
+        return id_input_of(self.update_operation, document.id) | {"edits": edits.edits}
 
-    async def _read_edits(self, request: OfficeRequest, document: RecordJson, fields: Mapping[str, str]) -> LineEdits:
+    async def _read_edits(self, request: OfficeRequest, document: AnyRecord, fields: Mapping[str, str]) -> LineEdits:
         item_id = await self._find_item(request, fields)
-        return line_edits_of(document["lines"], fields, item_id, request.display)
+        return line_edits_of(document.lines, fields, item_id, request.display)
 
-    async def _render_editor(self, form: OpenForm[RecordJson]) -> Response:
+    async def _render_editor(self, form: OpenForm[AnyRecord]) -> Response:
         request, document, typed = form.request, form.subject, form.fields
         faults, problems = split_faults(form.faults)
         rates = await self.office.perform(request, list_tax_rates, {"limit": _MAX_RATES})
         lines, new_line = (
-            build_line_rows(document["lines"], typed, faults, request.display),
+            build_line_rows(document.lines, typed, faults, request.display),
             build_new_row(typed, faults),
         )
         return self.office.render_page(
@@ -128,13 +127,13 @@ class LinePages:
             document=document,
             sells=self.is_sales,
             options=self.has_options,
-            path=self.layout.path_of(document["id"]),
+            path=self.layout.path_of(document.id),
             rows=lines,
             new_line=new_line,
             ways=[fault_link for row in (*lines, new_line) for fault_link in row.fault_links()],
-            rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
-            version=typed.get("version", document["version"]),
-            shown=typed.get(MARKS_FIELD, "") if typed else line_marks_of(document["lines"], request.display),
+            rates=[(rate.id, rate.name) for rate in rates.data],
+            version=typed.get("version", document.version),
+            shown=typed.get(MARKS_FIELD, "") if typed else line_marks_of(document.lines, request.display),
             problem=" ".join(problems) or form.problem,
             notice=None if form.refusal else form.notice or self.office.find_notice(request),
             goes_on=form.refusal is None and _ADDED_PARAMETER in query_parameters(request.http_request),
@@ -150,6 +149,6 @@ class LinePages:
         except ValueError as problem:
             raise Invalid([Fault(f"{NEW_LINE} {ITEM_FIELD}", str(problem))]) from None
 
-    async def _find_document(self, request: OfficeRequest, path_values: Mapping[str, str]) -> RecordJson:
+    async def _find_document(self, request: OfficeRequest, path_values: Mapping[str, str]) -> AnyRecord:
         check_permission(self.update_operation, request.actor)
         return await self.office.get_record(request, path_values["id"])

@@ -4,14 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mainstay.business.lines.model import ShownLine
+from mainstay.business.purchasing.lines import PurchaseLine
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.edit_conflicts import MARKS_FIELD, EditConflict, FormFields, ShownMarks, build_marks
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.values.choices import to_label
 from mainstay.values.ids import is_id
 from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.typed_records import RecordFields
 
-LineJson = Mapping[str, Any]
+# A line of a sales document or of a purchase.
+DocumentLine = ShownLine | PurchaseLine
 
 # The id of the row for a new line.
 NEW_LINE = "new"
@@ -95,13 +99,13 @@ def split_faults(faults: Mapping[str, str]) -> tuple[dict[str, dict[str, str]], 
 
 
 def build_line_rows(
-    lines: Sequence[LineJson],
+    lines: Sequence[DocumentLine],
     typed: Mapping[str, str],
     faults: Mapping[str, Mapping[str, str]],
     display: DisplaySettings,
 ) -> list[LineRow]:
     """Return the rows of the existing lines, with what was typed into them."""
-    return [_build_row(line, typed, faults.get(line["id"], {}), display) for line in lines]
+    return [_build_row(line, typed, faults.get(line.id, {}), display) for line in lines]
 
 
 def build_new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> LineRow:
@@ -113,14 +117,14 @@ def build_new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, st
 
 
 def line_edits_of(
-    lines: Sequence[LineJson], typed: Mapping[str, str], item_id: str | None, display: DisplaySettings
+    lines: Sequence[DocumentLine], typed: Mapping[str, str], item_id: str | None, display: DisplaySettings
 ) -> LineEdits:
     """Return the edits that turn the lines into what was typed. Only changed fields are sent."""
     edits: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
         changes = _find_changes(line, typed, display)
         if changes:
-            edits.append((line["id"], {"edit": "set", "lineId": line["id"], **changes}))
+            edits.append((line.id, {"edit": "set", "lineId": line.id, **changes}))
     if new_line := _build_new_line(typed, item_id, display):
         edits.append((NEW_LINE, {"edit": "add", **new_line}))
     if move := _build_move(lines, typed.get("do", "")):
@@ -128,18 +132,18 @@ def line_edits_of(
     return LineEdits([edit for _, edit in edits], [row for row, _ in edits])
 
 
-def line_marks_of(lines: Sequence[LineJson], display: DisplaySettings) -> str:
+def line_marks_of(lines: Sequence[DocumentLine], display: DisplaySettings) -> str:
     """Return the marks of what the form shows of the lines."""
     return build_marks(_group_line_fields(lines, display))
 
 
 def merge_line_changes(
-    lines: Sequence[LineJson], typed: Mapping[str, str], display: DisplaySettings
+    lines: Sequence[DocumentLine], typed: Mapping[str, str], display: DisplaySettings
 ) -> tuple[dict[str, str], EditConflict]:
     """Merge typed lines with those that someone changed meanwhile. Return the fields, and the conflict to show."""
     current_parts, sent_lines = (
         _group_line_fields(lines, display),
-        {line["id"] for line in lines if _was_sent(line, typed, display)},
+        {line.id for line in lines if _was_sent(line, typed, display)},
     )
     # Browsers do not send a box that is not ticked.
     typed_parts = {
@@ -155,9 +159,9 @@ def merge_line_changes(
     return new_fields | merged.fields | {MARKS_FIELD: build_marks(current_parts)}, conflict
 
 
-def find_removed_edits(lines: Sequence[LineJson], typed: Mapping[str, str]) -> list[str]:
+def find_removed_edits(lines: Sequence[DocumentLine], typed: Mapping[str, str]) -> list[str]:
     """Return the typed descriptions of lines that were edited in the form but removed meanwhile."""
-    shown, present = ShownMarks(typed), {line["id"] for line in lines}
+    shown, present = ShownMarks(typed), {line.id for line in lines}
     # A line that this form removes is already gone if the form is sent a second time.
     present.add(typed.get("do", "").removeprefix("remove "))
     changed = {name.partition(" ")[0] for name, text in typed.items() if not shown.has_shown(name, {name: text})}
@@ -167,44 +171,49 @@ def find_removed_edits(lines: Sequence[LineJson], typed: Mapping[str, str]) -> l
 _OPTIONAL_SUFFIX = " optional"
 
 
-def _group_line_fields(lines: Sequence[LineJson], display: DisplaySettings) -> dict[str, FormFields]:
+def _group_line_fields(lines: Sequence[DocumentLine], display: DisplaySettings) -> dict[str, FormFields]:
     """Return what the form shows of the lines, by field."""
     parts: dict[str, FormFields] = {}
     for line in lines:
         parts |= {
-            f"{line['id']} {name}": {f"{line['id']} {name}": text} for name, text in _line_values(line, display).items()
+            f"{line.id} {name}": {f"{line.id} {name}": text} for name, text in _line_values(line, display).items()
         }
-        optional = f"{line['id']}{_OPTIONAL_SUFFIX}"
-        parts[optional] = {optional: "on"} if line.get("optional") else {}
+        optional = f"{line.id}{_OPTIONAL_SUFFIX}"
+        parts[optional] = {optional: "on"} if _is_optional(line) else {}
     return parts
 
 
-def _describe_field(lines: Sequence[LineJson], part: str) -> str:
+def _describe_field(lines: Sequence[DocumentLine], part: str) -> str:
     """Return the label of a field with the number of its line."""
     record_id, _, name = part.partition(" ")
-    number, line = next((number, line) for number, line in enumerate(lines, start=1) if line["id"] == record_id)
-    return f"{LineRow(record_id, line['kind'], {}).label(name)} in line {number}"
+    number, line = next((number, line) for number, line in enumerate(lines, start=1) if line.id == record_id)
+    return f"{LineRow(record_id, line.kind, {}).label(name)} in line {number}"
 
 
-def _was_sent(line: LineJson, typed: Mapping[str, str], display: DisplaySettings) -> bool:
+def _is_optional(line: DocumentLine) -> bool:
+    return isinstance(line, ShownLine) and line.optional
+
+
+def _was_sent(line: DocumentLine, typed: Mapping[str, str], display: DisplaySettings) -> bool:
     """Return whether a line was on the sent form."""
-    return any(f"{line['id']} {name}" in typed for name in _line_values(line, display))
+    return any(f"{line.id} {name}" in typed for name in _line_values(line, display))
 
 
 def _build_row(
-    line: LineJson, typed: Mapping[str, str], faults: Mapping[str, str], display: DisplaySettings
+    line: DocumentLine, typed: Mapping[str, str], faults: Mapping[str, str], display: DisplaySettings
 ) -> LineRow:
     values = _line_values(line, display)
-    typed_values = {name: typed.get(f"{line['id']} {name}", text) for name, text in values.items()}
-    optional = f"{line['id']} optional" in typed if _was_sent(line, typed, display) else bool(line.get("optional"))
-    return LineRow(line["id"], line["kind"], typed_values, optional, line["amount"], faults)
+    typed_values = {name: typed.get(f"{line.id} {name}", text) for name, text in values.items()}
+    optional = f"{line.id} optional" in typed if _was_sent(line, typed, display) else _is_optional(line)
+    return LineRow(line.id, line.kind, typed_values, optional, line.amount, faults)
 
 
-def _line_values(line: LineJson, display: DisplaySettings) -> dict[str, str]:
+def _line_values(line: DocumentLine, display: DisplaySettings) -> dict[str, str]:
     """Return the form values of a line."""
-    names = _ITEM_LINE_FIELDS if line["kind"] == "item" else _TEXT_LINE_FIELDS
+    names = _ITEM_LINE_FIELDS if line.kind == "item" else _TEXT_LINE_FIELDS
     # Purchase lines have no cost in addition to their price.
-    values = {name: "" if line[name] is None else str(line[name]) for name in names if name in line}
+    fields = RecordFields(line)
+    values = {name: "" if fields[name] is None else str(fields[name]) for name in names if name in fields}
     if "quantity" in values:
         values["quantity"] = values["quantity"].removesuffix(".00")
         percent = values["discountPercent"].rstrip("0").rstrip(".")
@@ -218,16 +227,16 @@ def _to_field(name: str, text: str, display: DisplaySettings) -> str:
     return display.number_to_field(text) if name in DECIMAL_FIELDS else text
 
 
-def _find_changes(line: LineJson, typed: Mapping[str, str], display: DisplaySettings) -> dict[str, Any]:
+def _find_changes(line: DocumentLine, typed: Mapping[str, str], display: DisplaySettings) -> dict[str, Any]:
     if not _was_sent(line, typed, display):
         return {}
     changes: dict[str, Any] = {}
     for name, text in _line_values(line, display).items():
-        new_text = typed.get(f"{line['id']} {name}", text).strip()
+        new_text = typed.get(f"{line.id} {name}", text).strip()
         if new_text != text:
             changes[name] = _parse_field(name, new_text, display)
-    optional = f"{line['id']} optional" in typed
-    if line["kind"] == "item" and optional != bool(line.get("optional")):
+    optional = f"{line.id} optional" in typed
+    if line.kind == "item" and optional != _is_optional(line):
         changes["optional"] = optional
     return changes
 
@@ -255,10 +264,10 @@ def _build_new_line(typed: Mapping[str, str], item_id: str | None, display: Disp
     return new_line | ({"optional": True} if f"{NEW_LINE} optional" in typed else {})
 
 
-def _build_move(lines: Sequence[LineJson], button: str) -> dict[str, Any] | None:
+def _build_move(lines: Sequence[DocumentLine], button: str) -> dict[str, Any] | None:
     """Return the edit of a button beside a line: move it up or down, or remove it."""
     verb, _, record_id = button.partition(" ")
-    positions = {line["id"]: position for position, line in enumerate(lines, start=1)}
+    positions = {line.id: position for position, line in enumerate(lines, start=1)}
     if record_id not in positions or verb not in {"up", "down", "remove"}:
         return None
     if verb == "remove":

@@ -6,13 +6,14 @@ from datetime import date
 from functools import cached_property, partial
 from itertools import chain
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, TypeVar, overload
 from urllib.parse import urlencode
 
 import orjson
 from markupsafe import Markup
 
 from mainstay.business.records.history import get_history
+from mainstay.business.records.model import HistoryEntryOut
 from mainstay.business.records.undo import undo_change
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.document_answers import DocumentAnswers
@@ -37,7 +38,7 @@ from mainstay.identity.secrets import hash_secret
 from mainstay.identity.sign_in import InvalidLink, WrongCredentials
 from mainstay.kernel.catalogue import Catalogue, check_permission, is_permitted
 from mainstay.kernel.context import RequestDetails
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import Operation, OperationReturning
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.ids import is_id
 from mainstay.values.message import Message
@@ -55,6 +56,10 @@ from mainstay.vocabulary.refusal import (
     Stale,
     TooManyRequests,
 )
+from mainstay.vocabulary.schemas import Output, RecordPage
+
+A = TypeVar("A")
+R = TypeVar("R", bound=Output)
 
 FormValues = Mapping[str, str]
 NO_INPUT: Mapping[str, object] = MappingProxyType({})
@@ -104,7 +109,7 @@ class OfficeRequest:
     # The uploaded files by field. They are removed when the request ends.
     uploaded_files: dict[str, list[UploadedFile]] = field(default_factory=dict)
     # The entry of the history that the notice of this page tells, if the change can be undone.
-    undoable_change: Mapping[str, Any] = field(default_factory=dict)
+    undoable_change: HistoryEntryOut | None = None
 
     def with_form_token(self, fields: dict[str, str]) -> "OfficeRequest":
         """Return the request with the token of its form, which is removed from the fields."""
@@ -143,6 +148,26 @@ class OfficeRequest:
             and (area.permission is None or self.actor.can(area.permission))
             and (not area.areas or self.usable_areas(area.areas))
         ]
+
+
+class Preview(NamedTuple):
+    """What an irreversible operation would do, or every reason against it."""
+
+    summary: str
+    effects: Sequence[str]
+    warnings: Sequence[str]
+    blockers: Sequence[str]
+    # The operations that help, each with its record, and whether it is done instead.
+    unblocking_actions: Sequence[tuple[str, str | None, bool]]
+    # The token that the form sends back, so that nothing is done if the preview would differ then.
+    token: str | None
+    # That it differs from the one that the person has confirmed.
+    notice: str
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of its page."""
+        return 409 if self.notice else 200
 
 
 @dataclass(frozen=True)
@@ -196,19 +221,29 @@ class OfficePages:
 
         return guarded
 
-    async def _find_undoable_change(self, request: OfficeRequest) -> dict[str, Any]:
+    async def _find_undoable_change(self, request: OfficeRequest) -> HistoryEntryOut | None:
         """Return the person's last change if it is what the page tells as just done, and can be undone."""
         done = self.operations.get(query_parameters(request.http_request).get("done", ""))
         if request.http_request.method != "GET" or not (done and done.undone_by and request.can_perform(undo_change)):
-            return {}
-        entries: list[dict[str, Any]] = (await self.perform(request, get_history, {"limit": 1}))["data"]
-        return entries[0] if entries and entries[0]["undoable"] and entries[0]["operation"] == done.name else {}
+            return None
+        entries = (await self.perform(request, get_history, {"limit": 1})).data
+        return entries[0] if entries and entries[0].undoable and entries[0].operation == done.name else None
 
     async def _find_restored_fields(self, request: Request, visitor: Visitor) -> Mapping[str, str]:
         """Return what was typed on a page when the session ended. A form that is sent again carries its own fields."""
         ticket = query_parameters(request).get(TYPED_PARAMETER, "") if request.method in {"GET", "HEAD"} else ""
         return await self.visitors.interrupted_forms.find(ticket, visitor.account)
 
+    @overload
+    async def perform(
+        self,
+        request: OfficeRequest,
+        operation: OperationReturning[A],
+        operation_input: Mapping[str, object] = NO_INPUT,
+        version: int | None = None,
+        expected_versions: Mapping[str, int] = NO_RECORDS,
+    ) -> A: ...
+    @overload
     async def perform(
         self,
         request: OfficeRequest,
@@ -216,62 +251,73 @@ class OfficePages:
         operation_input: Mapping[str, object] = NO_INPUT,
         version: int | None = None,
         expected_versions: Mapping[str, int] = NO_RECORDS,
-    ) -> dict[str, Any]:
-        """Perform an operation as this person, on the versions of the records they saw. Return its answer.
+    ) -> Any: ...
+    async def perform(
+        self,
+        request: OfficeRequest,
+        operation: Operation,
+        operation_input: Mapping[str, object] = NO_INPUT,
+        version: int | None = None,
+        expected_versions: Mapping[str, int] = NO_RECORDS,
+    ) -> Any:
+        """Perform an operation as this person, on the versions of the records they saw. Return its typed answer.
 
         If the same form was sent before, nothing is done again, and the stored answer is returned.
         """
-        return await self._perform(
-            request,
-            operation,
-            operation_input,
-            request.build_request_details(operation.name, version)._replace(expected_versions=expected_versions),
-        )
+        details = request.build_request_details(operation.name, version)._replace(expected_versions=expected_versions)
+        return operation.parse_answer((await self._perform(request, operation, operation_input, details)).body)
+
+    async def preview(
+        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
+    ) -> Preview:
+        """Return what an irreversible operation would do, without confirming it."""
+        details = request.build_request_details(operation.name)
+        return read_preview(await self._perform(request, operation, operation_input, details))
 
     async def preview_or_perform(
-        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], fields: FormValues
-    ) -> dict[str, Any]:
+        self,
+        request: OfficeRequest,
+        operation: OperationReturning[A],
+        operation_input: Mapping[str, object],
+        fields: FormValues,
+    ) -> A | Preview:
         """Return the preview of an operation, or perform it if the form confirms what its page showed."""
+        confirmation = confirmation_input(fields)
+        if not confirmation:
+            return await self.preview(request, operation, operation_input)
         try:
-            return await self.perform(request, operation, {**operation_input, **confirmation_input(fields)})
+            return await self.perform(request, operation, {**operation_input, **confirmation})
         except PreviewDiffers as different:
-            return read_new_preview(different)
+            return read_preview(different.preview, different.text)
 
     async def dry_run(
-        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
-    ) -> dict[str, Any]:
+        self, request: OfficeRequest, operation: OperationReturning[A], operation_input: Mapping[str, object]
+    ) -> A:
         """Return what an operation would answer: it is performed and rolled back."""
+        message_format = self._message_format(request, operation, operation_input)
+        details = RequestDetails(request.http_request.id, message_format=message_format)
+        raw = orjson.dumps(dict(operation_input))
         try:
-            details = RequestDetails(
-                request.http_request.id, message_format=self._message_format(request, operation, operation_input)
-            )
-            result = await self.visitors.runner.run_change(
-                request.actor.organisation,
-                self._dry_run,
-                request,
-                operation,
-                orjson.dumps(dict(operation_input)),
-                details,
+            body = await self.visitors.runner.run_change(
+                request.actor.organisation, self._dry_run, request, operation, raw, details
             )
         except Refusal as refusal:
             raise self.translate_refusal(request, operation, operation_input, refusal) from None
-        return result
+        return operation.read_answer(body)
 
     async def list_records(
-        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
-    ) -> dict[str, Any]:
+        self,
+        request: OfficeRequest,
+        operation: OperationReturning[RecordPage[R]],
+        operation_input: Mapping[str, object],
+    ) -> RecordPage[R]:
         """Return a page of a list whose records name the actions that this person can take."""
-        return await self._perform(
-            request, operation, operation_input, RequestDetails(request.http_request.id, with_actions=True)
-        )
+        details = RequestDetails(request.http_request.id, with_actions=True)
+        return operation.read_answer((await self._perform(request, operation, operation_input, details)).body)
 
-    def _dry_run(
-        self, request: OfficeRequest, operation: Operation, raw: bytes, details: RequestDetails
-    ) -> dict[str, Any]:
+    def _dry_run(self, request: OfficeRequest, operation: Operation, raw: bytes, details: RequestDetails) -> bytes:
         with self.visitors.performer.open_batch(request.actor.organisation, commit=False) as batch:
-            answer = batch.perform(operation, request.actor, raw, details)
-        result: dict[str, Any] = orjson.loads(answer.body)
-        return result
+            return batch.perform(operation, request.actor, raw, details).body
 
     async def _perform(
         self,
@@ -279,16 +325,15 @@ class OfficePages:
         operation: Operation,
         operation_input: Mapping[str, object],
         details: RequestDetails,
-    ) -> dict[str, Any]:
+    ) -> Answer:
         runner, performer = self.visitors.runner, self.visitors.performer
         details = details._replace(message_format=self._message_format(request, operation, operation_input))
         try:
-            answer = await runner.perform(
+            return await runner.perform(
                 performer, operation, request.actor, orjson.dumps(dict(operation_input)), details
             )
         except Refusal as refusal:
             raise self.translate_refusal(request, operation, operation_input, refusal) from None
-        return read_answer(answer)
 
     def translate_refusal(
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], refusal: Refusal
@@ -384,7 +429,7 @@ class OfficePages:
             may=request.can_perform,
             path_of=self.path_of,
             csrf=request.visitor.csrf,
-            undo_change=request.undoable_change.get("id"),
+            undo_change=request.undoable_change.id if request.undoable_change else None,
             undo_path=_path_without_notice(request.http_request),
             may_undo=request.can_perform(undo_change),
             zone=request.time_zone,
@@ -424,7 +469,7 @@ class OfficePages:
             raise NotFound("record")
         return self.catalogue.get_operations[prefix]
 
-    async def get_record(self, request: OfficeRequest, record_id: str) -> dict[str, Any]:
+    async def get_record(self, request: OfficeRequest, record_id: str) -> Any:
         """Return a record by its id."""
         get_operation = self.find_get_operation(record_id)
         return await self.perform(request, get_operation, id_input_of(get_operation, record_id))
@@ -492,17 +537,18 @@ def id_input_of(operation: Operation, record_id: str) -> dict[str, object]:
     }
 
 
-def read_answer(answer: Answer) -> dict[str, Any]:
-    """Return the answer of an operation; a preview also has the operations that help if it is not possible."""
-    result: dict[str, Any] = orjson.loads(answer.body)
-    if answer.is_preview:
-        result["unblocks"] = answer.unblocking_actions
-    return result
-
-
-def read_new_preview(refusal: PreviewDiffers) -> dict[str, Any]:
-    """Return the preview of what a person has confirmed, now that it differs, with a notice that says so."""
-    return read_answer(refusal.preview) | {"notice": refusal.text}
+def read_preview(answer: Answer, notice: str = "") -> Preview:
+    """Return a preview. The notice says that it differs from the one that the person has confirmed."""
+    values = orjson.loads(answer.body)
+    return Preview(
+        values["summary"],
+        values["effects"],
+        values["warnings"],
+        values["blockers"],
+        answer.unblocking_actions,
+        values.get("previewToken"),
+        notice,
+    )
 
 
 def confirmation_input(fields: FormValues) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, REFER
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.office.kit.office_pages import OfficePages
 from mainstay.doors.office.kit.record_panels import PANELS
-from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.doors.office.kit.related_lists import ListedKind, RelatedList
 from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cells
 from mainstay.doors.pages.form_fields import Choices, id_field_of
@@ -17,12 +18,13 @@ from mainstay.doors.pages.formatting import drop_technical_text
 from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import Operation, OperationReturning
 from mainstay.values.choices import to_label
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import Output
+from mainstay.vocabulary.typed_records import RecordFields
 
 # How a document can be delivered when it is sent.
 DELIVERY_CHOICES: Choices = (("email", "By email"), ("none", "Don't email (print it or hand it over)"))
@@ -44,10 +46,10 @@ class FormPart(NamedTuple):
 
     template: str
     # Converts the typed fields to the operation's input, and returns the initial fields of a record.
-    read_input: Callable[[RecordJson, Mapping[str, str], DisplaySettings], dict[str, object]] = (
+    read_input: Callable[[AnyRecord, Mapping[str, str], DisplaySettings], dict[str, object]] = (
         lambda _record, _fields, _here: {}
     )
-    initial_fields: Callable[[RecordJson, DisplaySettings], dict[str, str]] = lambda _record, _here: {}
+    initial_fields: Callable[[AnyRecord, DisplaySettings], dict[str, str]] = lambda _record, _here: {}
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ class RecordLayout:
     kind: Kind[Any]
     lead: str
     # The title of a record, and the line below it.
-    title_of: Callable[[RecordJson], str]
-    subtitle_of: Callable[[RecordJson], str]
+    title_of: Callable[[AnyRecord], str]
+    subtitle_of: Callable[[AnyRecord], str]
     # The columns of the list after the title, and the fields on the record's page.
     columns: tuple[str, ...]
     facts: tuple[str, ...]
@@ -78,8 +80,8 @@ class RecordLayout:
     order: str | None = None
     # Choices of form fields whose declaration does not list them.
     choices: Mapping[str, Choices] = field(default_factory=dict)
-    # Converts a record to the initial values of its edit form, if those differ from the record.
-    prefill: Callable[[RecordJson], RecordJson] = dict
+    # Converts the fields of a record to the initial values of its edit form, if those differ from the record.
+    prefill: Callable[[RecordFields], Mapping[str, Any]] = dict
     # Fields left out of forms because they have a page of their own, and fields that come first.
     skipped_fields: frozenset[str] = frozenset()
     first_fields: tuple[str, ...] = ()
@@ -97,9 +99,9 @@ class RecordLayout:
     shown_on: tuple[RelatedList, ...] = ()
     panels: tuple[str, ...] = tuple(PANELS)
     # Whether related records, notes and files can still be added to a record.
-    accepts_additions: Callable[[RecordJson], bool] = lambda _record: True
+    accepts_additions: Callable[[AnyRecord], bool] = lambda _record: True
     # Fields with custom text, given the record and the viewer's time zone.
-    field_texts: Mapping[str, Callable[[RecordJson, str], str]] = field(default_factory=dict)
+    field_texts: Mapping[str, Callable[[AnyRecord, str], str]] = field(default_factory=dict)
     # By operation: the line below the title of its form, if the description of the operation does not suit people.
     form_leads: Mapping[str, str] = field(default_factory=dict)
     # By operation: a template shown above its form.
@@ -107,19 +109,19 @@ class RecordLayout:
     # By operation: a custom part of its form, instead of fields that are left out.
     form_parts: Mapping[str, FormPart] = field(default_factory=dict)
     # By form field: the choices that are possible for a record and an actor, the likeliest first.
-    possible_choices: Mapping[str, Callable[[RecordJson, Actor], Sequence[str]]] = field(default_factory=dict)
+    possible_choices: Mapping[str, Callable[[AnyRecord, Actor], Sequence[str]]] = field(default_factory=dict)
     # By form field: the other field, and the value there, that make this field required.
     required_if: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     # By operation: the purpose of its form for a record, if that depends on the record. None if there is none.
-    purposes: Mapping[str, Callable[[RecordJson], str | None]] = field(default_factory=dict)
+    purposes: Mapping[str, Callable[[AnyRecord], str | None]] = field(default_factory=dict)
     # Operations on several records at once. Their warnings are shown as the notice that counts the records.
     bulk_operations: frozenset[str] = frozenset()
     # By operation: custom buttons, which come before all others.
-    primary_actions: Mapping[str, Callable[[RecordJson], Sequence[Action]]] = field(default_factory=dict)
+    primary_actions: Mapping[str, Callable[[AnyRecord], Sequence[Action]]] = field(default_factory=dict)
     # Whether the title contains an amount, which must be localised.
     has_amount_in_title: bool = False
     # The page after a record is deleted, if that is not the list.
-    path_after_delete: Callable[[RecordJson], str] | None = None
+    path_after_delete: Callable[[AnyRecord], str] | None = None
 
     @property
     def title(self) -> str:
@@ -132,12 +134,12 @@ class RecordLayout:
         return self.own_path or self.kind.path
 
     @property
-    def get_operation(self) -> Operation:
+    def get_operation(self) -> OperationReturning[Any]:
         """The operation that gets one of the records."""
         return CATALOGUE.get_operations[self.kind.prefix]
 
     @property
-    def list_operation(self) -> Operation | None:
+    def list_operation(self) -> OperationReturning[Any] | None:
         """The operation that lists the records; None if they have no list."""
         return CATALOGUE.list_operations.get(self.kind.prefix) if self.has_list else None
 
@@ -145,12 +147,12 @@ class RecordLayout:
         """Return the address of a record."""
         return self.own_path or self.kind.path_of(record_id)
 
-    def choices_for(self, record: RecordJson, actor: Actor) -> dict[str, Sequence[str]]:
+    def choices_for(self, record: AnyRecord, actor: Actor) -> dict[str, Sequence[str]]:
         """Return the possible choices of form fields for a record. Fields that are missing here allow all choices."""
         choices = {name: values(record, actor) for name, values in self.possible_choices.items()}
         return {name: values for name, values in choices.items() if values}
 
-    def form_heading(self, operation: Operation, record: RecordJson | None) -> dict[str, str]:
+    def form_heading(self, operation: Operation, record: AnyRecord | None) -> dict[str, str]:
         """Return the title and the button label of an operation's form."""
         if record is None:
             return {"title": title_of_new(operation), "submits": label_of_new(operation)}
@@ -167,7 +169,7 @@ class RecordLayout:
         """Return the line below the title of an operation's form."""
         return self.form_leads.get(operation.name, drop_technical_text(operation.description))
 
-    def check_purpose(self, operation: Operation, record: RecordJson) -> None:
+    def check_purpose(self, operation: Operation, record: AnyRecord) -> None:
         """Raise Conflict if the form has no purpose in the current state of the record."""
         if operation.name in self.purposes and self.purposes[operation.name](record) is None:
             raise Conflict(Message("This isn't possible any more. Its page shows what you can do now."))
@@ -179,20 +181,20 @@ class RecordLayout:
         other, answer = self.required_if[name]
         return fields.get(other) == answer
 
-    def localised_title_of(self, record: RecordJson, display: DisplaySettings) -> str:
+    def localised_title_of(self, record: AnyRecord, display: DisplaySettings) -> str:
         """Return the title of a record, localised for the viewer."""
         title = self.title_of(record)
         return localise_text(title, display) if self.has_amount_in_title else title
 
     def format_cells(
-        self, model: type[Output], names: Sequence[str], record: RecordJson, display: DisplaySettings
+        self, model: type[Output], names: Sequence[str], record: AnyRecord, display: DisplaySettings
     ) -> list[RecordCell]:
         """Format fields of a record as cells."""
         # A reference that the import generated for itself means nothing to people.
-        is_generated = str(record.get(REFERENCE_FIELD) or "").startswith(OWN_REFERENCE_PREFIX)
-        record_cells = format_cells(
-            model, names, {**record, REFERENCE_FIELD: None} if is_generated else record, display, self.choices
-        )
+        fields: Mapping[str, Any] = RecordFields(record)
+        if str(fields.get(REFERENCE_FIELD) or "").startswith(OWN_REFERENCE_PREFIX):
+            fields = {**fields, REFERENCE_FIELD: None}
+        record_cells = format_cells(model, names, fields, display, self.choices)
         return [
             cell._replace(text=self.field_texts[cell.name](record, display.zone))
             if cell.name in self.field_texts
@@ -200,9 +202,9 @@ class RecordLayout:
             for cell in record_cells
         ]
 
-    def actions_of(self, office: OfficePages, record: RecordJson) -> list[Action]:
+    def actions_of(self, office: OfficePages, record: AnyRecord) -> list[Action]:
         """Return the buttons of a record's page for everything that can be done with it now."""
-        possible = record["availableActions"]
+        possible = record.available_actions
         primary = [
             button for name, buttons in self.primary_actions.items() if name in possible for button in buttons(record)
         ]
@@ -210,11 +212,11 @@ class RecordLayout:
             self.action_of(office.operations[name], record) for name in possible if name not in self.primary_actions
         ]
 
-    def action_of(self, operation: Operation, record: RecordJson) -> Action:
+    def action_of(self, operation: Operation, record: AnyRecord) -> Action:
         """Return the button of an operation on a record."""
-        return build_action(operation, self.path_of(record["id"]))
+        return build_action(operation, self.path_of(record.id))
 
-    def actions_for(self, operation: Operation, record: RecordJson) -> list[Action]:
+    def actions_for(self, operation: Operation, record: AnyRecord) -> list[Action]:
         """Return the buttons of an operation. If it edits lines, that includes the button of the line editor."""
         action = self.action_of(operation, record)
         if "edits" not in operation.input.model_fields:
@@ -225,13 +227,13 @@ class RecordLayout:
             else [self.line_editor_action(record), action]
         )
 
-    def line_editor_action(self, record: RecordJson) -> Action:
+    def line_editor_action(self, record: AnyRecord) -> Action:
         """Return the button that leads to the line editor of a document."""
-        return Action("Edit lines", f"{self.path_of(record['id'])}/lines")
+        return Action("Edit lines", f"{self.path_of(record.id)}/lines")
 
-    def operation_path(self, operation: Operation, record: RecordJson) -> str:
+    def operation_path(self, operation: Operation, record: AnyRecord) -> str:
         """Return the address of an operation on a record."""
-        return f"{self.path_of(record['id'])}/{verb_of(operation)}"
+        return f"{self.path_of(record.id)}/{verb_of(operation)}"
 
 
 def find_related_lists(layouts: Iterable[RecordLayout]) -> Mapping[str, Sequence[ListedKind]]:
@@ -245,9 +247,9 @@ def find_related_lists(layouts: Iterable[RecordLayout]) -> Mapping[str, Sequence
     return lists
 
 
-def has_priced_lines(document: RecordJson) -> bool:
+def has_priced_lines(document: AnyRecord) -> bool:
     """Return whether a document has at least one priced line. Without one, adding lines is the next step."""
-    return any(line["kind"] == "item" for line in document["lines"] or ())
+    return any(line.kind == "item" for line in document.lines or ())
 
 
 def build_action(operation: Operation, path: str) -> Action:
@@ -261,16 +263,19 @@ def build_action(operation: Operation, path: str) -> Action:
     )
 
 
+@cache
 def has_form(operation: Operation) -> bool:
     """Return whether an operation has input fields besides the record itself."""
     return bool(operation.input.model_fields.keys() - {id_field_of(operation), "confirmed", "preview_token"})
 
 
+@cache
 def verb_of(operation: Operation) -> str:
     """Return the part of an address for an operation on a record: `remove` for `remove_person`."""
     return _name_without_noun(operation).replace("_", "-")
 
 
+@cache
 def button_label(operation: Operation) -> str:
     """Return a button label: `Rotate secret` for `rotate_webhook_secret`, `Create webhook` for `create_webhook`."""
     verb = _name_without_noun(operation) if operation.on else operation.name
@@ -296,16 +301,16 @@ def title_of_new(operation: Operation) -> str:
     return to_label(f"new_{noun}") if verb in {"create", *_CREATE_VERBS} else operation.title
 
 
-def title_of_form(operation: Operation, record: RecordJson) -> str:
+def title_of_form(operation: Operation, record: AnyRecord) -> str:
     """Return the title of an operation's form: `Edit job`, or with the record's number `Void invoice INV-0213`."""
     if operation.on and _name_without_noun(operation) == "edit":
         return label_with_noun(operation)
     return add_number(operation.title, operation, record)
 
 
-def add_number(label: str, operation: Operation, record: RecordJson) -> str:
+def add_number(label: str, operation: Operation, record: AnyRecord) -> str:
     """Add the number of a record to a label that ends with what the record is."""
-    noun, number = operation.on.label.lower() if operation.on else "", record.get("number")
+    noun, number = operation.on.label.lower() if operation.on else "", RecordFields(record).get("number")
     if not noun or not number or not label.lower().endswith(f" {noun}"):
         return label
     return translate_text("{action} {number}", action=current_language().translate(label), number=number)

@@ -4,25 +4,26 @@ from collections.abc import Iterable
 from typing import Any
 
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.doors.pages.display import RecordCell
 from mainstay.kernel.kind import Kind
 from mainstay.vocabulary.refusal import NotFound
+from mainstay.vocabulary.typed_records import RecordFields
 
 
 async def add_links(
-    office: OfficePages, request: OfficeRequest, record: RecordJson, record_cells: Iterable[RecordCell]
+    office: OfficePages, request: OfficeRequest, record: AnyRecord, record_cells: Iterable[RecordCell]
 ) -> list[RecordCell]:
     """Add links to the fields of a record that name another record."""
     return [cell._replace(to=await _link_of(office, request, record, cell.name)) for cell in record_cells]
 
 
-async def _link_of(office: OfficePages, request: OfficeRequest, record: RecordJson, name: str) -> str:
+async def _link_of(office: OfficePages, request: OfficeRequest, record: AnyRecord, name: str) -> str:
     """Return the address of the record that a field names, such as the customer of `customerName`.
 
     Empty if there is none, or if the viewer cannot see it.
     """
-    record_id = record.get(f"{name.removesuffix('Name')}Id") if name.endswith("Name") else None
+    record_id = RecordFields(record).get(f"{name.removesuffix('Name')}Id") if name.endswith("Name") else None
     kind = office.catalogue.kinds.get(record_id.partition("_")[0]) if record_id else None
     if record_id is None or kind is None or not await _can_see(office, request, kind, record_id):
         return ""

@@ -11,17 +11,17 @@ from mainstay.doors.office.kit.list_address import ListAddress
 from mainstay.doors.office.kit.list_export import ListExport, export_list
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
 from mainstay.doors.office.kit.record_layout import RecordLayout, label_of_new
-from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.pages.display import column_labels, drop_empty_cells, is_amount_field, visible_fields
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.doors.pages.page_language import translate_text
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import Operation, OperationReturning
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
 from mainstay.vocabulary.refusal import Invalid
-from mainstay.vocabulary.schemas import ListInput
+from mainstay.vocabulary.schemas import ListInput, RecordPage
 from mainstay.vocabulary.validation import parse_input
 
 # Fields that are shown as tabs and as the order, not as filters.
@@ -33,7 +33,7 @@ _CURSOR_FIELD = "startingAfter"
 _LINK_ONLY_KINDS = {"date", "flag"}
 # The tabs that do not filter.
 _UNFILTERED_TABS = ("", "all")
-_EMPTY_PAGE: RecordJson = {"data": [], "hasMore": False, "count": 0}
+_EMPTY_PAGE: RecordPage[Any] = RecordPage([], has_more=False, count=0, totals=None)
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class RecordList:
 
     office: OfficePages
     layout: RecordLayout
-    list_operation: Operation
+    list_operation: OperationReturning[Any]
 
     async def index(self, request: OfficeRequest, variables: Mapping[str, Any]) -> Response:
         """Show the list. The address says which records and in which order."""
@@ -52,7 +52,7 @@ class RecordList:
         try:
             page = await self.office.list_records(request, list_operation, list_input)
             fixed_order = _find_fixed_order(list_operation, list_input)
-            left_out = "" if fixed_order else await self._find_left_out(request, list_input, page["count"])
+            left_out = "" if fixed_order else await self._find_left_out(request, list_input, page.count)
         except Invalid as invalid:
             page, problem = _empty_page_of(invalid)
         order = fixed_order or address.chosen.get("order", layout.order)
@@ -61,7 +61,7 @@ class RecordList:
             request,
             of=layout,
             at=address,
-            count=format_count(page["count"]),
+            count=format_count(page.count),
             heads=self._build_headers(
                 request, choices if fixed_order is None else _remove_order(choices), address, order
             ),
@@ -72,8 +72,8 @@ class RecordList:
             order=order,
             has_fixed_order=fixed_order is not None,
             left_out=left_out,
-            rows=[self._build_row(request, record) for record in page["data"]],
-            next=address.next(page["data"][-1]["id"]) if page["hasMore"] else None,
+            rows=[self._build_row(request, record) for record in page.data],
+            next=address.next(page.data[-1].id) if page.has_more else None,
             creates=self._create_link(request),
             searches=SEARCH_FIELD in list_operation.input.model_fields,
             problem=problem,
@@ -84,7 +84,7 @@ class RecordList:
     def _visible_columns(self, request: OfficeRequest) -> list[str]:
         return visible_fields(self.list_operation.output, self.layout.columns, request.actor.permissions)
 
-    def _build_row(self, request: OfficeRequest, record: RecordJson) -> dict[str, Any]:
+    def _build_row(self, request: OfficeRequest, record: AnyRecord) -> dict[str, Any]:
         layout = self.layout
         row_cells = layout.format_cells(
             self.list_operation.output, self._visible_columns(request), record, request.display
@@ -94,7 +94,7 @@ class RecordList:
             "called": layout.localised_title_of(record, request.display),
             "below": layout.subtitle_of(record),
             "apart": [cell.text for cell in drop_empty_cells(row_cells) if cell.name in layout.phone_columns],
-            "path": layout.path_of(record["id"]),
+            "path": layout.path_of(record.id),
             "cells": row_cells,
             "actions": layout.actions_of(self.office, record),
         }
@@ -163,7 +163,7 @@ class RecordList:
                 page = await self.office.list_records(request, self.list_operation, {**others, **state, "limit": 1})
             except Invalid:
                 page = _EMPTY_PAGE
-            tab = {"words": label, "to": address.with_filters(status=value), "count": format_count(page["count"])}
+            tab = {"words": label, "to": address.with_filters(status=value), "count": format_count(page.count)}
             tabs.append(tab | {"here": value == current})
         return tabs
 
@@ -176,7 +176,7 @@ class RecordList:
         unordered = {name: value for name, value in list_input.items() if name not in {"order", _CURSOR_FIELD}}
         all_records = await self.office.list_records(request, self.list_operation, {**unordered, "limit": 1})
         # If counting stopped at the limit, some may be missing.
-        return missing if shown_count < all_records["count"] or shown_count >= COUNT_LIMIT else ""
+        return missing if shown_count < all_records.count or shown_count >= COUNT_LIMIT else ""
 
     def _list_input(self, address: ListAddress, choices: Mapping[str, FormField]) -> dict[str, object]:
         """Return the input of the list's operation: the address, with defaults for what it leaves out."""
@@ -240,7 +240,7 @@ def _format_chip(field: FormField, label: str) -> str:
     return translate_text("Yes") if field.kind == "flag" else format_date(label) if field.kind == "date" else label
 
 
-def _empty_page_of(invalid: Invalid) -> tuple[RecordJson, str]:
+def _empty_page_of(invalid: Invalid) -> tuple[RecordPage[Any], str]:
     """Return an empty page and what is wrong with the search text. Raise any other fault, since nobody typed it."""
     for fault in invalid.faults:
         if fault.field != SEARCH_FIELD:

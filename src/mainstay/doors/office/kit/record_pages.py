@@ -22,10 +22,11 @@ from mainstay.doors.office.kit.office_pages import (
     RESTORED_NOTICE,
     OfficePages,
     OfficeRequest,
+    Preview,
     check_form_access,
     confirmation_input,
     id_input_of,
-    read_new_preview,
+    read_preview,
 )
 from mainstay.doors.office.kit.record_layout import RecordLayout, add_number, title_of_form, verb_of
 from mainstay.doors.office.kit.record_links import add_links
@@ -37,7 +38,7 @@ from mainstay.doors.office.kit.record_panels import (
     restored_note,
     to_note_input,
 )
-from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields, restore_ids
+from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields, restore_ids
 from mainstay.doors.office.kit.unblocking_actions import UnblockingFinder
 from mainstay.doors.pages.display import drop_empty_cells, state_of
 from mainstay.doors.pages.door import Route
@@ -59,6 +60,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.choices import to_label
 from mainstay.vocabulary.refusal import Invalid, NotFound
+from mainstay.vocabulary.typed_records import RecordFields
 
 NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
@@ -75,12 +77,12 @@ class RecordPages:
     office: OfficePages
     layout: RecordLayout
     # Adds variables for custom templates, of one record or of the list.
-    add_variables: Callable[[OfficeRequest, RecordJson | None], Any] | None = None
-    # Adds values to a record that its page shows, its form asks for, or its layout needs.
-    extend_record: Callable[[OfficeRequest, RecordJson], Any] | None = None
+    add_variables: Callable[[OfficeRequest, AnyRecord | None], Any] | None = None
+    # Extends a record by values that its page shows, its form asks for, or its layout needs.
+    extend_record: Callable[[OfficeRequest, AnyRecord], Any] | None = None
     # Adds input to an operation that no form asks for, and returns what to show once of what it created: a secret.
     add_input: Callable[[OfficeRequest, Operation, Mapping[str, str]], dict[str, object]] | None = None
-    reveal_secret: Callable[[OfficeRequest, Operation, RecordJson], RecordJson | None] | None = None
+    reveal_secret: Callable[[OfficeRequest, Operation, AnyRecord], AnyRecord | None] | None = None
     # Adds variables for a form that depend on what is filled in.
     add_form_variables: Callable[[OfficeRequest, Operation, Mapping[str, str]], Any] | None = None
 
@@ -111,7 +113,7 @@ class RecordPages:
     async def show_record(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Show a record, and what can be done with it."""
         record = await self._fetch_record(request, path_values)
-        secret = self.office.one_time_secrets.take(request.http_request, request.visitor, record["id"])
+        secret = self.office.one_time_secrets.take(request.http_request, request.visitor, record.id)
         content = secret.content if secret else {}
         return await self._render_page(
             request,
@@ -120,7 +122,7 @@ class RecordPages:
             warnings=content.get("warnings", ()),
             headers=secret.headers if secret else (),
             notice=RESTORED_NOTICE
-            if restored_note(request, record["id"])
+            if restored_note(request, record.id)
             else content.get("notice") or self._find_notice(request, record),
         )
 
@@ -166,7 +168,7 @@ class RecordPages:
             operation=operation,
         )
 
-    def _record_form(self, operation: Operation) -> Form[RecordJson]:
+    def _record_form(self, operation: Operation) -> Form[AnyRecord]:
         """Return the form of an operation on a record."""
         return Form(
             self.office,
@@ -182,28 +184,29 @@ class RecordPages:
         if form.button == SHOW_AGAIN:
             return await self._render_form(operation, form)
         created = await self._perform_form(form, operation, {})
-        return self._redirect_after(form.request, operation, created, self.layout.path_of(created["id"]))
+        return self._redirect_after(form.request, operation, created, self.layout.path_of(created.id))
 
-    async def _perform_on_record(self, operation: Operation, form: OpenForm[RecordJson]) -> Response:
+    async def _perform_on_record(self, operation: Operation, form: OpenForm[AnyRecord]) -> Response:
         """Perform an operation on a record. An irreversible one shows a preview until it is confirmed."""
         request, record = form.request, form.subject
         confirmation = confirmation_input(form.fields) if operation.is_irreversible else {}
         if operation.is_irreversible and not confirmation:
             return await self._show_preview(request, operation, record, form.fields)
         part_input = self._part_input(request, operation, record, form.fields)
-        extra_input = confirmation | part_input | id_input_of(operation, record["id"])
+        extra_input = confirmation | part_input | id_input_of(operation, record.id)
         try:
             answer = await self._perform_form(form, operation, extra_input, record)
         except PreviewDiffers as different:
-            return await self._render_preview(request, operation, record, form.fields, read_new_preview(different))
+            preview = read_preview(different.preview, different.text)
+            return await self._render_preview(request, operation, record, form.fields, preview)
         if operation.deletes:
             target = self.layout.path_after_delete(record) if self.layout.path_after_delete else self.layout.path
         else:
             # If the answer is another record of the same kind, continue with that one.
-            target = self.layout.path_of((answer if answer.get("object") == record["object"] else record)["id"])
+            target = self.layout.path_of((answer if answer.object == record.object else record).id)
         return self._redirect_after(request, operation, answer, target)
 
-    def _fill_in(self, operation: Operation, request: OfficeRequest, record: RecordJson) -> dict[str, str]:
+    def _fill_in(self, operation: Operation, request: OfficeRequest, record: AnyRecord) -> dict[str, str]:
         """Return the fields of the form as it is opened: of the record, or as the address says, with their marks."""
         form_fields, query = (
             self._form_fields(operation, request, record=record),
@@ -216,22 +219,22 @@ class RecordPages:
         return add_marks(form_fields, fields)
 
     def _initial_fields(
-        self, request: OfficeRequest, form_fields: Sequence[FormField], record: RecordJson
+        self, request: OfficeRequest, form_fields: Sequence[FormField], record: AnyRecord
     ) -> dict[str, str]:
         """Return the initial fields of the form of a record."""
-        fields = form_values_of(form_fields, self.layout.prefill(record), request.display)
+        fields = form_values_of(form_fields, self.layout.prefill(RecordFields(record)), request.display)
         # The current value is not among the possible ones, so the likeliest is chosen.
         possible, names = self.layout.choices_for(record, request.actor), {field.name for field in form_fields}
         return fields | {name: values[0] for name, values in possible.items() if name in names}
 
-    def _merge_changes(self, operation: Operation, form: OpenForm[RecordJson]) -> MergedFields:
+    def _merge_changes(self, operation: Operation, form: OpenForm[AnyRecord]) -> MergedFields:
         """Merge the form with the record that someone has changed meanwhile."""
         request, record = form.request, form.subject
         form_fields = self._form_fields(operation, request, form.fields, record)
         merged, conflict = merge_changes(
             form_fields, restore_ids(form_fields, form.fields), self._initial_fields(request, form_fields, record)
         )
-        return merged | {"version": str(record["version"])}, conflict
+        return merged | {"version": str(record.version)}, conflict
 
     async def _read_fields(self, operation: Operation, request: OfficeRequest) -> dict[str, str]:
         """Return the sent fields of an operation's form. Files are only received if the person may perform it."""
@@ -245,8 +248,8 @@ class RecordPages:
         form: OpenForm[Any],
         operation: Operation,
         extra_input: dict[str, object],
-        record: RecordJson | None = None,
-    ) -> RecordJson:
+        record: AnyRecord | None = None,
+    ) -> AnyRecord:
         request, form_fields = form.request, self._form_fields(operation, form.request, form.fields, record)
         values, fields = await self._references.read_input(request, form_fields, form.fields)
         values |= await self.office.store_files(request, form_fields)
@@ -257,42 +260,42 @@ class RecordPages:
         return await self.office.perform(request, operation, values | extra_input | added, form.version)
 
     async def _find_blocked_page(
-        self, request: OfficeRequest, operation: Operation, record: RecordJson, form_fields: Sequence[FormField]
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord, form_fields: Sequence[FormField]
     ) -> Response | None:
         """Return a page that says why an operation is not possible now, before anyone fills in its form."""
-        if not operation.is_irreversible or operation.name in record["availableActions"]:
+        if not operation.is_irreversible or operation.name in record.available_actions:
             return None
         # With placeholder answers, so that only the record's own blockers count.
-        values = {field.name: "-" for field in form_fields if field.required} | id_input_of(operation, record["id"])
+        values = {field.name: "-" for field in form_fields if field.required} | id_input_of(operation, record.id)
         try:
-            preview = await self.office.perform(request, operation, values)
+            preview = await self.office.preview(request, operation, values)
         except Invalid:
             return None
-        return await self._render_preview(request, operation, record, {}, preview) if preview["blockers"] else None
+        return await self._render_preview(request, operation, record, {}, preview) if preview.blockers else None
 
     async def _show_preview(
-        self, request: OfficeRequest, operation: Operation, record: RecordJson, fields: dict[str, str]
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord, fields: dict[str, str]
     ) -> Response:
         form_fields = self._form_fields(operation, request, fields, record)
         values, fields = await self._references.read_input(request, form_fields, fields, record)
-        values |= self._part_input(request, operation, record, fields) | id_input_of(operation, record["id"])
+        values |= self._part_input(request, operation, record, fields) | id_input_of(operation, record.id)
         return await self._render_preview(
-            request, operation, record, fields, await self.office.perform(request, operation, values)
+            request, operation, record, fields, await self.office.preview(request, operation, values)
         )
 
     async def _render_preview(
         self,
         request: OfficeRequest,
         operation: Operation,
-        record: RecordJson,
+        record: AnyRecord,
         fields: Mapping[str, str],
-        preview: RecordJson,
+        preview: Preview,
     ) -> Response:
         """Show what would happen, or why it is not possible and what can be done instead."""
         return self.office.render_page(
             "confirm.html",
             request,
-            409 if "notice" in preview else 200,
+            preview.status,
             of=self.layout,
             operation=operation,
             record=record,
@@ -301,24 +304,24 @@ class RecordPages:
             sends=operation.name.startswith("send_"),
             deed=add_number(to_label(operation.name), operation, record),
             called=self.layout.localised_title_of(record, request.display),
-            path=self.layout.path_of(record["id"]),
-            version=record.get("version"),
+            path=self.layout.path_of(record.id),
+            version=RecordFields(record).get("version"),
             fields=fields,
             preview=preview,
             instead=await UnblockingFinder(self.office, self.layout).find_actions(
-                request, operation, preview["unblocks"], record
+                request, operation, preview.unblocking_actions, record
             ),
         )
 
     async def _render_page(
-        self, request: OfficeRequest, record: RecordJson, status: int = 200, **variables: Any
+        self, request: OfficeRequest, record: AnyRecord, status: int = 200, **variables: Any
     ) -> Response:
         layout, model = self.layout, self.layout.kind.output
         variables |= {
             "called": layout.localised_title_of(record, request.display),
-            "path": layout.path_of(record["id"]),
+            "path": layout.path_of(record.id),
             "below": layout.subtitle_of(record),
-            "state": state_of(model, record["status"]) if model.states else None,
+            "state": state_of(model, record.status) if model.states else None,
             "facts": await add_links(
                 self.office,
                 request,
@@ -341,36 +344,36 @@ class RecordPages:
                 layout.panels,
                 accepts_additions=accepts_additions,
             )
-        variables |= await list_emails_about(self.office, request, record["id"], layout.email_warning)
+        variables |= await list_emails_about(self.office, request, record.id, layout.email_warning)
         variables |= await self._custom_variables(request, record)
         return self.office.render_page("record.html", request, status, of=layout, record=record, **variables)
 
     async def _show_panel(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Show one panel of a record in full: all notes, files or history. Its page shows the newest only."""
         record = await self._fetch_record(request, path_values)
-        if restored_note(request, record["id"]):
+        if restored_note(request, record.id):
             return await self.show_record(request, path_values)
-        title, path = self.layout.localised_title_of(record, request.display), self.layout.path_of(record["id"])
+        title, path = self.layout.localised_title_of(record, request.display), self.layout.path_of(record.id)
         variables = await RecordPanels(self.office).build_full_panel(
             request, record, path_values["verb"], f"{path}/{path_values['verb']}"
         )
         variables |= {"record": record, "actions": self.layout.actions_of(self.office, record)}
         return self.office.render_page("all_beside.html", request, of=self.layout, called=title, path=path, **variables)
 
-    async def _add_note(self, form: OpenForm[RecordJson]) -> Response:
+    async def _add_note(self, form: OpenForm[AnyRecord]) -> Response:
         """Add a note to a record."""
         record = form.subject
-        await self.office.perform(form.request, add_note, to_note_input(record["id"], form.fields))
-        return redirect(f"{self.layout.path_of(record['id'])}?done={add_note.name}#{NOTES_PANEL}")
+        await self.office.perform(form.request, add_note, to_note_input(record.id, form.fields))
+        return redirect(f"{self.layout.path_of(record.id)}?done={add_note.name}#{NOTES_PANEL}")
 
-    async def _show_refused_note(self, form: OpenForm[RecordJson]) -> Response:
+    async def _show_refused_note(self, form: OpenForm[AnyRecord]) -> Response:
         """Show a refused note again on the page of the record."""
-        shown_again = replace(form.request, restored_fields={**form.fields, "recordId": form.subject["id"]})
+        shown_again = replace(form.request, restored_fields={**form.fields, "recordId": form.subject.id})
         problem = f"{form.refusal.text.rstrip('.')}." if form.refusal else ""
         return await self._render_page(shown_again, form.subject, form.status, revealed=None, note_refused=problem)
 
     async def _render_form(
-        self, operation: Operation, form: OpenForm[Any], record: RecordJson | None = None
+        self, operation: Operation, form: OpenForm[Any], record: AnyRecord | None = None
     ) -> Response:
         request, fields, refusal, variables = form.request, form.fields, form.refusal, form.variables
         form_fields = self._form_fields(operation, request, fields, record)
@@ -389,8 +392,8 @@ class RecordPages:
             lead=self.layout.form_lead(operation),
             record=record,
             called=self.layout.localised_title_of(record, request.display) if record else None,
-            path=self.layout.path_of(record["id"]) if record else self.layout.path,
-            version=fields.get("version", record.get("version") if record else None),
+            path=self.layout.path_of(record.id) if record else self.layout.path,
+            version=fields.get("version", RecordFields(record).get("version") if record else None),
             asked=form_fields,
             fields=defaultdict(str, fields),
             ways=order_faults(form_fields, variables.get("faults", {})),
@@ -400,29 +403,28 @@ class RecordPages:
             **variables,
         )
 
-    def _redirect_after(self, request: OfficeRequest, operation: Operation, answer: RecordJson, path: str) -> Response:
+    def _redirect_after(self, request: OfficeRequest, operation: Operation, answer: AnyRecord, path: str) -> Response:
         revealed = self.reveal_secret(request, operation, answer) if self.reveal_secret else None
-        warnings = answer.get("warnings", [])[:_MAX_WARNINGS]
-        content = (
-            {"notice": " ".join(warnings)} if operation.name in self.layout.bulk_operations else {"warnings": warnings}
-        )
-        has_content, content = revealed or warnings, content | {"revealed": revealed}
+        warnings = list(RecordFields(answer).get("warnings", ()))[:_MAX_WARNINGS]
+        is_bulk = operation.name in self.layout.bulk_operations
+        told = {"notice": " ".join(warnings)} if is_bulk else {"warnings": warnings}
+        has_content, content = revealed or warnings, {**told, "revealed": revealed}
         cookies = (
-            [self.office.one_time_secrets.build_cookie(request.visitor, answer["id"], content)] if has_content else []
+            [self.office.one_time_secrets.build_cookie(request.visitor, answer.id, content)] if has_content else []
         )
         return redirect(f"{path}?{urlencode({'done': operation.name})}", cookies)
 
-    def _find_notice(self, request: OfficeRequest, record: RecordJson) -> str | None:
+    def _find_notice(self, request: OfficeRequest, record: AnyRecord) -> str | None:
         """Return the notice of what was just done, with the record's number or name as a link: `Quote Q-0069 sent.`."""
         notice, noun = self.office.find_notice(request), translate_label(self.layout.kind.output.noun)
-        called = record.get("number") or record.get("name")
+        called = RecordFields(record).get("number") or RecordFields(record).get("name")
         if notice is None or not called:
             return notice
-        link = Markup('<a href="{}"><bdi>{}</bdi></a>').format(self.layout.path_of(record["id"]), called)
+        link = Markup('<a href="{}"><bdi>{}</bdi></a>').format(self.layout.path_of(record.id), called)
         if not notice.startswith(f"{noun} "):
             return notice
         # A name says what it is by itself: `Kim Nowak updated.`
-        title = Markup("{} {}").format(noun, link) if record.get("number") else link
+        title = Markup("{} {}").format(noun, link) if RecordFields(record).get("number") else link
         return Markup("{}{}").format(title, notice.removeprefix(noun))
 
     @property
@@ -446,7 +448,7 @@ class RecordPages:
         operation: Operation,
         request: OfficeRequest,
         fields: Mapping[str, str] = NO_FIELDS,
-        record: RecordJson | None = None,
+        record: AnyRecord | None = None,
     ) -> Sequence[FormField]:
         """Return the form fields of an operation, with as many list rows as are filled in.
 
@@ -469,11 +471,11 @@ class RecordPages:
         form_fields.sort(key=lambda field: positions.get(field.name, len(positions)))
         return lay_out_rows(form_fields, fields)
 
-    async def _fetch_record(self, request: OfficeRequest, path_values: Mapping[str, str]) -> RecordJson:
+    async def _fetch_record(self, request: OfficeRequest, path_values: Mapping[str, str]) -> AnyRecord:
         record = await self.office.perform(
             request, self.layout.get_operation, id_input_of(self.layout.get_operation, path_values.get("id", ""))
         )
-        return {**await self.extend_record(request, record), **record} if self.extend_record else record
+        return await self.extend_record(request, record) if self.extend_record else record
 
     def _find_file_operation(self, verb: str) -> Operation | None:
         """Return the operation that returns a file of a record, by the end of its route."""
@@ -483,11 +485,11 @@ class RecordPages:
         return None
 
     def _part_input(
-        self, request: OfficeRequest, operation: Operation, record: RecordJson, fields: Mapping[str, str]
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord, fields: Mapping[str, str]
     ) -> dict[str, object]:
         part = self.layout.form_parts.get(operation.name)
         return part.read_input(record, fields, request.display) if part else {}
 
-    async def _custom_variables(self, request: OfficeRequest, record: RecordJson | None) -> dict[str, Any]:
+    async def _custom_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         variables: dict[str, Any] = await self.add_variables(request, record) if self.add_variables else {}
         return variables

@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 from mainstay.business.organisation.sent_emails import has_email_failed, list_messages
 from mainstay.business.records.attachments import add_document, list_documents
 from mainstay.business.records.history import get_history
+from mainstay.business.records.model import ActivityOut, HistoryEntryOut
 from mainstay.business.records.notes import add_note, list_notes
 from mainstay.doors.office.kit.list_address import ListAddress
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.reference_fields import RecordJson, record_title_of
+from mainstay.doors.office.kit.reference_fields import AnyRecord, record_title_of
 from mainstay.doors.office.kit.related_lists import ListedKind
 from mainstay.doors.office.kit.timeline import changed_field_labels, describe_action
 from mainstay.doors.pages.display import format_cells
@@ -22,9 +23,12 @@ from mainstay.identity.connections import CONNECTIONS, revoke_connection
 from mainstay.identity.keys import KEYS, revoke_key
 from mainstay.infrastructure.file_types import ACCEPTED_TYPES
 from mainstay.kernel.operation import Operation
+from mainstay.vocabulary.actor import Stamp
 from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.schemas import RecordPage
+from mainstay.vocabulary.typed_records import RecordFields
 
-Entries = Sequence[RecordJson]
+Entries = Sequence[AnyRecord]
 
 # The key of the notes panel: its anchor on a record's page, and the end of its address.
 NOTES_PANEL = "notes"
@@ -54,18 +58,18 @@ class RecordPanels:
     async def build_panels(
         self,
         request: OfficeRequest,
-        record: RecordJson,
+        record: AnyRecord,
         related_lists: Sequence[ListedKind],
         panels: Sequence[str],
         *,
         accepts_additions: bool,
     ) -> dict[str, Any]:
         """Return the panels that the viewer may see, with their add buttons if `accepts_additions`."""
-        note = restored_note(request, record["id"])
+        note = restored_note(request, record.id)
         built_lists = [
             await self._build_related(request, record, listed)
             for listed in related_lists
-            if request.can_perform(listed.list_operation) and record[listed.shown.record_field]
+            if request.can_perform(listed.list_operation) and RecordFields(record)[listed.shown.record_field]
         ]
         return {
             "related": built_lists if accepts_additions else [{**listed, "new": None} for listed in built_lists],
@@ -79,7 +83,7 @@ class RecordPanels:
         }
 
     async def build_full_panel(
-        self, request: OfficeRequest, record: RecordJson, panel: str, panel_path: str
+        self, request: OfficeRequest, record: AnyRecord, panel: str, panel_path: str
     ) -> dict[str, Any]:
         """Return one panel in full, page by page. The address says which page."""
         address = ListAddress.parse(panel_path, query_parameters(request.http_request), frozenset())
@@ -87,33 +91,33 @@ class RecordPanels:
         return {
             "title": PANELS[panel].title,
             "part": f"beside_{panel}.html",
-            "beside": PANELS[panel].build(self.office, request, entries["data"]),
-            "any": bool(entries["data"]),
+            "beside": PANELS[panel].build(self.office, request, entries.data),
+            "any": bool(entries.data),
             "at": address,
-            "next": address.next(entries["data"][-1]["id"]) if entries["hasMore"] else None,
+            "next": address.next(entries.data[-1].id) if entries.has_more else None,
         }
 
-    async def _build_newest(self, request: OfficeRequest, record: RecordJson, panels: Sequence[str]) -> dict[str, Any]:
+    async def _build_newest(self, request: OfficeRequest, record: AnyRecord, panels: Sequence[str]) -> dict[str, Any]:
         """Return the newest entries of each panel, and whether there are more."""
         variables: dict[str, Any] = {}
         for panel in panels:
             entries = await self._list_entries(request, record, panel, {"limit": _NEWEST_ENTRIES[panel]})
             variables |= {
-                **PANELS[panel].build(self.office, request, entries["data"]),
-                f"more_{panel}": entries["hasMore"],
+                **PANELS[panel].build(self.office, request, entries.data),
+                f"more_{panel}": entries.has_more,
             }
         return variables
 
     async def _list_entries(
-        self, request: OfficeRequest, record: RecordJson, panel: str, list_input: Mapping[str, object]
-    ) -> dict[str, Any]:
-        return await self.office.perform(
-            request, PANELS[panel].list_operation, {"recordId": record["id"], **list_input}
-        )
+        self, request: OfficeRequest, record: AnyRecord, panel: str, list_input: Mapping[str, object]
+    ) -> RecordPage[Any]:
+        list_query = {"recordId": record.id, **list_input}
+        page: RecordPage[Any] = await self.office.perform(request, PANELS[panel].list_operation, list_query)
+        return page
 
-    async def _build_related(self, request: OfficeRequest, record: RecordJson, listed: ListedKind) -> dict[str, Any]:
+    async def _build_related(self, request: OfficeRequest, record: AnyRecord, listed: ListedKind) -> dict[str, Any]:
         kind, shown, model = listed.kind, listed.shown, listed.list_operation.output
-        filters = {shown.filter_field: record[shown.record_field]}
+        filters = {shown.filter_field: RecordFields(record)[shown.record_field]}
         page = await self.office.perform(request, listed.list_operation, {**filters, "limit": _RELATED_ROWS})
         can_add = shown.can_add and listed.create_operation and request.can_perform(listed.create_operation)
         prefilled = shown.prefill(record) if can_add else None
@@ -122,12 +126,12 @@ class RecordPanels:
             "rows": [
                 {
                     "called": record_title_of(row),
-                    "path": kind.path_of(row["id"]),
-                    "cells": format_cells(model, shown.columns, row, request.display),
+                    "path": kind.path_of(row.id),
+                    "cells": format_cells(model, shown.columns, RecordFields(row), request.display),
                 }
-                for row in page["data"]
+                for row in page.data
             ],
-            "all": f"{kind.path}?{urlencode(filters)}" if page["hasMore"] else None,
+            "all": f"{kind.path}?{urlencode(filters)}" if page.has_more else None,
             "new": None if prefilled is None else f"{kind.new_path}?{urlencode({**filters, **prefilled})}",
         }
 
@@ -138,44 +142,46 @@ def _build_notes(_office: OfficePages, _request: OfficeRequest, entries: Entries
 
 def _build_files(_office: OfficePages, _request: OfficeRequest, entries: Entries) -> dict[str, Any]:
     return {
-        "photos": [_mark_hidden(file) for file in entries if file["thumbnail"]],
-        "files": [_mark_hidden(file) for file in entries if not file["thumbnail"]],
+        "photos": [_mark_hidden(file) for file in entries if file.thumbnail],
+        "files": [_mark_hidden(file) for file in entries if not file.thumbnail],
     }
 
 
 def _build_history(office: OfficePages, request: OfficeRequest, entries: Entries) -> dict[str, Any]:
     # Stored in this order, except for imported entries.
-    newest_first = sorted(entries, key=lambda entry: entry["at"], reverse=True)
-    timeline = [history_entry_of(office, request, entry) for entry in newest_first]
+    newest_first = sorted(entries, key=lambda entry: entry.at, reverse=True)
+    timeline = [history_entry_of(office, request, entry, entry.changed or ()) for entry in newest_first]
     # Any earlier change of the record is followed by one that would have to be undone first.
     return {"timeline": timeline[:1] + [entry | {"undo": None} for entry in timeline[1:]]}
 
 
-def history_entry_of(office: OfficePages, request: OfficeRequest, entry: RecordJson) -> dict[str, Any]:
+def history_entry_of(
+    office: OfficePages, request: OfficeRequest, entry: HistoryEntryOut | ActivityOut, changed: Sequence[str]
+) -> dict[str, Any]:
     """Return the template variables of an audit entry, with the fields that it changed."""
-    operation = office.operations.get(entry["operation"])
-    fields = changed_field_labels(operation, entry["changed"]) if operation and entry["changed"] else ()
+    operation = office.operations.get(entry.operation)
+    fields = changed_field_labels(operation, changed) if operation else ()
     return {
-        "at": entry["at"],
-        "by": entry["by"],
-        "who": actor_name_of(entry["by"]),
-        "what": describe_action(office.catalogue, entry["operation"], entry["given"], fields),
-        "undo": entry["id"] if entry["undoable"] else None,
-        "revoke": _revoke_path(request, entry["by"]),
+        "at": entry.at,
+        "by": entry.by,
+        "who": actor_name_of(entry.by),
+        "what": describe_action(office.catalogue, entry.operation, entry.given, fields),
+        "undo": entry.id if entry.undoable else None,
+        "revoke": _revoke_path(request, entry.by),
     }
 
 
-def _mark_hidden(entry: RecordJson) -> dict[str, Any]:
+def _mark_hidden(entry: AnyRecord) -> dict[str, Any]:
     """Add to a note or a file whether only the office sees it."""
-    return {**entry, "hidden": entry["visibility"] == "office"}
+    return {**vars(entry), "hidden": entry.visibility == "office"}
 
 
-def _revoke_path(request: OfficeRequest, stamp: Mapping[str, Any]) -> str | None:
+def _revoke_path(request: OfficeRequest, stamp: Stamp) -> str | None:
     """Return the address that revokes the key or app that acted, if the viewer may revoke it."""
-    client = stamp["via"]["client"]
+    client = stamp.via.client
     for prefix, operation, path in _REVOKE_FORMS:
-        if client and client["id"].startswith(prefix) and request.can_perform(operation):
-            return f"{path}/{client['id']}/revoke"
+        if client and client.id.startswith(prefix) and request.can_perform(operation):
+            return f"{path}/{client.id}/revoke"
     return None
 
 
@@ -214,9 +220,11 @@ async def list_emails_about(
     """Return the last emails about a record if the viewer may see them, and a warning if the very last one failed."""
     if not request.can_perform(list_messages):
         return {"mails": [], "unsent": None}
-    emails = (await office.perform(request, list_messages, {"about": record_id, "limit": _MAX_EMAILS}))["data"]
-    failed = bool(emails) and has_email_failed(emails[0]["status"])
+    emails = (await office.perform(request, list_messages, {"about": record_id, "limit": _MAX_EMAILS})).data
+    failed = bool(emails) and has_email_failed(emails[0].status)
     return {
-        "mails": [format_cells(list_messages.output, _EMAIL_COLUMNS, email, request.display) for email in emails],
-        "unsent": current_language().translate(warning).format(problem=emails[0]["problem"]) if failed else None,
+        "mails": [
+            format_cells(list_messages.output, _EMAIL_COLUMNS, RecordFields(email), request.display) for email in emails
+        ],
+        "unsent": current_language().translate(warning).format(problem=emails[0].problem) if failed else None,
     }

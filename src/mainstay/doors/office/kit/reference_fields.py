@@ -15,9 +15,10 @@ from mainstay.values.ids import is_id
 from mainstay.values.message import Amount, CalendarDate, Message, message_of
 from mainstay.values.search_words import MAX_TEXT_LENGTH, MAX_WORDS
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
+from mainstay.vocabulary.typed_records import RecordFields
 
-# A record as the JSON of an operation's answer.
-RecordJson = dict[str, Any]
+# A record of any kind, as its output model.
+AnyRecord = Any
 # What a field refers to: the id prefix of the kind of record, and the status that it must have.
 ReferenceTarget = tuple[str, str | None]
 
@@ -50,7 +51,7 @@ class ReferenceFields:
         request: OfficeRequest,
         form_fields: Sequence[FormField],
         fields: Mapping[str, str],
-        record: RecordJson | None,
+        record: AnyRecord | None,
     ) -> tuple[list[FormField], dict[str, str]]:
         """Return the form fields with their choices, and the typed fields with titles instead of ids."""
         fields = restore_ids(form_fields, fields)
@@ -90,7 +91,7 @@ class ReferenceFields:
         request: OfficeRequest,
         form_fields: Sequence[FormField],
         fields: Mapping[str, str],
-        record: RecordJson | None = None,
+        record: AnyRecord | None = None,
     ) -> tuple[dict[str, object], dict[str, str]]:
         """Return the input for an operation, and the typed fields with ids instead of titles."""
         fields = restore_ids(form_fields, fields)
@@ -152,13 +153,13 @@ class ReferenceFields:
             **({"order": order} if order else {}),
             **of_customer,
         }
-        records: list[RecordJson] = []
+        records: list[AnyRecord] = []
         while len(records) < limit:
             page = await self.office.perform(request, list_operation, list_input)
-            records += page["data"]
-            if not page["hasMore"]:
-                return [(record["id"], _choice_label(record, status, request.display)) for record in records]
-            list_input |= {"startingAfter": records[-1]["id"]}
+            records += page.data
+            if not page.has_more:
+                return [(record.id, _choice_label(record, status, request.display)) for record in records]
+            list_input |= {"startingAfter": records[-1].id}
         return ()
 
     async def _current_choices(
@@ -198,11 +199,11 @@ class ReferenceFields:
         allowed = {name: value for name, value in filters.items() if name in _input_names(list_operation)}
         try:
             page = await self.office.perform(request, list_operation, search | allowed)
-            if allowed and not page["data"]:
+            if allowed and not page.data:
                 page = await self.office.perform(request, list_operation, search)
         except Invalid:
             raise ValueError(_NOT_FOUND) from None
-        hits = {hit["id"]: (record_title_of(hit), _title_with_detail(hit)) for hit in page["data"]}
+        hits = {hit.id: (record_title_of(hit), _title_with_detail(hit)) for hit in page.data}
         matches = {
             record_id: titles for record_id, titles in hits.items() if typed.casefold() in map(str.casefold, titles)
         } or hits
@@ -264,9 +265,9 @@ def restore_ids(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> 
     return restored
 
 
-def _customer_of(fields: Mapping[str, str], record: RecordJson | None) -> str:
+def _customer_of(fields: Mapping[str, str], record: AnyRecord | None) -> str:
     """Return the customer that limits the choices: the one that is filled in, or that of the record."""
-    return str(fields.get(_CUSTOMER_FIELD) or (record or {}).get(_CUSTOMER_FIELD) or "")
+    return str(fields.get(_CUSTOMER_FIELD) or (RecordFields(record).get(_CUSTOMER_FIELD) if record else "") or "")
 
 
 def _set_choices(
@@ -296,37 +297,40 @@ def _chosen_ids(field: FormField, kind: str, fields: Mapping[str, str]) -> list[
     return [text] if is_id(text, kind) else []
 
 
-def record_title_of(record: RecordJson) -> str:
+def record_title_of(record: AnyRecord) -> str:
     """Return the title of a record."""
-    parts = [record.get("number") or record.get("code"), record.get("title") or record.get("name")]
+    fields = RecordFields(record)
+    parts = [fields.get("number") or fields.get("code"), fields.get("title") or fields.get("name")]
     if not parts[1]:
         # Purchase records are titled by their supplier.
-        parts = [record.get("supplierName"), record.get("supplierNumber") or parts[0]]
-    return " ".join(str(part) for part in parts if part) or str(record.get("customerName") or record["id"])
+        parts = [fields.get("supplierName"), fields.get("supplierNumber") or parts[0]]
+    return " ".join(str(part) for part in parts if part) or str(fields.get("customerName") or record.id)
 
 
-def detail_of(record: RecordJson, display: DisplaySettings) -> str:
+def detail_of(record: AnyRecord, display: DisplaySettings) -> str:
     """Return the customer of a record, and the amount to be paid with its due date, as far as known."""
-    return _SEPARATOR.join(filter(None, (record.get("customerName"), _format_due(record, display))))
+    return _SEPARATOR.join(filter(None, (RecordFields(record).get("customerName"), _format_due(record, display))))
 
 
-def _title_with_detail(record: RecordJson) -> str:
+def _title_with_detail(record: AnyRecord) -> str:
     """Return the title of a record with a detail that distinguishes it from others with the same title."""
-    detail = record.get("customerName") or record.get("phone") or record.get("email")
+    fields = RecordFields(record)
+    detail = fields.get("customerName") or fields.get("phone") or fields.get("email")
     return f"{record_title_of(record)}{_SEPARATOR}{detail}" if detail else record_title_of(record)
 
 
-def _format_due(record: RecordJson, display: DisplaySettings) -> str:
-    if not record.get("due") or not record["dueOn"]:
+def _format_due(record: AnyRecord, display: DisplaySettings) -> str:
+    fields = RecordFields(record)
+    if not fields.get("due") or not fields["dueOn"]:
         return ""
-    due, due_on = Amount(record["due"], record["currency"]), CalendarDate(record["dueOn"])
+    due, due_on = Amount(fields["due"], fields["currency"]), CalendarDate(fields["dueOn"])
     return PageFormat(display).render(Message("{amount}, due {date}", amount=due, date=due_on))
 
 
-def _choice_label(record: RecordJson, status: str | None, display: DisplaySettings) -> str:
+def _choice_label(record: AnyRecord, status: str | None, display: DisplaySettings) -> str:
     """Return the label of a record in a pick list. For one to be paid, the amount comes before the title."""
     due = _format_due(record, display) if status else ""
-    return _SEPARATOR.join(filter(None, (record["number"], due, record["title"]))) if due else record_title_of(record)
+    return _SEPARATOR.join(filter(None, (record.number, due, record.title))) if due else record_title_of(record)
 
 
 def _status_filter(status: str | None) -> dict[str, str]:

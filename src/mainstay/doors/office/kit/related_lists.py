@@ -19,7 +19,7 @@ class RelatedList(NamedTuple):
     # Whether a record can be added there; and further fields to fill in, given the record of the page. None if no more
     # can be added now.
     can_add: bool = False
-    prefill: Callable[[dict[str, Any]], Mapping[str, str] | None] = lambda _record: {}
+    prefill: Callable[[Any], Mapping[str, str] | None] = lambda _record: {}
     # The field of the page's record with the id, if that is not its own: the site of a job.
     record_field: str = "id"
 

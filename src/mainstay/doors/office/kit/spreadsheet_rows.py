@@ -17,6 +17,7 @@ from mainstay.values.moments import parse_moment
 from mainstay.vocabulary.actor import Stamp
 from mainstay.vocabulary.record_json import MoneyText, PriceText
 from mainstay.vocabulary.schemas import Record
+from mainstay.vocabulary.typed_records import to_record
 
 # Characters at which a spreadsheet starts a formula, including their full-width forms.
 _WIDE_SIGNS = "\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}"
@@ -68,7 +69,7 @@ def _formatter_of(model: type[BaseModel], name: str, zone: str) -> Callable[[Any
     """Return the function that formats the values of a field. Looked up once per column, not per row."""
     kind = describe_fields(model)[name][1]
     if kind is Stamp:
-        return lambda stamp: escape_formula(format_actor(stamp))
+        return lambda stamp: escape_formula(format_actor(to_record(Stamp, stamp)))
     if is_moment_field(name):
         local_zone = ZoneInfo(zone)
         return partial(format_minute, local_zone)

@@ -16,15 +16,16 @@ from mainstay.business.schedule.free_time import find_free_time
 from mainstay.doors.office.kit import navigation
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout, build_action, label_of_new, label_with_noun
-from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.doors.pages.form_fields import form_fields_of
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
 from mainstay.vocabulary.refusal import NotFound
+from mainstay.vocabulary.typed_records import RecordFields
 
 # Operations that do not take a record, and the list that shows their records.
-_LISTS = {stop_timer: list_hours}
+_LISTS: dict[Operation, Operation] = {stop_timer: list_hours}
 # Operations with a page that belongs to no record. The books are reopened where they are closed.
 _PATHS = {
     submit_hours: "/hours/week",
@@ -48,7 +49,7 @@ class UnblockingFinder:
         request: OfficeRequest,
         refused: Operation,
         unblocks: Iterable[tuple[str, str | None, bool]],
-        record: RecordJson | None,
+        record: AnyRecord | None,
     ) -> list[Action]:
         """Return each action once, without the refused operation itself, whose form is displayed already."""
         actions: dict[str, Action] = {}
@@ -60,11 +61,11 @@ class UnblockingFinder:
         return list(actions.values())
 
     async def _actions_of(
-        self, request: OfficeRequest, operation: Operation, record_id: str | None, record: RecordJson | None
+        self, request: OfficeRequest, operation: Operation, record_id: str | None, record: AnyRecord | None
     ) -> Sequence[Action | None]:
         if record_id:
             return [await self._action_at(request, operation, record_id)]
-        if record is not None and operation.name in record["availableActions"]:
+        if record is not None and operation.name in record.available_actions:
             primary = self.layout.primary_actions.get(operation.name)
             return primary(record) if primary else self.layout.actions_for(operation, record)
         if operation in _PATHS:
@@ -77,7 +78,7 @@ class UnblockingFinder:
         return [self._list_link(request, self.layout.list_operation, None)]
 
     def _action_without_record(
-        self, request: OfficeRequest, operation: Operation, record: RecordJson | None
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord | None
     ) -> Action | None:
         """Return the action of an operation that takes no existing record: a list, or the form of a new one."""
         if operation in _LISTS or operation.returns_page:
@@ -90,11 +91,11 @@ class UnblockingFinder:
         )
 
     async def _action_on_other(
-        self, request: OfficeRequest, operation: Operation, record: RecordJson | None
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord | None
     ) -> Action | None:
         """Return the action on another record: the one that this record names, or the list of its related ones."""
         store = operation.on
-        record_id = record.get(_id_alias(operation)) if record and store and store.id_field else None
+        record_id = RecordFields(record).get(_id_alias(operation)) if record and store and store.id_field else None
         if not record_id:
             return self._list_link(
                 request, self.office.catalogue.list_operations.get(store.prefix) if store else None, record
@@ -107,11 +108,11 @@ class UnblockingFinder:
             other = await self.office.get_record(request, record_id)
         except NotFound:
             return None
-        if operation.changes and operation.name not in other["availableActions"]:
+        if operation.changes and operation.name not in other.available_actions:
             return None
         path = self.office.path_of(record_id)
         action = build_action(operation, path) if operation.changes else Action("Open", path)
-        is_same_kind = other["object"] == self.layout.kind.output.noun
+        is_same_kind = other.object == self.layout.kind.output.noun
         label = (
             translate_text(
                 "{action} {record}",
@@ -124,7 +125,7 @@ class UnblockingFinder:
         return action._replace(label=label)
 
     def _list_link(
-        self, request: OfficeRequest, list_operation: Operation | None, record: RecordJson | None
+        self, request: OfficeRequest, list_operation: Operation | None, record: AnyRecord | None
     ) -> Action | None:
         """Return the link to a list, filtered by what belongs to the record."""
         if (
@@ -155,12 +156,12 @@ def _id_alias(operation: Operation) -> str:
 
 
 def _add_parameters(
-    path: str, request: OfficeRequest, operation: Operation, layout: RecordLayout, record: RecordJson | None
+    path: str, request: OfficeRequest, operation: Operation, layout: RecordLayout, record: AnyRecord | None
 ) -> str:
     """Add to an address what is known of a record: its id, and the ids of the records that it names."""
     if record is None:
         return path
-    known_ids = {**record, _id_alias(layout.get_operation): record["id"]}
+    known_ids = {**RecordFields(record), _id_alias(layout.get_operation): record.id}
     references = (
         field
         for field in form_fields_of(operation, request.actor.permissions)

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from mainstay.business.invoices.drafting.operations import get_invoice
+from mainstay.business.invoices.model import InvoiceOut
 from mainstay.business.invoices.payments.bank_file import IncomingPayment, UnreadableStatement, read_incoming_payments
-from mainstay.business.invoices.payments.bank_statement import MAX_ENTRIES, find_paid_invoices
+from mainstay.business.invoices.payments.bank_statement import MAX_ENTRIES, Suggestion, find_paid_invoices
 from mainstay.business.invoices.payments.payment import share_out
 from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.organisation.operations import get_organisation
@@ -29,7 +30,7 @@ PATH = "/payments/statement"
 # A row of the form, as it is displayed and as it was sent.
 StatementRow = dict[str, Any]
 # The form field of each value of a row.
-_FORM_NAMES = {"on": "on", "amount": "amount", "text": "text", "externalRef": "ref", "numbers": "invoices"}
+_FORM_NAMES = {"on": "on", "amount": "amount", "text": "text", "external_ref": "ref", "numbers": "invoices"}
 _TICK_FIELD, _PROBLEM_FIELD = "record", "problem"
 # The most characters of the customer's text that are stored with a payment.
 _MAX_REFERENCE_LENGTH = 200
@@ -72,8 +73,8 @@ class BankStatementPages:
                 request.actor.organisation,
                 self._read_entries,
                 files[0],
-                organisation["country"],
-                organisation["currency"],
+                organisation.country,
+                organisation.currency,
             )
         except (UnreadableTable, UnreadableStatement) as error:
             return self._render_page(request, 422, problem=_render(request, error.args[0]))
@@ -84,7 +85,7 @@ class BankStatementPages:
         return self._render_page(
             request,
             rows=await self._match_entries(request, entries),
-            currency=organisation["currency"],
+            currency=organisation.currency,
             left_out=len(incoming) - len(entries),
             not_listed=_describe_omitted(request, omitted),
         )
@@ -93,7 +94,7 @@ class BankStatementPages:
         """Return a row for each entry, with what it seems to pay or with the problem that stops it."""
         readable = [{"on": one.on, "amount": one.amount, "text": one.text} for one in entries if not one.problem]
         answer = await self.office.perform(request, find_paid_invoices, {"entries": readable})
-        suggestions = iter(answer["suggestions"])
+        suggestions = iter(answer.suggestions)
         return [
             {**one._asdict(), "problem": _render(request, one.problem)}
             if one.problem
@@ -124,7 +125,7 @@ class BankStatementPages:
         """Show the rows as they were sent, or the form for the file if there are none."""
         if rows:
             organisation = await self.office.perform(request, get_organisation)
-            variables |= {"rows": rows, "currency": organisation["currency"], "left_out": 0, "not_listed": ""}
+            variables |= {"rows": rows, "currency": organisation.currency, "left_out": 0, "not_listed": ""}
         return self._render_page(request, status, **variables)
 
     async def _record_row(self, request: OfficeRequest, row: StatementRow) -> StatementRow:
@@ -145,18 +146,18 @@ class BankStatementPages:
             # Without a date, the operation would take today.
             raise Conflict(Message("The date is missing."))
         invoices = [await self._find_invoice(request, number) for number in numbers]
-        allocation: dict[str, object] = {"invoiceId": invoices[0]["id"]}
+        allocation: dict[str, object] = {"invoiceId": invoices[0].id}
         if len(invoices) > 1:
-            shares = share_out(_parse_amount(row["amount"]), [Decimal(one["due"]) for one in invoices])
+            shares = share_out(_parse_amount(row["amount"]), [Decimal(one.due) for one in invoices])
             allocations = [
-                {"invoiceId": one["id"], "amount": str(share)} for one, share in zip(invoices, shares, strict=True)
+                {"invoiceId": one.id, "amount": str(share)} for one, share in zip(invoices, shares, strict=True)
             ]
-            allocation = {"customerId": invoices[0]["customerId"], "allocations": allocations}
+            allocation = {"customerId": invoices[0].customer_id, "allocations": allocations}
         reference = row["text"][:_MAX_REFERENCE_LENGTH].strip() or None
-        details = {"on": row["on"], "amount": row["amount"], "reference": reference, "externalRef": row["externalRef"]}
+        details = {"on": row["on"], "amount": row["amount"], "reference": reference, "externalRef": row["external_ref"]}
         return {**details, **allocation, "method": "bank"}
 
-    async def _find_invoice(self, request: OfficeRequest, number: str) -> dict[str, Any]:
+    async def _find_invoice(self, request: OfficeRequest, number: str) -> InvoiceOut:
         try:
             return await self.office.perform(request, get_invoice, {"invoiceId": number})
         except (NotFound, Invalid):
@@ -197,7 +198,7 @@ def _read_rows(fields: Mapping[str, str]) -> list[StatementRow]:
 
 def _read_row(fields: Mapping[str, str], row_key: str) -> StatementRow:
     row: StatementRow = {name: fields.get(f"{form_name} {row_key}", "") for name, form_name in _FORM_NAMES.items()}
-    state: StatementRow = {"paymentId": None, "why": None, "fault": None, "readable": _is_price(row["amount"])}
+    state: StatementRow = {"payment_id": None, "why": None, "fault": None, "readable": _is_price(row["amount"])}
     if problem := fields.get(f"{_PROBLEM_FIELD} {row_key}"):
         # It cannot be recorded. It is shown again so that the person can deal with it.
         return row | state | {"problem": problem, "ticked": False}
@@ -237,8 +238,8 @@ def _describe_refusal(request: OfficeRequest, refusal: Refusal) -> str:
     return _render(request, refusal.message)
 
 
-def _suggestion_to_row(suggestion: dict[str, Any]) -> StatementRow:
-    numbers = " ".join(one["invoiceNumber"] for one in suggestion["allocations"])
-    is_sure = suggestion["why"] in {"number and amount", "name and amount"}
-    state = {"numbers": numbers, "ticked": is_sure and not suggestion["paymentId"], "fault": None, "readable": True}
-    return {**suggestion, **state}
+def _suggestion_to_row(suggestion: Suggestion) -> StatementRow:
+    numbers = " ".join(one.invoice_number or "" for one in suggestion.allocations)
+    is_sure = suggestion.why in {"number and amount", "name and amount"}
+    state = {"numbers": numbers, "ticked": is_sure and not suggestion.payment_id, "fault": None, "readable": True}
+    return {**vars(suggestion), **state}

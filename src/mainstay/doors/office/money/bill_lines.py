@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import update_bill
+from mainstay.business.purchasing.model import BillOut
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import (
     RESTORED_NOTICE,
@@ -16,7 +17,6 @@ from mainstay.doors.office.kit.office_pages import (
     status_of,
 )
 from mainstay.doors.office.kit.record_layout import RecordLayout
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.money import bill_rows
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.edit_conflicts import (
@@ -34,6 +34,7 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
+from mainstay.vocabulary.typed_records import RecordFields
 
 MAX_RATES = 100
 # The number of empty rows for new lines. When they are full, there are more.
@@ -58,9 +59,9 @@ class BillLinePages:
         """Show the form with the current lines."""
         check_permission(update_bill, request.actor)
         bill = await self.office.get_record(request, path_values["id"])
-        initial = form_values_of(_form_fields(request), bill, request.display) | bill_rows.fields_from_bill(
-            bill["lines"], request.display
-        )
+        initial = form_values_of(
+            _form_fields(request), RecordFields(bill), request.display
+        ) | bill_rows.fields_from_bill(bill.lines, request.display)
         return await self._render_form(
             request,
             bill,
@@ -75,9 +76,9 @@ class BillLinePages:
         bill = await self.office.get_record(request, path_values["id"])
         if fields.get("do") == "more":
             return await self._render_form(request, bill, fields, spare_rows=2 * SPARE_ROWS)
-        edits = bill_rows.list_edits(bill["lines"], bill_rows.read_bill_rows(fields), request.display)
+        edits = bill_rows.list_edits(bill.lines, bill_rows.read_bill_rows(fields), request.display)
         answers = to_operation_input(_form_fields(request), fields, request.display)
-        bill_input = {"billId": bill["id"], **answers, **({"edits": [edit for _, edit in edits]} if edits else {})}
+        bill_input = {"billId": bill.id, **answers, **({"edits": [edit for _, edit in edits]} if edits else {})}
         try:
             await self.office.perform(request, update_bill, bill_input, form_version(fields))
         except Stale:
@@ -85,12 +86,12 @@ class BillLinePages:
         except Refusal as refusal:
             row_refusal = _place_refusal(refusal, [row_number for row_number, _ in edits])
             return await self._render_form(request, bill, fields, row_refusal)
-        return redirect(f"{self.layout.path_of(bill['id'])}?done={update_bill.name}")
+        return redirect(f"{self.layout.path_of(bill.id)}?done={update_bill.name}")
 
     async def _render_form(
         self,
         request: OfficeRequest,
-        bill: RecordJson,
+        bill: BillOut,
         fields: Mapping[str, str],
         refusal: Refusal | None = None,
         spare_rows: int = SPARE_ROWS,
@@ -104,12 +105,12 @@ class BillLinePages:
             of=self.layout,
             bill=bill,
             called=self.layout.title_of(bill),
-            path=self.layout.path_of(bill["id"]),
+            path=self.layout.path_of(bill.id),
             asked=form_fields,
             fields=defaultdict(str, fields),
             rows=[*bill_rows.read_bill_rows(fields), *(bill_rows.blank_row() for _ in range(spare_rows))],
-            rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
-            version=fields.get("version", bill["version"]),
+            rates=[(rate.id, rate.name) for rate in rates.data],
+            version=fields.get("version", bill.version),
             notice=RESTORED_NOTICE if request.restored_fields else None,
             ways=order_faults(form_fields, problems.get("faults", {})),
             **problems,
@@ -126,21 +127,19 @@ def _form_parts(request: OfficeRequest, fields: FormFields) -> dict[str, FormFie
     return {**group_fields(_form_fields(request), fields), **rows}
 
 
-def _merge_conflict(
-    request: OfficeRequest, bill: RecordJson, fields: FormFields
-) -> tuple[dict[str, str], EditConflict]:
+def _merge_conflict(request: OfficeRequest, bill: BillOut, fields: FormFields) -> tuple[dict[str, str], EditConflict]:
     """Merge a form with a bill that someone has changed meanwhile. Return the fields and the refusal to show."""
-    rows = bill_rows.fields_from_bill(bill["lines"], request.display)
+    rows = bill_rows.fields_from_bill(bill.lines, request.display)
     typed_parts, current_parts = (
         _form_parts(request, fields),
-        _form_parts(request, form_values_of(_form_fields(request), bill, request.display) | rows),
+        _form_parts(request, form_values_of(_form_fields(request), RecordFields(bill), request.display) | rows),
     )
     seen = ShownMarks(fields)
     merged = seen.merge(typed_parts, current_parts)
     message_format = PageFormat(request.display)
     numbers = {
-        line["id"]: message_format.render(Message("line {number}", number=number))
-        for number, line in enumerate(bill["lines"], start=1)
+        line.id: message_format.render(Message("line {number}", number=number))
+        for number, line in enumerate(bill.lines, start=1)
     }
     conflicting = [
         *form_field_labels(_form_fields(request), merged.changed_by_both),
@@ -160,7 +159,7 @@ def _merge_conflict(
         **other_fields,
         **lines,
         MARKS_FIELD: build_marks(current_parts),
-        "version": str(bill["version"]),
+        "version": str(bill.version),
     }, EditConflict(conflicting, removed)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from mainstay.business.purchasing.lines import PurchaseLine, ShownBillLine, ShownOrderLine
 from mainstay.doors.pages.display import DisplaySettings
 
 BillFields = Mapping[str, str]
@@ -24,38 +25,32 @@ def blank_row() -> dict[str, str]:
     return dict.fromkeys(ROW_FIELDS, "")
 
 
-def unbilled_quantity(line: Mapping[str, Any]) -> Decimal:
+def unbilled_quantity(line: ShownOrderLine) -> Decimal:
     """Return the quantity of an order's line that is still to be billed."""
-    return Decimal(line["quantity"]) - Decimal(line["billed"])
+    return Decimal(line.quantity) - Decimal(line.billed)
 
 
-def fields_from_order(lines: Sequence[Mapping[str, Any]], display: DisplaySettings) -> dict[str, str]:
+def fields_from_order(lines: Sequence[ShownOrderLine], display: DisplaySettings) -> dict[str, str]:
     """Fill in a bill for everything of an order that is still to be billed."""
-    open_lines = [line for line in lines if line["kind"] == "item" and unbilled_quantity(line) > 0]
-    rows = [
-        _line_to_row({**line, "quantity": str(unbilled_quantity(line))}, display) | {"orderLineId": line["id"]}
-        for line in open_lines
-    ]
+    open_lines = [line for line in lines if line.kind == "item" and unbilled_quantity(line) > 0]
+    rows = [_line_to_row(line, str(unbilled_quantity(line)), display) | {"orderLineId": line.id} for line in open_lines]
     return rows_to_fields(rows)
 
 
-def credit_fields_from_order(lines: Sequence[Mapping[str, Any]], display: DisplaySettings) -> dict[str, str]:
+def credit_fields_from_order(lines: Sequence[ShownOrderLine], display: DisplaySettings) -> dict[str, str]:
     """Fill in a credit for billed goods of an order that were not received, or for all that was billed if none are."""
-    billed = [line for line in lines if line["kind"] == "item" and Decimal(line["billed"]) > 0]
-    returned = [(line, Decimal(line["billed"]) - Decimal(line["received"])) for line in billed]
+    billed = [line for line in lines if line.kind == "item" and Decimal(line.billed) > 0]
+    returned = [(line, Decimal(line.billed) - Decimal(line.received)) for line in billed]
     credited = [(line, quantity) for line, quantity in returned if quantity > 0] or [
-        (line, Decimal(line["billed"])) for line in billed
+        (line, Decimal(line.billed)) for line in billed
     ]
-    rows = [
-        _line_to_row({**line, "quantity": str(-quantity)}, display) | {"orderLineId": line["id"]}
-        for line, quantity in credited
-    ]
+    rows = [_line_to_row(line, str(-quantity), display) | {"orderLineId": line.id} for line, quantity in credited]
     return rows_to_fields(rows)
 
 
-def fields_from_bill(lines: Sequence[Mapping[str, Any]], display: DisplaySettings) -> dict[str, str]:
+def fields_from_bill(lines: Sequence[ShownBillLine], display: DisplaySettings) -> dict[str, str]:
     """Fill in the lines of a bill, to edit them."""
-    return rows_to_fields([_line_to_row(line, display) | {"lineId": line["id"]} for line in lines])
+    return rows_to_fields([_line_to_row(line, line.quantity, display) | {"lineId": line.id} for line in lines])
 
 
 def rows_to_fields(rows: Sequence[BillFields]) -> dict[str, str]:
@@ -80,10 +75,10 @@ def row_to_line(row: BillFields, display: DisplaySettings) -> dict[str, Any]:
 
 
 def list_edits(
-    lines: Sequence[Mapping[str, Any]], rows: Sequence[BillFields], display: DisplaySettings
+    lines: Sequence[ShownBillLine], rows: Sequence[BillFields], display: DisplaySettings
 ) -> list[tuple[int, dict[str, Any]]]:
     """Return the edits that make the lines what was typed, each with its row number. An empty row removes its line."""
-    shown_rows = {line["id"]: _line_to_row(line, display) for line in lines}
+    shown_rows = {line.id: _line_to_row(line, line.quantity, display) for line in lines}
     edits = [(number, _build_edit(row, shown_rows.get(row["lineId"]), display)) for number, row in enumerate(rows)]
     return [(number, edit) for number, edit in edits if edit]
 
@@ -112,17 +107,17 @@ def _tax_rate_of(row: BillFields) -> str | None:
     return None if row["taxRateId"] == _NO_TAX else row["taxRateId"]
 
 
-def _line_to_row(line: Mapping[str, Any], display: DisplaySettings) -> dict[str, str]:
-    percent = line["discountPercent"].rstrip("0").rstrip(".")
+def _line_to_row(line: PurchaseLine, quantity: str, display: DisplaySettings) -> dict[str, str]:
+    percent = line.discount_percent.rstrip("0").rstrip(".")
     texts = {
-        "description": line["description"],
-        "unit": line["unit"] or "",
-        "quantity": line["quantity"].removesuffix(".00"),
+        "description": line.description,
+        "unit": line.unit or "",
+        "quantity": quantity.removesuffix(".00"),
         "discountPercent": "" if percent == "0" else percent,
-        "taxRateId": line["taxRateId"] or _NO_TAX,
+        "taxRateId": line.tax_rate_id or _NO_TAX,
     }
     values = {name: display.number_to_field(text) if name in _DECIMALS else text for name, text in texts.items()}
-    return blank_row() | values | {"unitPrice": display.price_to_field(line["unitPrice"])}
+    return blank_row() | values | {"unitPrice": display.price_to_field(line.unit_price)}
 
 
 def _is_empty(row: BillFields) -> bool:

@@ -12,7 +12,7 @@ from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
-from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import form_fields_of
 from mainstay.doors.pages.message_format import PageFormat
@@ -45,7 +45,7 @@ class TickableLine(NamedTuple):
 
     # The name of the tick box in the form.
     name: str
-    line: RecordJson
+    line: AnyRecord
     ticked: bool
 
 
@@ -86,10 +86,10 @@ class BillableChoice:
             "line_groups": [
                 group for heading, kinds in _GROUPS if (group := _build_group(heading, kinds, full_draft, ticked_names))
             ],
-            "taken_off": [line for line in draft["lines"] if _source_kind(line) == "deposit"],
+            "taken_off": [line for line in draft.lines if _source_kind(line) == "deposit"],
             "listed": {
                 _LISTED_FIELD: listing_key,
-                _QUOTE_LINES_FIELD: sum(_source_kind(line) in _QUOTE_SOURCE_KINDS for line in full_draft["lines"]),
+                _QUOTE_LINES_FIELD: sum(_source_kind(line) in _QUOTE_SOURCE_KINDS for line in full_draft.lines),
             },
             "document": draft,
         }
@@ -126,8 +126,8 @@ class BillableChoice:
         except Refusal:
             # Sending the form will show the problem.
             return {}
-        warnings = " ".join(draft.get("warnings", ()))
-        return {"agreed": draft["lines"], "document": draft, **({"nothing_to_bill": warnings} if warnings else {})}
+        warnings = " ".join(draft.change_warnings)
+        return {"agreed": draft.lines, "document": draft, **({"nothing_to_bill": warnings} if warnings else {})}
 
     async def _read_draft_input(
         self, request: OfficeRequest, fields: Mapping[str, str]
@@ -170,16 +170,16 @@ def _listing_key(fields: Mapping[str, str]) -> str:
     return " ".join(f"{name}={fields[name]}" for name in _DECIDING_FIELDS if fields.get(name, "").strip())
 
 
-def _source_kind(line: RecordJson) -> str:
-    return str(line["source"]["kind"]) if line["source"] else ""
+def _source_kind(line: AnyRecord) -> str:
+    return str(line.source.kind) if line.source else ""
 
 
 def _build_group(
-    heading: str, kinds: tuple[str, ...], draft: RecordJson, ticked_names: Mapping[str, str] | None
+    heading: str, kinds: tuple[str, ...], draft: AnyRecord, ticked_names: Mapping[str, str] | None
 ) -> tuple[str, list[TickableLine]] | None:
     """Return a heading with its lines, or None if there are none. If no names are given, all lines are ticked."""
-    lines = [line for line in draft["lines"] if _source_kind(line) in kinds]
-    names = [f"{_TICK_PREFIX}{_source_kind(line)} {line['source']['id']}" for line in lines]
+    lines = [line for line in draft.lines if _source_kind(line) in kinds]
+    names = [f"{_TICK_PREFIX}{_source_kind(line)} {line.source.id}" for line in lines]
     tickable_lines = [
         TickableLine(name, line, ticked_names is None or name in ticked_names)
         for name, line in zip(names, lines, strict=True)

@@ -10,7 +10,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import record_bill, update_bill
-from mainstay.business.purchasing.model import is_bill_editable, next_step_of_bill
+from mainstay.business.purchasing.model import BillOut, is_bill_editable, next_step_of_bill
 from mainstay.business.purchasing.operations import get_purchase_order
 from mainstay.business.purchasing.store import BILLS, ORDERS
 from mainstay.doors.http import Response
@@ -18,7 +18,7 @@ from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_p
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money import bill_rows
 from mainstay.doors.office.money.bill_lines import MAX_RATES, SPARE_ROWS, BillLinePages
@@ -36,8 +36,8 @@ BILLS_LAYOUT = RecordLayout(
     lead="Bills from your suppliers, to check and pay.",
     base_template="purchasing.html",
     create_operation=record_bill,
-    title_of=lambda bill: join_isolated(bill["supplierName"], bill["supplierNumber"]),
-    subtitle_of=lambda bill: " · ".join(filter(None, (bill["purchaseOrderNumber"], bill["jobNumber"]))),
+    title_of=lambda bill: join_isolated(bill.supplier_name, bill.supplier_number),
+    subtitle_of=lambda bill: " · ".join(filter(None, (bill.purchase_order_number, bill.job_number))),
     columns=("status", "total", "on", "dueOn"),
     optional_columns=("on",),
     facts=("supplierName", "supplierNumber", "on", "dueOn", "paidOn", "notes", "voidReason"),
@@ -88,9 +88,9 @@ class BillPages:
         form_fields = self._form_fields(request)
         fields = default_values(form_fields) | query_parameters(request.http_request)
         if order := await self._find_order(request, fields):
-            fields |= {"supplierId": order["supplierId"], "jobId": order["jobId"] or ""}
+            fields |= {"supplierId": order.supplier_id, "jobId": order.job_id or ""}
             fill_in = bill_rows.credit_fields_from_order if _is_credit(request) else bill_rows.fields_from_order
-            fields |= fill_in(order["lines"] or (), request.display)
+            fields |= fill_in(order.lines or (), request.display)
         return await replace(self._form, fill_in=lambda _request, _subject: fields).open(request, None)
 
     async def _record(self, form: OpenForm[None]) -> Response:
@@ -103,7 +103,7 @@ class BillPages:
             "lines": [bill_rows.row_to_line(row, request.display) for row in bill_rows.read_bill_rows(form.fields)]
         }
         bill = await self.office.perform(request, record_bill, bill_input)
-        return redirect(f"{BILLS.path_of(bill['id'])}?done={record_bill.name}")
+        return redirect(f"{BILLS.path_of(bill.id)}?done={record_bill.name}")
 
     async def _change_status(self, form: OpenForm[PathValues]) -> Response:
         """Change the status of a bill with one button: approve it, or mark it as paid."""
@@ -133,12 +133,12 @@ class BillPages:
             asked=form_fields,
             fields=defaultdict(str, field_values),
             rows=[*typed_rows, *(bill_rows.blank_row() for _ in range(spare_rows))],
-            rates=[(rate["id"], rate["name"]) for rate in rates["data"]],
+            rates=[(rate.id, rate.name) for rate in rates.data],
             ways=order_faults(form_fields, form.faults),
             **form.variables,
         )
 
-    async def _find_order(self, request: OfficeRequest, fields: Mapping[str, str]) -> RecordJson | None:
+    async def _find_order(self, request: OfficeRequest, fields: Mapping[str, str]) -> AnyRecord | None:
         order_id = fields.get("purchaseOrderId", "")
         is_order_id = is_id(order_id, "po")
         return (
@@ -150,16 +150,16 @@ class BillPages:
     def _form_fields(self, request: OfficeRequest) -> Sequence[FormField]:
         return [one for one in form_fields_of(record_bill, request.actor.permissions) if one.name != "lines"]
 
-    async def _page_variables(self, request: OfficeRequest, bill: RecordJson | None) -> dict[str, Any]:
+    async def _page_variables(self, request: OfficeRequest, bill: BillOut | None) -> dict[str, Any]:
         """Return what only a bill's page has: a button for its next step, and whether its lines can be edited."""
         if bill is None:
             return {}
         actions = BILLS_LAYOUT.actions_of(self.office, bill)
-        step = next_step_of_bill(bill["status"])
-        if step and update_bill.name in bill["availableActions"]:
-            path = f"{BILLS.path_of(bill['id'])}/become"
+        step = next_step_of_bill(bill.status)
+        if step and update_bill.name in bill.available_actions:
+            path = f"{BILLS.path_of(bill.id)}/become"
             actions = [Action(step.label, path, is_direct=True, answers={"status": step.status}), *actions]
-        return {"actions": actions, "editable": is_bill_editable(bill["status"]) and request.can_perform(update_bill)}
+        return {"actions": actions, "editable": is_bill_editable(bill.status) and request.can_perform(update_bill)}
 
 
 def _is_credit(request: OfficeRequest) -> bool:

@@ -1,9 +1,10 @@
 """Bar charts of reports. The table of the report has the exact figures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from mainstay.business.reporting.model import ReportOut
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.formatting import format_month
 from mainstay.doors.pages.message_format import PageFormat
@@ -45,27 +46,27 @@ _DRAWN_COLUMNS = {
 _AGE_COLUMNS = {"receivables": ("notDue", "late1To30", "late31To60", "late61To90", "lateOver90")}
 
 
-def build_chart(report: Mapping[str, Any], display: DisplaySettings) -> Chart | None:
+def build_chart(report: ReportOut, display: DisplaySettings) -> Chart | None:
     """Return the chart of a report, or None if there is nothing to compare."""
-    columns = {column["name"]: column for column in report["columns"]}
+    columns = {column.name: column for column in report.columns}
     positions = {name: position for position, name in enumerate(columns)}
-    if age_columns := _AGE_COLUMNS.get(report["name"]):
+    if age_columns := _AGE_COLUMNS.get(report.name):
         figures = [
-            (display.language.translate(columns[name]["label"]), report["totals"][positions[name]])
+            (display.language.translate(columns[name].label), str(report.totals[positions[name]]))
             for name in age_columns
         ]
-        return _chart_from_figures(report["title"], figures, _amount_format(report, display), display)
-    if report["name"] not in _DRAWN_COLUMNS:
+        return _chart_from_figures(report.title, figures, _amount_format(report, display), display)
+    if report.name not in _DRAWN_COLUMNS:
         return None
-    value, label = _DRAWN_COLUMNS[report["name"]]
-    rows = [row for row in report["rows"] if row[positions[value]] is not None]
+    value, label = _DRAWN_COLUMNS[report.name]
+    rows = [row for row in report.rows if row[positions[value]] is not None]
     # Of months the last are drawn, of anything else the first.
     drawn_rows = rows[-_MAX_BARS:] if label == "month" else rows[:_MAX_BARS]
-    figures = [(_bar_label(label, row[positions[label]]), row[positions[value]]) for row in drawn_rows]
+    figures = [(_bar_label(label, str(row[positions[label]])), str(row[positions[value]])) for row in drawn_rows]
     return _chart_from_figures(
-        report["title"],
+        report.title,
         figures,
-        partial(format_percent, display) if columns[value]["kind"] == "percent" else _amount_format(report, display),
+        partial(format_percent, display) if columns[value].kind == "percent" else _amount_format(report, display),
         display,
     )
 
@@ -75,8 +76,8 @@ def format_percent(display: DisplaySettings, figure: str) -> str:
     return f"{display.format_number(figure)}\N{NO-BREAK SPACE}%"
 
 
-def _amount_format(report: Mapping[str, Any], display: DisplaySettings) -> FigureFormat:
-    return lambda figure: display.format_amount(figure, report["currency"])
+def _amount_format(report: ReportOut, display: DisplaySettings) -> FigureFormat:
+    return lambda figure: display.format_amount(figure, report.currency)
 
 
 def _bar_label(label: str, value: str) -> str:

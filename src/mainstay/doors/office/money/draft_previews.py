@@ -34,16 +34,16 @@ class DraftPreviewPages:
     async def show(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Return the PDF, which is printed for this response."""
         draft = await self.office.perform(request, self.operation, id_input_of(self.operation, path_values["id"]))
-        logo = Snapshot.model_validate_json(draft["snapshot"]).issuer.logo
+        logo = Snapshot.model_validate_json(draft.snapshot).issuer.logo
         organisation = request.actor.organisation
         try:
             pdf = await self.office.visitors.runner.run_content_work(
-                organisation, self._print_pdf, draft["snapshot"], logo
+                organisation, self._print_pdf, draft.snapshot, logo
             )
         except RenderingFailed as error:
             log_error("draft not printed", error, request=request.http_request.id)
             raise Conflict(Message("The PDF could not be created. Shorten the texts, then try again.")) from None
-        return respond_with_generated_file(pdf, draft["name"], PDF)
+        return respond_with_generated_file(pdf, draft.name, PDF)
 
     def _print_pdf(self, snapshot: str, logo: str | None) -> bytes:
         path = self.office.visitors.files.path(logo) if logo else None

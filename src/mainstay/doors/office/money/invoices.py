@@ -7,12 +7,12 @@ from urllib.parse import urlencode
 
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.drafting.operations import draft_invoice, update_invoice
-from mainstay.business.invoices.issuing.credit_note import CREDIT_NOTES
+from mainstay.business.invoices.issuing.credit_note import CREDIT_NOTES, CreditNoteOut
 from mainstay.business.invoices.issuing.crediting import credit_invoice
 from mainstay.business.invoices.issuing.document_files import describe_missing_field
 from mainstay.business.invoices.issuing.reminders import send_reminders
 from mainstay.business.invoices.issuing.sending import get_invoice_proof, send_invoice, send_reminder
-from mainstay.business.invoices.model import is_e_invoice, is_payable, is_void
+from mainstay.business.invoices.model import InvoiceOut, is_e_invoice, is_payable, is_void
 from mainstay.business.invoices.payments.payment import PAYMENTS
 from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.invoices.store import INVOICES
@@ -24,7 +24,6 @@ from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.billable_choice import BillableChoice
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
@@ -40,21 +39,21 @@ _QUANTITY_PREFIX = "quantity "
 _KIND_LABELS = {"deposit": Message("Deposit"), "progress": Message("Progress"), "final": Message("Final invoice")}
 
 
-def _invoice_title(invoice: RecordJson) -> str:
+def _invoice_title(invoice: InvoiceOut) -> str:
     """Return the number and the title of an invoice, or whom it is for."""
-    title = invoice["title"] or translate_text("for {customer}", customer=isolate_rtl(invoice["customerName"]))
-    return join_isolated(invoice["number"] or translate_text("Draft"), title)
+    title = invoice.title or translate_text("for {customer}", customer=isolate_rtl(invoice.customer_name))
+    return join_isolated(invoice.number or translate_text("Draft"), title)
 
 
-def _invoice_subtitle(invoice: RecordJson) -> str:
+def _invoice_subtitle(invoice: InvoiceOut) -> str:
     """Return the customer, the kind if it is not a usual invoice, and the job."""
-    kind = _KIND_LABELS.get(invoice["kind"])
+    kind = _KIND_LABELS.get(invoice.kind)
     label = current_language().translate(kind.template) if kind else ""
-    return join_isolated(invoice["customerName"], label, invoice["jobNumber"], separator=" · ")
+    return join_isolated(invoice.customer_name, label, invoice.job_number, separator=" · ")
 
 
 def _read_credited_lines(
-    _invoice: RecordJson, fields: Mapping[str, str], display: DisplaySettings
+    _invoice: InvoiceOut, fields: Mapping[str, str], display: DisplaySettings
 ) -> dict[str, object]:
     """Return the lines with a typed quantity, as input. If there are none, everything that remains is credited."""
     lines = [
@@ -65,9 +64,9 @@ def _read_credited_lines(
     return {"lines": lines or None}
 
 
-def _payment_fields(invoice: Mapping[str, Any]) -> dict[str, str]:
+def _payment_fields(invoice: InvoiceOut) -> dict[str, str]:
     """Return the fields that are filled in for a payment of an invoice."""
-    return {"customerId": invoice["customerId"], "amount": invoice["due"]}
+    return {"customerId": invoice.customer_id, "amount": invoice.due}
 
 
 INVOICES_LAYOUT = RecordLayout(
@@ -118,9 +117,9 @@ PAYMENTS_LAYOUT = RecordLayout(
     kind=PAYMENTS,
     lead="Payments from customers, and credit not allocated to an invoice yet.",
     create_operation=record_payment,
-    title_of=lambda payment: f"{payment['amount']} {payment['currency']}",
+    title_of=lambda payment: f"{payment.amount} {payment.currency}",
     has_amount_in_title=True,
-    subtitle_of=lambda payment: str(payment["customerName"]),
+    subtitle_of=lambda payment: str(payment.customer_name),
     columns=("on", "method", "reference", "unallocated", "status"),
     phone_columns=("on",),
     optional_columns=("method",),
@@ -148,7 +147,7 @@ PAYMENTS_LAYOUT = RecordLayout(
             "invoiceId",
             ("on", "amount", "method", "status"),
             can_add=True,
-            prefill=lambda invoice: _payment_fields(invoice) if is_payable(invoice["status"]) else None,
+            prefill=lambda invoice: _payment_fields(invoice) if is_payable(invoice.status) else None,
         ),
     ),
 )
@@ -156,8 +155,8 @@ PAYMENTS_LAYOUT = RecordLayout(
 CREDIT_NOTES_LAYOUT = RecordLayout(
     kind=CREDIT_NOTES,
     lead="Invoices that were credited in full or in part.",
-    title_of=lambda note: str(note["number"]),
-    subtitle_of=lambda note: f"{note['customerName']} · {note['invoiceNumber']}",
+    title_of=lambda note: str(note.number),
+    subtitle_of=lambda note: f"{note.customer_name} · {note.invoice_number}",
     columns=("issuedOn", "total", "reason"),
     facts=("customerName", "issuedOn", "suppliedFrom", "suppliedUntil", "reason"),
     list_header="invoices_above.html",
@@ -191,30 +190,30 @@ class InvoicePages:
             *RecordPages(self.office, CREDIT_NOTES_LAYOUT, add_variables=self._credit_note_variables).routes(),
         ]
 
-    async def _page_variables(self, request: OfficeRequest, invoice: RecordJson | None) -> dict[str, Any]:
+    async def _page_variables(self, request: OfficeRequest, invoice: InvoiceOut | None) -> dict[str, Any]:
         """Return what only an invoice's page has: its files, the customer's link, and a button to record a payment."""
         if invoice is None:
             return {"reminds": request.can_perform(send_reminders)}
-        can_pay = is_payable(invoice["status"]) and request.can_perform(record_payment)
+        can_pay = is_payable(invoice.status) and request.can_perform(record_payment)
         actions = INVOICES_LAYOUT.actions_of(self.office, invoice)
         pay_action = Action(
             "Record payment",
-            f"{PAYMENTS.new_path}?{urlencode({'invoiceId': invoice['id'], **_payment_fields(invoice)})}",
+            f"{PAYMENTS.new_path}?{urlencode({'invoiceId': invoice.id, **_payment_fields(invoice)})}",
         )
         return {
-            "public": self.link_maker.build_url(LinkKind.INVOICE, invoice["id"]) if is_issued(invoice) else None,
-            "editable": update_invoice.name in invoice["availableActions"],
+            "public": self.link_maker.build_url(LinkKind.INVOICE, invoice.id) if is_issued(invoice) else None,
+            "editable": update_invoice.name in invoice.available_actions,
             "actions": [
                 *([pay_action] if can_pay else []),
                 *order_draft_actions(INVOICES_LAYOUT, invoice, actions, send_invoice),
             ],
-            "is_void": is_void(invoice["status"]),
-            "has_xml": is_e_invoice(invoice["eInvoice"]),
-            "missing": _describe_missing_fields(request, (invoice["eInvoice"] or {}).get("missing", [])),
+            "is_void": is_void(invoice.status),
+            "has_xml": is_e_invoice(invoice.e_invoice),
+            "missing": _describe_missing_fields(request, invoice.e_invoice.missing if invoice.e_invoice else ()),
         }
 
-    async def _credit_note_variables(self, _request: OfficeRequest, note: RecordJson | None) -> dict[str, Any]:
-        return {"has_xml": is_e_invoice(note["eInvoice"])} if note else {}
+    async def _credit_note_variables(self, _request: OfficeRequest, note: CreditNoteOut | None) -> dict[str, Any]:
+        return {"has_xml": is_e_invoice(note.e_invoice)} if note else {}
 
 
 def _describe_missing_fields(request: OfficeRequest, names: Sequence[str]) -> str:

@@ -10,6 +10,8 @@ from mainstay.business.issuing.document_files import is_issued
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.business.purchasing.bills import record_bill
+from mainstay.business.purchasing.lines import ShownOrderLine
+from mainstay.business.purchasing.model import OrderOut
 from mainstay.business.purchasing.operations import (
     draft_purchase_order,
     update_purchase_order,
@@ -23,7 +25,6 @@ from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
@@ -41,17 +42,16 @@ def _shorten_quantity(quantity: str) -> str:
     return "" if quantity == "0.00" else quantity.removesuffix(".00")
 
 
-def _fill_open_quantities(order: RecordJson, display: DisplaySettings) -> dict[str, str]:
+def _fill_open_quantities(order: OrderOut, display: DisplaySettings) -> dict[str, str]:
     """Return the fields with all open quantities filled in."""
     return {
-        f"{_RECEIVED_PREFIX}{one['lineId']}": display.number_to_field(_shorten_quantity(one["open"]))
-        for one in order["goods"]
+        f"{_RECEIVED_PREFIX}{one.line_id}": display.number_to_field(_shorten_quantity(one.open)) for one in order.goods
     }
 
 
-def _read_received_lines(order: RecordJson, fields: Mapping[str, str], display: DisplaySettings) -> dict[str, object]:
+def _read_received_lines(order: OrderOut, fields: Mapping[str, str], display: DisplaySettings) -> dict[str, object]:
     """Return the lines with a typed quantity, as input. Empty fields mean that nothing came."""
-    typed = {one["lineId"]: fields.get(f"{_RECEIVED_PREFIX}{one['lineId']}", "").strip() for one in order["goods"]}
+    typed = {one.line_id: fields.get(f"{_RECEIVED_PREFIX}{one.line_id}", "").strip() for one in order.goods}
     empty_texts = {"", "0"}
     lines = [
         {"lineId": line, "quantity": display.parse_number(text)}
@@ -68,8 +68,8 @@ ORDERS_LAYOUT = RecordLayout(
     lead="What you ordered from suppliers, and what has arrived.",
     base_template="purchasing.html",
     create_operation=draft_purchase_order,
-    title_of=lambda order: join_isolated(order["number"], order["supplierName"]),
-    subtitle_of=lambda order: join_isolated(order["jobNumber"], order["jobTitle"]),
+    title_of=lambda order: join_isolated(order.number, order.supplier_name),
+    subtitle_of=lambda order: join_isolated(order.job_number, order.job_title),
     columns=("status", "total", "neededOn", "deliverTo"),
     facts=("supplierName", "deliverTo", "siteName", "neededOn", "issuedOn", "sentAt", "notes", "closeReason"),
     tabs={"all": "All", "draft": "Drafts", "sent": "Sent", "partReceived": "Part received", "received": "Received"}
@@ -106,19 +106,19 @@ class OrderPages:
         """Redirect to the orders, which are the first page of purchasing."""
         return redirect(ORDERS_LAYOUT.path)
 
-    async def _page_variables(self, request: OfficeRequest, order: RecordJson | None) -> dict[str, Any]:
+    async def _page_variables(self, request: OfficeRequest, order: OrderOut | None) -> dict[str, Any]:
         """Return what only an order's page has: links to its lines, its PDF and the form for its bill."""
         if order is None:
             return {}
-        descriptions = {line["id"]: line["description"] for line in order["lines"] or ()}
-        descriptions |= {one["lineId"]: one["description"] for one in order["goods"]}
-        lines = (order["lines"] or ()) if request.can_perform(record_bill) and is_issued(order) else ()
-        bill = {"purchaseOrderId": order["id"]}
+        descriptions = {line.id: line.description for line in order.lines or ()}
+        descriptions |= {one.line_id: one.description for one in order.goods}
+        lines = (order.lines or ()) if request.can_perform(record_bill) and is_issued(order) else ()
+        bill = {"purchaseOrderId": order.id}
         return {
             "actions": order_draft_actions(
                 ORDERS_LAYOUT, order, ORDERS_LAYOUT.actions_of(self.office, order), send_purchase_order
             ),
-            "editable": update_purchase_order.name in order["availableActions"],
+            "editable": update_purchase_order.name in order.available_actions,
             "printed": request.can_perform(get_purchase_order_pdf),
             "billing": _bill_path(bill) if any(map(_is_open, lines)) else None,
             "crediting": _bill_path(bill | {"credit": "on"}) if any(map(_is_billed, lines)) else None,
@@ -126,12 +126,12 @@ class OrderPages:
         }
 
 
-def _is_open(line: Mapping[str, Any]) -> bool:
-    return line["kind"] == "item" and Decimal(line["billed"]) < Decimal(line["quantity"])
+def _is_open(line: ShownOrderLine) -> bool:
+    return line.kind == "item" and Decimal(line.billed) < Decimal(line.quantity)
 
 
-def _is_billed(line: Mapping[str, Any]) -> bool:
-    return line["kind"] == "item" and Decimal(line["billed"]) > 0
+def _is_billed(line: ShownOrderLine) -> bool:
+    return line.kind == "item" and Decimal(line.billed) > 0
 
 
 def _bill_path(query: Mapping[str, str]) -> str:

@@ -1,10 +1,10 @@
 """The price list, suppliers and tax rates."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.business.pricelist.model import TaxRateOut
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.store import ITEMS, SUPPLIERS, TAX_RATES
 from mainstay.business.pricelist.suppliers import save_supplier
@@ -22,9 +22,9 @@ ITEMS_LAYOUT = RecordLayout(
     kind=ITEMS,
     lead="What you sell: labour, materials, services and fees, and kits made of them.",
     create_operation=save_price_item,
-    title_of=lambda item: str(item["name"]),
+    title_of=lambda item: str(item.name),
     subtitle_of=lambda item: " · ".join(
-        filter(None, (item["code"], translate_label(item["kind"]), item["components"] and translate_text("Kit")))
+        filter(None, (item.code, translate_label(item.kind), item.components and translate_text("Kit")))
     ),
     columns=("unit", "sellPrice", "costPrice", "supplierName"),
     facts=(
@@ -39,7 +39,7 @@ ITEMS_LAYOUT = RecordLayout(
     tabs={"": "In use", "archived": "Archived"},
     order="name",
     # Values of a kit that come from its parts are not filled in, because nobody typed them.
-    prefill=lambda item: item | dict.fromkeys(item["fromParts"]),
+    prefill=lambda item: {**item, **dict.fromkeys(item["fromParts"])},
     empty_text="No items yet. Add the first one, or import your price list in Settings → Import.",
     page_body="price_item.html",
     shown_on=(RelatedList(SUPPLIERS, "supplierId", ("unit", "costPrice"), can_add=True),),
@@ -50,8 +50,8 @@ SUPPLIERS_LAYOUT = RecordLayout(
     lead="Everyone you buy from.",
     base_template="purchasing.html",
     create_operation=save_supplier,
-    title_of=lambda supplier: str(supplier["name"]),
-    subtitle_of=lambda supplier: " · ".join(filter(None, (format_address(supplier["address"]), supplier["email"]))),
+    title_of=lambda supplier: str(supplier.name),
+    subtitle_of=lambda supplier: " · ".join(filter(None, (format_address(supplier.address), supplier.email))),
     columns=("phone", "accountNumber", "status"),
     facts=(
         "phone",
@@ -75,8 +75,8 @@ TAXES_LAYOUT = RecordLayout(
     panels=PANELS_WITHOUT_FILES,
     base_template="settings.html",
     create_operation=save_tax_rate,
-    title_of=lambda rate: str(rate["name"]),
-    subtitle_of=lambda rate: translate_text("Default rate") if rate["isDefault"] else "",
+    title_of=lambda rate: str(rate.name),
+    subtitle_of=lambda rate: translate_text("Default rate") if rate.is_default else "",
     columns=("percent", "category"),
     facts=("percent", "category", "note"),
     tabs={"": "In use", "archived": "Archived"},
@@ -98,9 +98,9 @@ class PricePages:
             *RecordPages(self.office, TAXES_LAYOUT, add_variables=self._tax_list_variables).routes(),
         ]
 
-    async def _tax_list_variables(self, request: OfficeRequest, rate: Mapping[str, Any] | None) -> dict[str, Any]:
+    async def _tax_list_variables(self, request: OfficeRequest, rate: TaxRateOut | None) -> dict[str, Any]:
         """Return whether prices include tax, for the header of the list of rates."""
         if rate is not None:
             return {}
         settings = await self.office.perform(request, get_settings)
-        return {"inclusive": settings["pricesIncludeTax"], "may_decide": request.can_perform(update_settings)}
+        return {"inclusive": settings.prices_include_tax, "may_decide": request.can_perform(update_settings)}

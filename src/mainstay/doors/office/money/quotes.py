@@ -11,6 +11,7 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_files import is_issued
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.decisions import record_quote_decision
+from mainstay.business.quotes.model import QuoteOut
 from mainstay.business.quotes.operations import draft_quote, update_quote
 from mainstay.business.quotes.sending import get_quote_proof, send_quote
 from mainstay.business.quotes.store import QUOTES
@@ -19,7 +20,6 @@ from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
@@ -31,23 +31,23 @@ from mainstay.identity.links import LinkKind, LinkMaker
 _CHOSEN_PREFIX = "chosen "
 
 
-def _read_chosen_options(_quote: RecordJson, fields: Mapping[str, str], _display: DisplaySettings) -> dict[str, object]:
+def _read_chosen_options(_quote: QuoteOut, fields: Mapping[str, str], _display: DisplaySettings) -> dict[str, object]:
     """Return the ticked options as input of the operation."""
     return {"chosen": [name.removeprefix(_CHOSEN_PREFIX) for name in fields if name.startswith(_CHOSEN_PREFIX)]}
 
 
-def _quote_subtitle(quote: RecordJson) -> str:
+def _quote_subtitle(quote: QuoteOut) -> str:
     """Return the customer, and the revision if it is not the first."""
-    number = quote["revision"]
+    number = quote.revision
     revision = translate_text("Revision {number}", number=number) if number > 1 else ""
-    return join_isolated(quote["customerName"], revision, separator=" · ")
+    return join_isolated(quote.customer_name, revision, separator=" · ")
 
 
 QUOTES_LAYOUT = RecordLayout(
     kind=QUOTES,
     lead="Offers to customers, and their answers.",
     create_operation=draft_quote,
-    title_of=lambda quote: join_isolated(quote["number"], quote["title"]),
+    title_of=lambda quote: join_isolated(quote.number, quote.title),
     subtitle_of=_quote_subtitle,
     columns=("status", "total", "issuedOn", "validUntil"),
     optional_columns=("issuedOn",),
@@ -94,16 +94,16 @@ class QuotePages:
             *LinePages(self.office, QUOTES_LAYOUT, update_quote, is_sales=True, has_options=True).routes(),
         ]
 
-    async def _page_variables(self, request: OfficeRequest, quote: RecordJson | None) -> dict[str, Any]:
+    async def _page_variables(self, request: OfficeRequest, quote: QuoteOut | None) -> dict[str, Any]:
         """Return what only a quote's page has: the customer's link, and the address that bills what they accepted."""
         if quote is None:
             return {}
-        can_bill = quote["acceptance"] is not None and request.can_perform(draft_invoice)
+        can_bill = quote.acceptance is not None and request.can_perform(draft_invoice)
         return {
-            "public": self.link_maker.build_url(LinkKind.QUOTE, quote["id"]) if is_issued(quote) else None,
+            "public": self.link_maker.build_url(LinkKind.QUOTE, quote.id) if is_issued(quote) else None,
             "actions": order_draft_actions(
                 QUOTES_LAYOUT, quote, QUOTES_LAYOUT.actions_of(self.office, quote), send_quote
             ),
-            "editable": update_quote.name in quote["availableActions"],
-            "bills": f"{INVOICES.new_path}?{urlencode({'quoteId': quote['id']})}" if can_bill else None,
+            "editable": update_quote.name in quote.available_actions,
+            "bills": f"{INVOICES.new_path}?{urlencode({'quoteId': quote.id})}" if can_bill else None,
         }

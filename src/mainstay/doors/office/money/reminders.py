@@ -7,7 +7,7 @@ from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.invoices.issuing.reminders import MAX_REMINDERS, send_reminders
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
-from mainstay.doors.office.kit.office_pages import OfficePages
+from mainstay.doors.office.kit.office_pages import OfficePages, Preview
 from mainstay.doors.office.money.invoices import INVOICES_LAYOUT
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
@@ -38,12 +38,12 @@ class ReminderPages:
         check_permission(send_reminders, request.actor)
         given = {"invoiceIds": _marked_invoices(fields), "again": fields.get("again") == "yes"}
         answer = await self.office.preview_or_perform(request, send_reminders, given, fields)
-        if answer["object"] != "preview":
+        if not isinstance(answer, Preview):
             return redirect(f"{_OVERDUE_PATH}&done={send_reminders.name}")
         return self.office.render_page(
             "confirm.html",
             request,
-            409 if "notice" in answer else 200,
+            answer.status,
             of=INVOICES_LAYOUT,
             operation=send_reminders,
             title="Send reminders",
@@ -71,9 +71,9 @@ class ReminderPages:
             request,
             form.status,
             area="Invoices",
-            invoices=page["data"],
+            invoices=page.data,
             marked=marked,
-            more=page["hasMore"],
+            more=page.has_more,
             notice=None,
             problem=PageFormat(request.display).render(problem) if refusal else None,
         )

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from mainstay.business.customers.operations import get_customer
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.reporting.journal import list_postings
+from mainstay.business.reporting.model import Column, ReportOut
 from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.list_export import ListExport, export_list, write_download
@@ -30,6 +31,7 @@ from mainstay.kernel.catalogue import check_permission
 from mainstay.values.durations import hours_text
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Invalid, NotFound
+from mainstay.vocabulary.typed_records import RecordFields
 
 _PATH = "/reports"
 _JOURNAL_PATH = f"{_PATH}/journal.csv"
@@ -114,7 +116,9 @@ class ReportPages:
                 report_input = await self._build_input(request, path_values, form_fields, query)
                 report = await self.office.perform(request, get_report, report_input)
                 fields |= {
-                    name: request.display.date_to_field(report[name]) for name in ("from", "until") if report[name]
+                    name: request.display.date_to_field(day)
+                    for name, day in (("from", report.from_), ("until", report.until))
+                    if day
                 }
                 variables = self._table_variables(request, report) | await self._party_variables(request, report_input)
         except Invalid as invalid:
@@ -141,22 +145,17 @@ class ReportPages:
         query = self._read_query(request, path_values)
         report_input = await self._build_input(request, path_values, self._form_fields(request, path_values), query)
         report = await self.office.perform(request, get_report, report_input)
-        shown_columns = [
-            (position, column) for position, column in enumerate(report["columns"]) if column["kind"] != "id"
-        ]
+        shown_columns = [(position, column) for position, column in enumerate(report.columns) if column.kind != "id"]
         message_format = PageFormat(request.display)
         headings = [_column_heading(one, message_format) for _, one in shown_columns]
-        rows = [
-            [_plain_value(column["kind"], row[position]) for position, column in shown_columns]
-            for row in report["rows"]
-        ]
+        rows = [[_plain_value(column.kind, row[position]) for position, column in shown_columns] for row in report.rows]
         notice = Message(
             "Only the first {count} rows are included. Choose a shorter period to get the others.", count=len(rows)
         )
-        notices = [[message_format.render(notice)]] if report["hasMore"] else []
+        notices = [[message_format.render(notice)]] if report.has_more else []
         lines = [headings, *rows, *notices]
         temporary_files, accepts_gzip = self.office.visitors.temporary_files, request.http_request.accepts_gzip
-        return write_download(temporary_files, report["title"], partial(write_csv, rows=lines), compresses=accepts_gzip)
+        return write_download(temporary_files, report.title, partial(write_csv, rows=lines), compresses=accepts_gzip)
 
     async def export_journal(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Return every posting between two dates as a file, for the accountant."""
@@ -186,9 +185,13 @@ class ReportPages:
         seller = await self.office.perform(request, get_organisation)
         customer = await self.office.perform(request, get_customer, {"customerId": report_input["customerId"]})
         return {
-            "ours": drop_empty_cells(format_cells(get_organisation.output, _SELLER_FIELDS, seller, request.display)),
-            "theirs": drop_empty_cells(format_cells(get_customer.output, _CUSTOMER_FIELDS, customer, request.display)),
-            "customer": self.office.path_of(customer["id"]),
+            "ours": drop_empty_cells(
+                format_cells(get_organisation.output, _SELLER_FIELDS, RecordFields(seller), request.display)
+            ),
+            "theirs": drop_empty_cells(
+                format_cells(get_customer.output, _CUSTOMER_FIELDS, RecordFields(customer), request.display)
+            ),
+            "customer": self.office.path_of(customer.id),
         }
 
     def _form_fields(self, request: OfficeRequest, path_values: Mapping[str, str]) -> list[FormField]:
@@ -221,33 +224,33 @@ class ReportPages:
             )
         return ranges
 
-    def _table_variables(self, request: OfficeRequest, report: ReportJson | None) -> dict[str, Any]:
+    def _table_variables(self, request: OfficeRequest, report: ReportOut | None) -> dict[str, Any]:
         """Return the template variables of a report."""
         if report is None:
             return {"report": None, "chart": None}
-        totals = self._build_row(request, report, report["totals"])
+        totals = self._build_row(request, report, report.totals)
         return {
             "report": report,
-            "when": format_date_range(report["from"] or report["until"], report["until"]),
-            "rows": [self._build_row(request, report, row) for row in report["rows"]],
+            "when": format_date_range(report.from_ or report.until, report.until),
+            "rows": [self._build_row(request, report, row) for row in report.rows],
             # The total of a column that is not summed is empty.
             "totals": [cell._replace(text="") if cell.is_empty else cell for cell in totals],
             "chart": build_chart(report, request.display),
         }
 
-    def _build_row(self, request: OfficeRequest, report: ReportJson, row: Sequence[Any]) -> list[_ReportCell]:
+    def _build_row(self, request: OfficeRequest, report: ReportOut, row: Sequence[Any]) -> list[_ReportCell]:
         """Return the cells of a row. A column of record ids is not shown; it becomes the link of the next cell."""
         cells = []
         path = ""
-        for column, value in zip(report["columns"], row, strict=True):
-            if column["kind"] == "id":
+        for column, value in zip(report.columns, row, strict=True):
+            if column.kind == "id":
                 path = self.office.path_of(value) if value else ""
                 continue
-            kind = column["kind"]
+            kind = column.kind
             cells.append(
                 _ReportCell(
-                    column["label"],
-                    _format_value(kind, value, report["currency"], request.display),
+                    column.label,
+                    _format_value(kind, value, report.currency, request.display),
                     kind not in _TEXT_FORMATS,
                     path,
                 )
@@ -290,10 +293,10 @@ def _format_value(kind: str, value: Any, currency: str, display: DisplaySettings
 _TEXT_FORMATS: dict[str, Callable[[str], str]] = {"text": str, "date": format_date, "month": format_month}
 
 
-def _column_heading(column: Mapping[str, Any], message_format: PageFormat) -> str:
+def _column_heading(column: Column, message_format: PageFormat) -> str:
     """Return the heading of a column in the file. It names the unit of durations."""
-    label = str(column["label"])
-    return message_format.render(Message("{column}, minutes", column=label)) if column["kind"] == "minutes" else label
+    label = str(column.label)
+    return message_format.render(Message("{column}, minutes", column=label)) if column.kind == "minutes" else label
 
 
 def _write_journal(postings: ListExport, file: IO[bytes]) -> None:

@@ -1,16 +1,16 @@
 """Hours and materials that are on no invoice yet, by job."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.costing.model import UnbilledOut
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.invoices.drafting.operations import draft_invoice
-from mainstay.business.jobs.model import TO_BILL
+from mainstay.business.jobs.model import TO_BILL, JobOut
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.organisation.settings import get_settings
 from mainstay.doors.http import Response
@@ -21,6 +21,7 @@ from mainstay.doors.pages.form_fields import FormField, default_values, form_fie
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.kernel.catalogue import check_permission
 from mainstay.vocabulary.refusal import Invalid
+from mainstay.vocabulary.schemas import RecordPage
 
 _PATH = "/hours/to-bill"
 _PAGE_SIZE = 50
@@ -45,7 +46,7 @@ class ToBillPages:
         filters = {name: text for name, text in query.items() if name in _FILTERS and text}
         references = ReferenceFields(self.office)
         [customer], fields = await references.add_choices(request, [_CUSTOMER_FIELD], filters, None)
-        page: dict[str, Any] = {"data": [], "hasMore": False}
+        page: RecordPage[UnbilledOut] = RecordPage([], has_more=False, count=0, totals=None)
         list_query: Mapping[str, object] = {}
         refusal = None
         try:
@@ -54,7 +55,7 @@ class ToBillPages:
         except Invalid as invalid:
             refusal = invalid
         lasting_filters = {name: text for name, text in filters.items() if name != "startingAfter"}
-        is_complete = not page["hasMore"] and "startingAfter" not in filters
+        is_complete = not page.has_more and "startingAfter" not in filters
         return self.office.render_page(
             "to_bill.html",
             request,
@@ -65,25 +66,25 @@ class ToBillPages:
             customer=customer,
             fields=defaultdict(str, fields),
             narrowed=lasting_filters,
-            jobs=[{**job, "hours": _approved_hours_path(job["id"])} for job in page["data"]],
-            agreed=await self._list_fixed_price_jobs(request, list_query, page["data"]),
-            total=str(sum(Decimal(job["amount"]) for job in page["data"])) if is_complete and page["data"] else None,
+            jobs=[{**vars(job), "hours": _approved_hours_path(job.id)} for job in page.data],
+            agreed=await self._list_fixed_price_jobs(request, list_query, page.data),
+            total=str(sum(Decimal(job.amount) for job in page.data)) if is_complete and page.data else None,
             first=_page_path(lasting_filters) if "startingAfter" in filters else None,
-            next=_page_path({**lasting_filters, "startingAfter": page["data"][-1]["id"]}) if page["hasMore"] else None,
-            prices_include_tax=(await self.office.perform(request, get_settings))["pricesIncludeTax"],
+            next=_page_path({**lasting_filters, "startingAfter": page.data[-1].id}) if page.has_more else None,
+            prices_include_tax=(await self.office.perform(request, get_settings)).prices_include_tax,
             **refusal_variables(refusal),
         )
 
     async def _list_fixed_price_jobs(
-        self, request: OfficeRequest, list_query: Mapping[str, object], listed_jobs: list[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
+        self, request: OfficeRequest, list_query: Mapping[str, object], listed_jobs: Sequence[UnbilledOut]
+    ) -> list[JobOut]:
         """Return the jobs that are done and not invoiced, without those listed with their hours and materials."""
         if "jobId" in list_query or "startingAfter" in list_query:
             return []
         of_customer = {name: value for name, value in list_query.items() if name == "customerId"}
         page = await self.office.perform(request, list_jobs, {**of_customer, "stage": TO_BILL, "limit": _PAGE_SIZE})
-        listed_ids = {job["id"] for job in listed_jobs}
-        return [job for job in page["data"] if job["id"] not in listed_ids]
+        listed_ids = {job.id for job in listed_jobs}
+        return [job for job in page.data if job.id not in listed_ids]
 
 
 def _approved_hours_path(job_id: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from mainstay.business.invoices.issuing.public import (
+    LinkedInvoiceOut,
     get_linked_invoice,
     get_linked_invoice_pdf,
     get_linked_invoice_ubl,
@@ -89,20 +90,20 @@ def _encode_input(actor: Actor, given: dict[str, str] | None = None) -> bytes:
     return orjson.dumps({"invoiceId": actor.linked_record, **(given or {})})
 
 
-def _page_variables(invoice: dict[str, Any]) -> dict[str, Any]:
+def _page_variables(invoice: LinkedInvoiceOut) -> dict[str, Any]:
     """Return the variables of the template, localised for the customer."""
-    issued = Snapshot.model_validate(invoice["snapshot"])
+    issued = Snapshot.model_validate(invoice.snapshot)
     # The amount still to be paid now, not the amount when the invoice was issued.
-    totals = issued.totals.model_copy(update={"due": invoice["due"]})
+    totals = issued.totals.model_copy(update={"due": invoice.due})
     snapshot = issued.model_copy(update={"totals": totals})
-    language, currency = invoice["language"], snapshot.currency
+    language, currency = invoice.language, snapshot.currency
     locale = Locale.for_snapshot(snapshot)
     values = {
-        "paid": locale.format_money(invoice["paid"], currency),
-        "due": locale.format_money(invoice["due"], currency),
+        "paid": locale.format_money(invoice.paid, currency),
+        "due": locale.format_money(invoice.due, currency),
         "day": locale.format_day(snapshot.due_on or snapshot.issued_on),
     }
-    outcome = notice_of(invoice["status"])
+    outcome = notice_of(invoice.status)
     return {
         "invoice": invoice,
         "snapshot": snapshot,
@@ -114,9 +115,9 @@ def _page_variables(invoice: dict[str, Any]) -> dict[str, Any]:
         "subtotal": locale.format_money(snapshot.subtotal, currency),
         "outcome": translate(language, outcome.message, **values) if outcome else None,
         "tone": outcome.tone if outcome else "",
-        "payment": build_payment(snapshot, locale) if is_payable(invoice["status"]) else None,
-        "is_void": is_void(invoice["status"]),
-        "paid": locale.format_money(f"-{invoice['paid']}", currency) if Decimal(invoice["paid"]) else None,
-        "credited": locale.format_money(f"-{invoice['credited']}", currency) if Decimal(invoice["credited"]) else None,
+        "payment": build_payment(snapshot, locale) if is_payable(invoice.status) else None,
+        "is_void": is_void(invoice.status),
+        "paid": locale.format_money(f"-{invoice.paid}", currency) if Decimal(invoice.paid) else None,
+        "credited": locale.format_money(f"-{invoice.credited}", currency) if Decimal(invoice.credited) else None,
         "rates": snapshot.rates,
     }

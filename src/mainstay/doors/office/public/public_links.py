@@ -3,9 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
-
-import orjson
+from typing import TypeVar
 
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.http import Headers, Request, Response
@@ -17,10 +15,12 @@ from mainstay.identity.authenticate import actor_of_link
 from mainstay.identity.links import LinkKind, LinkMaker
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import Operation, OperationReturning
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import NotFound, Refusal
+
+A = TypeVar("A")
 
 # Page views from one address, for all links together: more than any reader needs, too few to guess links.
 VIEWS_PER_MINUTE = 120
@@ -60,12 +60,11 @@ class SecretLinkPages:
 
         return guarded
 
-    async def perform(self, request: Request, actor: Actor, operation: Operation, raw: bytes) -> dict[str, Any]:
+    async def perform(self, request: Request, actor: Actor, operation: OperationReturning[A], raw: bytes) -> A:
         """Perform an operation as the customer."""
         visitors = self.public_pages.visitors
         answer = await visitors.runner.perform(visitors.performer, operation, actor, raw, RequestDetails(request.id))
-        result: dict[str, Any] = orjson.loads(answer.body)
-        return result
+        return operation.read_answer(answer.body)
 
     async def download_file(self, request: Request, actor: Actor, operation: Operation, raw: bytes) -> Response:
         """Return the file that an operation answers with."""

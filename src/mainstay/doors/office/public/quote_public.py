@@ -7,11 +7,12 @@ the quote was seen when a browser displays it, and so does every form on it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from mainstay.business.quotes.public import (
+    OfferedQuoteOut,
     QuoteRetracted,
     accept_offered_quote,
     closed_message_of,
@@ -30,11 +31,12 @@ from mainstay.doors.office.sign_in.public_pages import PublicPages
 from mainstay.doors.pages.door import Route, form_routes
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.identity.links import LinkKind, LinkMaker
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import OperationReturning
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Conflict, Invalid, Lapsed, Refusal
 
 _PATH = "/q/{token}"
+A = TypeVar("A")
 _CHOSEN_PREFIX = "chosen "
 
 
@@ -99,10 +101,15 @@ class PublicQuotePages:
             quote = await self._perform(request, actor, get_offered_quote, {"chosen": _read_ticked_options(fields)})
         except Invalid:
             return False
-        return quote["canAnswer"] and _has_options(quote) and fields.get("shown") != quote["total"]
+        return quote.can_answer and _has_options(quote) and fields.get("shown") != quote.total
 
     async def _submit_answer(
-        self, request: Request, actor: Actor, operation: Operation, given: dict[str, Any], fields: dict[str, str]
+        self,
+        request: Request,
+        actor: Actor,
+        operation: OperationReturning[Any],
+        given: dict[str, Any],
+        fields: dict[str, str],
     ) -> Response:
         try:
             await self._perform(request, actor, operation, given)
@@ -142,8 +149,8 @@ class PublicQuotePages:
         )
 
     async def _perform(
-        self, request: Request, actor: Actor, operation: Operation, given: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+        self, request: Request, actor: Actor, operation: OperationReturning[A], given: Mapping[str, Any] | None = None
+    ) -> A:
         return await self._link_pages.perform(request, actor, operation, _encode_input(actor, given))
 
     @property
@@ -155,31 +162,31 @@ def _encode_input(actor: Actor, given: Mapping[str, Any] | None = None) -> bytes
     return orjson.dumps({"quoteId": actor.linked_record, **(given or {})})
 
 
-def _status_of(quote: dict[str, Any], *, has_faults: bool, is_stopped: bool) -> int:
+def _status_of(quote: OfferedQuoteOut, *, has_faults: bool, is_stopped: bool) -> int:
     if has_faults:
         return 422
     if is_stopped:
         return 409
-    return 410 if is_retracted(quote["status"]) else 200
+    return 410 if is_retracted(quote.status) else 200
 
 
 def _read_ticked_options(fields: Mapping[str, str]) -> list[str]:
     return [name.removeprefix(_CHOSEN_PREFIX) for name in fields if name.startswith(_CHOSEN_PREFIX)]
 
 
-def _has_options(quote: dict[str, Any]) -> bool:
-    return any(line["optional"] for line in quote["lines"])
+def _has_options(quote: OfferedQuoteOut) -> bool:
+    return any(line.optional for line in quote.lines)
 
 
-def _page_variables(quote: dict[str, Any]) -> dict[str, Any]:
+def _page_variables(quote: OfferedQuoteOut) -> dict[str, Any]:
     """Return the variables of the template, localised for the customer."""
-    snapshot = Snapshot.model_validate(quote["snapshot"])
-    language, currency, seller = quote["language"], snapshot.currency, snapshot.seller
+    snapshot = Snapshot.model_validate(quote.snapshot)
+    language, currency, seller = quote.language, snapshot.currency, snapshot.seller
     locale = Locale.for_snapshot(snapshot)
     values = {
         "organisation": seller.name,
-        "name": quote["acceptedBy"] or "",
-        "day": locale.format_day(quote["acceptedOn"] or snapshot.valid_until or snapshot.issued_on),
+        "name": quote.accepted_by or "",
+        "day": locale.format_day(quote.accepted_on or snapshot.valid_until or snapshot.issued_on),
     }
     return {
         "quote": quote,
@@ -188,18 +195,18 @@ def _page_variables(quote: dict[str, Any]) -> dict[str, Any]:
         "locale": locale,
         "t": partial(translate, language),
         "money": lambda amount: locale.format_money(amount, currency),
-        "outcome": None if quote["canAnswer"] else translate(language, closed_message_of(quote["status"]), **values),
-        "next": _next_steps(quote, language, seller.name, locale.format_money(quote["deposit"] or "0", currency)),
-        "tone": "good" if quote["acceptedBy"] else "bad",
-        "ended": is_retracted(quote["status"]),
-        "total": locale.format_money(quote["total"], currency),
+        "outcome": None if quote.can_answer else translate(language, closed_message_of(quote.status), **values),
+        "next": _next_steps(quote, language, seller.name, locale.format_money(quote.deposit or "0", currency)),
+        "tone": "good" if quote.accepted_by else "bad",
+        "ended": is_retracted(quote.status),
+        "total": locale.format_money(quote.total, currency),
         "optional": _has_options(quote),
     }
 
 
-def _next_steps(quote: dict[str, Any], language: str, organisation: str, deposit: str) -> list[str]:
+def _next_steps(quote: OfferedQuoteOut, language: str, organisation: str, deposit: str) -> list[str]:
     """Return the next steps to show once the quote is accepted."""
-    if not quote["acceptedBy"]:
+    if not quote.accepted_by:
         return []
     steps = [translate(language, "public.next", organisation=organisation)]
-    return [*steps, translate(language, "public.nextDeposit", amount=deposit)] if quote["deposit"] else steps
+    return [*steps, translate(language, "public.nextDeposit", amount=deposit)] if quote.deposit else steps

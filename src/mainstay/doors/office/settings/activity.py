@@ -8,13 +8,15 @@ from typing import IO, Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
+from mainstay.business.people.model import PersonOut
 from mainstay.business.records.activity import MAX_NAMED_RECORDS, list_activity
+from mainstay.business.records.model import ActivityOut
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.list_address import ListAddress
 from mainstay.doors.office.kit.list_export import ListExport, export_list
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
 from mainstay.doors.office.kit.record_panels import history_entry_of
-from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields, record_title_of
+from mainstay.doors.office.kit.reference_fields import ReferenceFields, record_title_of
 from mainstay.doors.office.kit.spreadsheet_rows import (
     SpreadsheetColumn,
     escape_formula,
@@ -28,9 +30,13 @@ from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import translate_label, translate_text
+from mainstay.identity.connections import ConnectionOut
+from mainstay.identity.keys import KeyOut
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Forbidden, Invalid, NotFound
+from mainstay.vocabulary.schemas import RecordPage
+from mainstay.vocabulary.typed_records import RecordFields, to_record
 
 PATH = "/settings/activity"
 _TITLE = "Activity"
@@ -42,14 +48,14 @@ def activity_path(request: OfficeRequest, **filters: str) -> str | None:
     return f"{PATH}?{urlencode(filters)}" if request.can_perform(list_activity) else None
 
 
-async def person_activity_variables(request: OfficeRequest, person: RecordJson | None) -> dict[str, Any]:
+async def person_activity_variables(request: OfficeRequest, person: PersonOut | None) -> dict[str, Any]:
     """Return the link to everything that a person did."""
-    return {"activity": activity_path(request, personId=person["id"])} if person else {}
+    return {"activity": activity_path(request, personId=person.id)} if person else {}
 
 
-async def client_activity_variables(request: OfficeRequest, client: RecordJson | None) -> dict[str, Any]:
+async def client_activity_variables(request: OfficeRequest, client: KeyOut | ConnectionOut | None) -> dict[str, Any]:
     """Return the link to everything that was done through a key or a connected app."""
-    return {"activity": activity_path(request, clientId=client["id"])} if client else {}
+    return {"activity": activity_path(request, clientId=client.id)} if client else {}
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ class ActivityPages:
         """Show what happened, the newest first, with the filters of the address."""
         check_permission(list_activity, request.actor)
         address, refusal = _read_address(request), None
-        page: dict[str, Any] = {"data": [], "hasMore": False}
+        page: RecordPage[ActivityOut] = RecordPage([], has_more=False, count=0, totals=None)
         form_fields, field_values = await ReferenceFields(self.office).add_filter_choices(
             request, _form_fields(request), address.chosen
         )
@@ -92,8 +98,8 @@ class ActivityPages:
             choices=[one for one in form_fields if one.choices],
             dates=[one for one in form_fields if one.kind == "date"],
             chips=await self._build_chips(request, form_fields, address, field_values),
-            acts=[self._act_values(request, one) for one in page["data"]],
-            next=address.next(page["data"][-1]["id"]) if page["hasMore"] else None,
+            acts=[self._act_values(request, one) for one in page.data],
+            next=address.next(page.data[-1].id) if page.has_more else None,
             **refusal_variables(refusal),
         )
 
@@ -105,7 +111,7 @@ class ActivityPages:
         return await export_list(self.office, request, acts, _TITLE, partial(self._write_acts, request))
 
     def _write_acts(self, request: OfficeRequest, export: ListExport, file: IO[bytes]) -> None:
-        acts = (self._describe_act(request, one) for one in export.read_records())
+        acts = (self._describe_act(request, to_record(ActivityOut, one)) for one in export.read_records())
         time_zone = ZoneInfo(request.time_zone)
         columns = [
             SpreadsheetColumn("When", lambda act: format_minute(time_zone, act["at"])),
@@ -116,14 +122,14 @@ class ActivityPages:
         ]
         write_csv(file, generate_rows(columns, acts, export.max_rows))
 
-    def _describe_act(self, request: OfficeRequest, entry: RecordJson) -> dict[str, Any]:
+    def _describe_act(self, request: OfficeRequest, entry: ActivityOut) -> dict[str, Any]:
         """Describe an entry in words, with the titles of its records and the changed fields that its form has."""
-        changed = [name for names in (entry["changed"] or {}).values() for name in names]
-        act = history_entry_of(self.office, request, {**entry, "changed": changed})
-        titles = {record: self._record_title(request, record, entry["called"]) for record in entry["called"]}
-        return act | {"called": titles, "others": len((entry["records"] or ())[MAX_NAMED_RECORDS:])}
+        changed = [name for names in (entry.changed or {}).values() for name in names]
+        act = history_entry_of(self.office, request, entry, changed)
+        titles = {record: self._record_title(request, record, entry.called) for record in entry.called}
+        return act | {"called": titles, "others": len((entry.records or ())[MAX_NAMED_RECORDS:])}
 
-    def _act_values(self, request: OfficeRequest, entry: RecordJson) -> dict[str, Any]:
+    def _act_values(self, request: OfficeRequest, entry: ActivityOut) -> dict[str, Any]:
         """Describe an entry in words, with links to the first of its records that still exist."""
         act = self._describe_act(request, entry)
         links = [
@@ -153,7 +159,7 @@ class ActivityPages:
             known = await self.office.get_record(request, client)
         except (NotFound, Forbidden):
             return translate_text("Unknown app")
-        return str(known.get("clientName") or record_title_of(known))
+        return str(RecordFields(known).get("clientName") or record_title_of(known))
 
     async def _build_chips(
         self,
@@ -205,5 +211,5 @@ def _records_text(message_format: PageFormat, act: Mapping[str, Any]) -> str:
 
 
 def _client_text(act: Mapping[str, Any]) -> str:
-    client = act["by"]["via"]["client"]
-    return escape_formula(client["name"]) if client else ""
+    client = act["by"].via.client
+    return escape_formula(client.name) if client else ""

@@ -12,13 +12,13 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
-from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.doors.office.settings.activity import client_activity_variables
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.identity.connections import CONNECTIONS
-from mainstay.identity.keys import KEYS, SecretDeriver, create_key
+from mainstay.identity.keys import KEYS, NewKeyOut, SecretDeriver, create_key
 from mainstay.kernel.operation import Operation
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Permissions, Role
@@ -42,8 +42,8 @@ KEYS_LAYOUT = RecordLayout(
     lead="A key gives a program the access of the person who created it.",
     base_template="developer.html",
     create_operation=create_key,
-    title_of=lambda key: str(key["name"]),
-    subtitle_of=lambda key: f"{current_language().translate(Access(key['access']).label)} · … {key['lastFour']}",
+    title_of=lambda key: str(key.name),
+    subtitle_of=lambda key: f"{current_language().translate(Access(key.access).label)} · … {key.last_four}",
     columns=("status", "personName", "lastUsedAt"),
     facts=("access", "personName", "createdAt", "lastUsedAt", "revokedAt"),
     panels=PANELS_WITHOUT_FILES,
@@ -54,11 +54,11 @@ CONNECTIONS_LAYOUT = RecordLayout(
     kind=CONNECTIONS,
     lead="Connect AI apps such as Claude or Cursor.",
     base_template="developer.html",
-    title_of=lambda app: str(app["clientName"]),
+    title_of=lambda app: str(app.client_name),
     subtitle_of=lambda app: translate_text(
         "{access} · approved by {person}",
-        access=current_language().translate(Access(app["effectiveAccess"]).label),
-        person=app["personName"],
+        access=current_language().translate(Access(app.effective_access).label),
+        person=app.person_name,
     ),
     columns=("status", "lastUsedAt"),
     facts=("personName", "personRole", "access", "effectiveAccess", "createdAt", "lastUsedAt", "endedAt"),
@@ -105,17 +105,17 @@ class DeveloperPages:
             return {}
         return {"key": self.key_maker.derive_key(request.actor, request.once_token)}
 
-    def _reveal_secret(self, request: OfficeRequest, operation: Operation, key: RecordJson) -> RecordJson | None:
+    def _reveal_secret(self, request: OfficeRequest, operation: Operation, key: NewKeyOut) -> AnyRecord | None:
         if operation is not create_key:
             return None
-        secret = self.key_maker.derive_key(request.actor, request.once_token) if request.once_token else key["key"]
+        secret = self.key_maker.derive_key(request.actor, request.once_token) if request.once_token else key.key
         return {"title": "Your new key", "secret": secret}
 
-    async def _connection_variables(self, request: OfficeRequest, record: RecordJson | None) -> dict[str, Any]:
+    async def _connection_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         if record is None:
             address = f"{self.office.visitors.base_url}/mcp"
             return {"address": address, "snippets": _client_snippets(address)}
-        rights, access = ROLE_PERMISSIONS[Role(record["personRole"])], Access(record["effectiveAccess"])
+        rights, access = ROLE_PERMISSIONS[Role(record.person_role)], Access(record.effective_access)
         return {"tools": self.tool_names(rights, access), **await client_activity_variables(request, record)}
 
 

@@ -1,7 +1,7 @@
 """Settings → Email texts: the texts of emails to customers, with a preview and a form for the organisation's own."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, NamedTuple
@@ -13,13 +13,13 @@ from mainstay.business.organisation.email_texts import (
     choose_wording,
     fill_placeholders,
 )
+from mainstay.business.organisation.model import OrganisationOut
 from mainstay.business.organisation.operations import get_organisation
-from mainstay.business.organisation.settings import get_settings, update_settings
+from mainstay.business.organisation.settings import Numbering, SettingsOut, get_settings, update_settings
 from mainstay.documents.locales import Locale
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, MergedFields, OpenForm, PathValues
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.settings.document_settings import format_next_number
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
@@ -30,6 +30,7 @@ from mainstay.identity.emails import LINK_MARK
 from mainstay.kernel.catalogue import check_permission
 from mainstay.vocabulary.permissions import Permissions
 from mainstay.vocabulary.refusal import NotFound
+from mainstay.vocabulary.typed_records import RecordFields
 
 PATH = "/settings/mail-texts"
 
@@ -41,39 +42,44 @@ class _EmailKind(NamedTuple):
     when: str
     model: type[MailText]
     # For the example: the series of its number, and the days until it is due.
-    series: str
+    next_number: Callable[[SettingsOut], Numbering]
     days: int
 
 
 _KINDS = {
-    "quote": _EmailKind("Quote", "Sent with a quote.", QuoteMail, "quoteNumbers", 30),
-    "invoice": _EmailKind("Invoice", "Sent with an invoice.", InvoiceMail, "invoiceNumbers", 14),
-    "reminder": _EmailKind("Reminder", "Sent when an invoice is overdue.", InvoiceMail, "invoiceNumbers", -7),
+    "quote": _EmailKind("Quote", "Sent with a quote.", QuoteMail, lambda settings: settings.quote_numbers, 30),
+    "invoice": _EmailKind(
+        "Invoice", "Sent with an invoice.", InvoiceMail, lambda settings: settings.invoice_numbers, 14
+    ),
+    "reminder": _EmailKind(
+        "Reminder", "Sent when an invoice is overdue.", InvoiceMail, lambda settings: settings.invoice_numbers, -7
+    ),
 }
 
 
 class _EmailContext(NamedTuple):
     """What emails are built from: the organisation, its settings and its current date."""
 
-    organisation: RecordJson
-    settings: RecordJson
+    organisation: OrganisationOut
+    settings: SettingsOut
     today: date
 
     def own_text(self, kind: str) -> Mapping[str, str] | None:
         """Return the organisation's own text for a kind of email."""
-        text: Mapping[str, str] | None = self.settings["mailTexts"][kind]
-        return text
+        texts = self.settings.mail_texts
+        own_text = {"quote": texts.quote, "invoice": texts.invoice, "reminder": texts.reminder}[kind]
+        return RecordFields(own_text) if own_text else None
 
     def example_values(self, kind: str) -> dict[str, str]:
         """Return example values of the placeholders."""
-        address, currency = self.organisation["address"] or {}, self.organisation["currency"]
-        locale = Locale(self.settings["language"], address.get("country"))
+        address, currency = self.organisation.address, self.organisation.currency
+        locale = Locale(self.settings.language, address.country if address else None)
         amount = locale.format_money("1190", currency)
         day = locale.format_day((self.today + timedelta(days=_KINDS[kind].days)).isoformat())
         values = {
             "customer": "Ann Boyle",
-            "organisation": self.organisation["name"],
-            "number": format_next_number(self.settings[_KINDS[kind].series]),
+            "organisation": self.organisation.name,
+            "number": format_next_number(_KINDS[kind].next_number(self.settings)),
             "title": "New bathroom",
             "total": amount,
             "due": amount,
@@ -163,7 +169,7 @@ class EmailTextPages:
         text = form.subject
         current = text.form_values(form.request.display)
         merged, conflict = merge_changes(text.form_field.parts, form.fields, current)
-        return merged | {"version": str(text.context.settings["version"])}, conflict
+        return merged | {"version": str(text.context.settings.version)}, conflict
 
     async def _read_context(self, request: OfficeRequest) -> _EmailContext:
         settings = await self.office.perform(request, get_settings)
@@ -181,9 +187,9 @@ class EmailTextPages:
             asked=form_field,
             fields=defaultdict(str, form.fields),
             own=context.own_text(kind),
-            version=form.fields.get("version", context.settings["version"]),
+            version=form.fields.get("version", context.settings.version),
             named=[(f"{{{placeholder}}}", example) for placeholder, example in context.example_values(kind).items()],
-            usual=choose_wording(kind, context.settings["language"], None),
+            usual=choose_wording(kind, context.settings.language, None),
             read=_preview_email(context, kind, typed if any(typed.values()) else None),
             ways=order_faults(form_field.parts, form.faults),
             **form.variables,
@@ -192,7 +198,7 @@ class EmailTextPages:
     def _render_page(
         self, request: OfficeRequest, template: str, context: _EmailContext, status: int = 200, **variables: Any
     ) -> Response:
-        language = context.settings["language"]
+        language = context.settings.language
         return self.office.render_page(
             template, request, status, area="Settings", link=LINK_MARK, language=language, **variables
         )
@@ -206,7 +212,7 @@ def _form_field(kind: str, rights: Permissions) -> FormField:
 
 def _preview_email(context: _EmailContext, kind: str, own_text: Mapping[str, str] | None) -> dict[str, Any]:
     """Return a preview of an email with this text, or with the usual one."""
-    words, values = choose_wording(kind, context.settings["language"], own_text), context.example_values(kind)
+    words, values = choose_wording(kind, context.settings.language, own_text), context.example_values(kind)
     # The button is shown between the parts of the text.
     parts = fill_placeholders(words.text, values).split(LINK_MARK)
     return {"subject": fill_placeholders(words.subject, values), "parts": parts, "button": words.button}

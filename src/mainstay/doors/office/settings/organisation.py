@@ -35,7 +35,7 @@ ORGANISATION_LAYOUT = RecordLayout(
     kind=ORGANISATION,
     lead="Your name, address and numbers, as customers see them.",
     base_template="settings.html",
-    title_of=lambda organisation: str(organisation["name"]),
+    title_of=lambda organisation: str(organisation.name),
     subtitle_of=lambda _: translate_text("Your name, address and numbers, as customers see them."),
     columns=(),
     facts=(
@@ -73,7 +73,7 @@ WORK_RULES_LAYOUT = RecordLayout(
     ),
     field_texts={
         **NUMBER_FORMATS,
-        "subscription": lambda settings, _zone: translate_label(settings["subscription"]["status"]),
+        "subscription": lambda settings, _zone: translate_label(settings.subscription.status),
     },
     skipped_fields=MONEY_FIELDS | EMAIL_FIELDS,
     form_leads={update_settings.name: "Changes apply at once."},
@@ -85,7 +85,7 @@ FAILED_WORK_LAYOUT = RecordLayout(
     kind=BACKGROUND_TASKS,
     lead="Background tasks that failed. Fix the cause, then retry.",
     base_template="settings.html",
-    title_of=lambda work: str(work["about"]),
+    title_of=lambda work: str(work.about),
     subtitle_of=lambda _: "",
     columns=("problem", "failedAt"),
     facts=("problem", "failedAt", "attempts"),

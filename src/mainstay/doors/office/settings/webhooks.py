@@ -13,7 +13,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, f
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
-from mainstay.doors.office.kit.reference_fields import RecordJson
+from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.doors.office.settings.developer import Snippet
 from mainstay.doors.pages.display import state_of
 from mainstay.doors.pages.door import Route
@@ -23,7 +23,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
 from mainstay.webhooks.endpoints import create_webhook, get_webhook, rotate_webhook_secret
-from mainstay.webhooks.model import TEST_EVENT, DeliveryOut
+from mainstay.webhooks.model import TEST_EVENT, DeliveryOut, WebhookOut
 from mainstay.webhooks.signature import Signer, old_secret_until
 from mainstay.webhooks.store import DELIVERIES, WEBHOOKS
 
@@ -32,8 +32,8 @@ WEBHOOKS_LAYOUT = RecordLayout(
     lead="Webhooks send events to your own server as they happen.",
     base_template="developer.html",
     create_operation=create_webhook,
-    title_of=lambda webhook: str(webhook["description"] or webhook["url"]),
-    subtitle_of=lambda webhook: str(webhook["url"] if webhook["description"] else ""),
+    title_of=lambda webhook: str(webhook.description or webhook.url),
+    subtitle_of=lambda webhook: str(webhook.url if webhook.description else ""),
     columns=("status", "failingSince"),
     facts=("url", "events", "failingSince", "disabledReason", "rotatedAt"),
     choices={"events": [(event.name, event.__doc__ or "") for event in CATALOGUE.events]},
@@ -46,8 +46,8 @@ DELIVERIES_LAYOUT = RecordLayout(
     has_list=False,
     lead="",
     base_template="developer.html",
-    title_of=lambda delivery: _event_title(delivery["eventType"]),
-    subtitle_of=lambda delivery: str(delivery["eventType"]),
+    title_of=lambda delivery: _event_title(delivery.event_type),
+    subtitle_of=lambda delivery: str(delivery.event_type),
     columns=(),
     facts=("createdAt", "eventId"),
     parent_path=WEBHOOKS_LAYOUT.path,
@@ -118,31 +118,31 @@ class WebhookPages:
         """Return the attempts of a delivery until now, without the page around them."""
         delivery = await self.office.perform(request, get_delivery, {"deliveryId": path_values["id"]})
         return self.office.render_page(
-            "attempts.html", request, record=delivery, became=state_of(DeliveryOut, delivery["status"])
+            "attempts.html", request, record=delivery, became=state_of(DeliveryOut, delivery.status)
         )
 
-    async def _webhook_variables(self, request: OfficeRequest, record: RecordJson | None) -> dict[str, Any]:
+    async def _webhook_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         if record is None:
             return {}
-        until = old_secret_until(record["rotatedAt"], self.office.visitors.performer.clock())
+        until = old_secret_until(record.rotated_at, self.office.visitors.performer.clock())
         old_secret_text = format_moment(moment_text(until), request.time_zone) if until else None
         return {
             "old_secret_until": old_secret_text,
             "snippets": _SNIPPETS,
-            **await self._delivery_list_variables(request, record["id"]),
+            **await self._delivery_list_variables(request, record.id),
         }
 
-    async def _delivery_variables(self, request: OfficeRequest, record: RecordJson | None) -> dict[str, Any]:
+    async def _delivery_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         if record is None:
             return {}
-        webhook = await self.office.perform(request, get_webhook, {"webhookId": record["webhookId"]})
-        body = record["body"]
+        webhook = await self.office.perform(request, get_webhook, {"webhookId": record.webhook_id})
+        body = record.body
         formatted_body = orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2).decode() if body else None
         return {
-            "within": {"path": f"{WEBHOOKS.path}/{webhook['id']}", "name": WEBHOOKS_LAYOUT.title_of(webhook)},
+            "within": {"path": f"{WEBHOOKS.path}/{webhook.id}", "name": WEBHOOKS_LAYOUT.title_of(webhook)},
             # Its status is shown below, in the part that updates itself.
             "state": None,
-            "became": state_of(DeliveryOut, record["status"]),
+            "became": state_of(DeliveryOut, record.status),
             "body": formatted_body,
         }
 
@@ -154,16 +154,16 @@ class WebhookPages:
         page = await self.office.list_records(request, list_deliveries, address.list_input | {"webhookId": webhook_id})
         return {
             "deliveries": [
-                one | {"state": state_of(DeliveryOut, one["status"]), "called": _event_title(one["eventType"])}
-                for one in page["data"]
+                {**vars(one), "state": state_of(DeliveryOut, one.status), "called": _event_title(one.event_type)}
+                for one in page.data
             ],
-            "count": format_count(page["count"]),
+            "count": format_count(page.count),
             "filters": {"": "All", **{name: state.label for name, state in DeliveryOut.states.items()}},
             "at": address,
-            "next": address.next(page["data"][-1]["id"]) if page["hasMore"] else None,
+            "next": address.next(page.data[-1].id) if page.has_more else None,
         }
 
-    def _reveal_secret(self, _request: OfficeRequest, operation: Operation, webhook: RecordJson) -> RecordJson | None:
+    def _reveal_secret(self, _request: OfficeRequest, operation: Operation, webhook: WebhookOut) -> AnyRecord | None:
         if operation not in {create_webhook, rotate_webhook_secret}:
             return None
-        return {"title": "Signing secret", "secret": self.signer.reveal_secret(webhook["id"], webhook["generation"])}
+        return {"title": "Signing secret", "secret": self.signer.reveal_secret(webhook.id, webhook.generation)}

@@ -6,9 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-import orjson
-
 from mainstay.business.schedule.calendar import (
+    CalendarVisit,
     get_calendar,
     get_calendar_link,
     remove_calendar_link,
@@ -124,53 +123,53 @@ class CalendarPages:
 def to_icalendar(body: bytes, base_url: str) -> bytes:
     """Convert a calendar to iCalendar (RFC 5545)."""
     ical = import_lazily("icalendar")
-    schedule = orjson.loads(body)
+    schedule = get_calendar.read_answer(body)
     calendar = ical.Calendar()
     for name, value in {"prodid": "-//Mainstay//Schedule//EN", "version": "2.0", "method": "PUBLISH"}.items():
         calendar.add(name, value)
-    calendar.add("x-wr-calname", schedule["name"])
-    for visit in schedule["visits"]:
+    calendar.add("x-wr-calname", schedule.name)
+    for visit in schedule.visits:
         calendar.add_component(_build_event(ical, visit, base_url))
     content: bytes = calendar.to_ical()
     return content
 
 
-def _build_event(ical: Any, visit: dict[str, Any], base_url: str) -> Any:
+def _build_event(ical: Any, visit: CalendarVisit, base_url: str) -> Any:
     event = ical.Event()
     # The uid stays the same as long as the visit exists. Each change has a higher sequence number.
-    event.add("uid", f"{visit['id']}@{urlsplit(base_url).hostname}")
-    event.add("sequence", visit["version"])
-    event.add("dtstamp", parse_moment(visit["updatedAt"]))
-    event.add("last-modified", parse_moment(visit["updatedAt"]))
+    event.add("uid", f"{visit.id}@{urlsplit(base_url).hostname}")
+    event.add("sequence", visit.version)
+    event.add("dtstamp", parse_moment(visit.updated_at))
+    event.add("last-modified", parse_moment(visit.updated_at))
     begin, end = _event_times(visit)
     event.add("dtstart", begin)
     event.add("dtend", end)
-    title = " ".join(filter(None, (visit["jobNumber"], visit["jobTitle"] or visit["title"])))
-    event.add("summary", ", ".join(filter(None, (title, visit["customerName"]))))
+    title = " ".join(filter(None, (visit.job_number, visit.job_title or visit.title)))
+    event.add("summary", ", ".join(filter(None, (title, visit.customer_name))))
     if location := _location_text(visit):
         event.add("location", location)
     if description := _description_text(visit):
         event.add("description", description)
-    event.add("url", f"{base_url}/schedule/visits/{visit['id']}")
+    event.add("url", f"{base_url}/schedule/visits/{visit.id}")
     event.add("status", "CONFIRMED")
     return event
 
 
-def _event_times(visit: dict[str, Any]) -> tuple[date | datetime, date | datetime]:
+def _event_times(visit: CalendarVisit) -> tuple[date | datetime, date | datetime]:
     """Return start and end: moments, or dates if the visit can be at any time of its day."""
-    if visit["on"]:
-        day = date.fromisoformat(visit["on"])
+    if visit.on:
+        day = date.fromisoformat(visit.on)
         return day, day + timedelta(days=1)
-    return parse_moment(visit["startsAt"]).astimezone(UTC), parse_moment(visit["endsAt"]).astimezone(UTC)
+    return parse_moment(visit.starts_at or "").astimezone(UTC), parse_moment(visit.ends_at or "").astimezone(UTC)
 
 
-def _location_text(visit: dict[str, Any]) -> str:
-    address = visit["siteAddress"] or {}
-    parts = (address.get(name) for name in ("line1", "line2", "city", "postalCode"))
+def _location_text(visit: CalendarVisit) -> str:
+    address = visit.site_address
+    parts = (address.line1, address.line2, address.city, address.postal_code) if address else ()
     # A site without a name is named after the beginning of its address, which must not appear twice.
-    return ", ".join(dict.fromkeys(filter(None, (visit["siteName"], *parts))))
+    return ", ".join(dict.fromkeys(filter(None, (visit.site_name, *parts))))
 
 
-def _description_text(visit: dict[str, Any]) -> str:
-    contact = " ".join(filter(None, (visit["contactName"], visit["contactPhone"])))
-    return "\n".join(filter(None, (visit["notes"], visit["accessNotes"], contact)))
+def _description_text(visit: CalendarVisit) -> str:
+    contact = " ".join(filter(None, (visit.contact_name, visit.contact_phone)))
+    return "\n".join(filter(None, (visit.notes, visit.access_notes, contact)))

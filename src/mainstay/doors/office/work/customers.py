@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.customers.duplicates import list_duplicate_customers
+from mainstay.business.customers.model import CustomerOut
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.customers.sites_and_contacts import (
     save_contact,
@@ -19,7 +20,6 @@ from mainstay.business.reporting.sent_statement import STATEMENTS
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, format_date
@@ -29,10 +29,8 @@ CUSTOMERS_LAYOUT = RecordLayout(
     kind=CUSTOMERS,
     lead="Everyone you work for.",
     create_operation=create_customer,
-    title_of=lambda customer: str(customer["name"]),
-    subtitle_of=lambda customer: " · ".join(
-        filter(None, (format_address(customer["billingAddress"]), customer["email"]))
-    ),
+    title_of=lambda customer: str(customer.name),
+    subtitle_of=lambda customer: " · ".join(filter(None, (format_address(customer.billing_address), customer.email))),
     columns=("phone", "status"),
     facts=(
         "phone",
@@ -52,7 +50,7 @@ CUSTOMERS_LAYOUT = RecordLayout(
     order="name",
     empty_text="No customers yet. Create one, or import your customers in Settings, Import.",
     page_header="customer_ways.html",
-    accepts_additions=lambda customer: not customer["mergedIntoId"],
+    accepts_additions=lambda customer: not customer.merged_into_id,
     choices={"deliver": DELIVERY_CHOICES},
 )
 
@@ -60,9 +58,9 @@ STATEMENTS_LAYOUT = RecordLayout(
     kind=STATEMENTS,
     lead="Statements sent to customers.",
     title_of=lambda statement: translate_text(
-        "{start} to {end}", start=format_date(statement["from"]), end=format_date(statement["until"])
+        "{start} to {end}", start=format_date(statement.from_), end=format_date(statement.until)
     ),
-    subtitle_of=lambda statement: str(statement["customerName"]),
+    subtitle_of=lambda statement: str(statement.customer_name),
     columns=("issuedOn", "balance", "overdue"),
     facts=("customerName", "issuedOn", "broughtForward", "charged", "paid", "balance", "overdue"),
     page_body="account_statement.html",
@@ -74,8 +72,8 @@ SITES_LAYOUT = RecordLayout(
     kind=SITES,
     lead="Addresses where you work.",
     create_operation=save_site,
-    title_of=lambda site: str(site["name"]),
-    subtitle_of=lambda site: " · ".join(filter(None, (site["customerName"], format_address(site["address"])))),
+    title_of=lambda site: str(site.name),
+    subtitle_of=lambda site: " · ".join(filter(None, (site.customer_name, format_address(site.address)))),
     columns=("contactName", "contactPhone", "status"),
     facts=("customerName", "address", "accessNotes", "contactName", "contactPhone", "timeZone", "externalRef"),
     tabs={"": "Active", "archived": "Archived"},
@@ -88,8 +86,8 @@ CONTACTS_LAYOUT = RecordLayout(
     kind=CONTACTS,
     lead="The people you speak to.",
     create_operation=save_contact,
-    title_of=lambda contact: str(contact["name"]),
-    subtitle_of=lambda contact: " · ".join(filter(None, (contact["customerName"], contact["role"]))),
+    title_of=lambda contact: str(contact.name),
+    subtitle_of=lambda contact: " · ".join(filter(None, (contact.customer_name, contact.role))),
     columns=("phone", "email", "status"),
     facts=("customerName", "role", "phone", "email", "externalRef"),
     tabs={"": "Active", "archived": "Archived"},
@@ -110,20 +108,20 @@ class CustomerPages:
             *RecordPages(self.office, CUSTOMERS_LAYOUT, add_variables=self._page_variables).routes(),
         ]
 
-    async def _page_variables(self, request: OfficeRequest, customer: RecordJson | None) -> dict[str, Any]:
+    async def _page_variables(self, request: OfficeRequest, customer: CustomerOut | None) -> dict[str, Any]:
         """Return what only these pages have: the customer's balance, or for the list, the link to duplicates."""
         if customer is None:
             return {"duplicates": request.can_perform(list_duplicate_customers)}
         if not request.can_perform(get_customer_balance):
             return {}
-        balance = await self.office.perform(request, get_customer_balance, {"customerId": customer["id"]})
-        if not balance["hasEntries"]:
+        balance = await self.office.perform(request, get_customer_balance, {"customerId": customer.id})
+        if not balance.has_entries:
             return {}
-        query = {"customerId": customer["id"]}
+        query = {"customerId": customer.id}
         return {
             "owed": balance,
             "late": f"{INVOICES.path}?{urlencode({**query, 'status': 'overdue'})}"
-            if Decimal(balance["overdue"]) > 0
+            if Decimal(balance.overdue) > 0
             else None,
             "open": f"{INVOICES.path}?{urlencode({**query, 'status': 'unpaid'})}",
             "statement": f"/reports/statement?{urlencode(query)}" if request.can_perform(get_report) else None,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mainstay.business.customers.duplicates import list_duplicate_customers
+from mainstay.business.customers.duplicates import DuplicateCustomerOut, list_duplicate_customers
 from mainstay.business.customers.merging import merge_customers
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.list_address import ListAddress
@@ -45,13 +45,13 @@ class DuplicatePages:
             request,
             area="Customers",
             at=address,
-            rows=[_describe_matches(row) for row in page["data"]],
+            rows=[_describe_matches(row) for row in page.data],
             merge=verb_of(merge_customers) if request.can_perform(merge_customers) else None,
-            next=address.next(page["data"][-1]["id"]) if page["hasMore"] else None,
+            next=address.next(page.data[-1].id) if page.has_more else None,
         )
 
 
-def _describe_matches(row: Mapping[str, Any]) -> dict[str, Any]:
+def _describe_matches(row: DuplicateCustomerOut) -> dict[str, Any]:
     """Add what each likely duplicate has in common with the customer, in words."""
-    others = [other | {"words": ", ".join(_MATCH_LABELS[one] for one in other["same"])} for other in row["sameAs"]]
-    return {**row, "sameAs": others}
+    others = [{**vars(other), "words": ", ".join(_MATCH_LABELS[one] for one in other.same)} for other in row.same_as]
+    return {**vars(row), "same_as": others}

@@ -9,11 +9,13 @@ from urllib.parse import urlencode
 import orjson
 
 from mainstay.business.hours.approval import review_hours, submit_hours
-from mainstay.business.hours.model import STATUS_BEFORE, ReviewDecision
+from mainstay.business.hours.model import STATUS_BEFORE, ReviewDecision, TimeEntryOut
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.hours.timers import start_timer, stop_timer
+from mainstay.business.jobs.model import JobOut
 from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.people.model import PersonOut
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import list_visits
 from mainstay.doors.http import Response
@@ -35,7 +37,7 @@ from mainstay.doors.office.work.hours_week import (
     page_faults_of,
     read_hours_changes,
 )
-from mainstay.doors.pages.display import DisplaySettings, state_of
+from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField
 from mainstay.doors.pages.formatting import join_isolated
@@ -49,6 +51,7 @@ from mainstay.values.message import message_of
 from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
+from mainstay.vocabulary.schemas import RecordPage
 
 # The most entries of a week and the one before, and the most jobs and people to choose from.
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
@@ -59,18 +62,18 @@ _WEEK = "/hours/week"
 _SUBMIT = "submit"
 
 
-def _stop_buttons(entry: dict[str, Any]) -> Sequence[Action]:
+def _stop_buttons(entry: TimeEntryOut) -> Sequence[Action]:
     """Return the button that stops a timer and returns to its week."""
-    answers = {"entry": entry["id"], "person": entry["personId"], "on": entry["on"]}
+    answers = {"entry": entry.id, "person": entry.person_id, "on": entry.on}
     return (Action(button_label(stop_timer), STOP_PATH, is_direct=True, answers=answers),)
 
 
-def _submit_buttons(entry: dict[str, Any]) -> Sequence[Action]:
+def _submit_buttons(entry: TimeEntryOut) -> Sequence[Action]:
     """Return the button that submits only this entry."""
     return (Action("Submit", HOURS_LAYOUT.operation_path(submit_hours, entry), is_direct=True),)
 
 
-def _decision_buttons(entry: dict[str, Any]) -> Sequence[Action]:
+def _decision_buttons(entry: TimeEntryOut) -> Sequence[Action]:
     """Return the buttons to decide on an entry. Rejecting it asks for the reason."""
     path = HOURS_LAYOUT.operation_path(review_hours, entry)
     return [
@@ -84,18 +87,18 @@ def _decision_buttons(entry: dict[str, Any]) -> Sequence[Action]:
     ]
 
 
-def _possible_decisions(entry: Mapping[str, Any]) -> list[ReviewDecision]:
+def _possible_decisions(entry: TimeEntryOut) -> list[ReviewDecision]:
     """Return the possible decisions on an entry, the likeliest first."""
-    return [decision for decision, status in STATUS_BEFORE.items() if status == entry["status"]]
+    return [decision for decision, status in STATUS_BEFORE.items() if status == entry.status]
 
 
-def _form_decisions(entry: Mapping[str, Any]) -> list[ReviewDecision]:
+def _form_decisions(entry: TimeEntryOut) -> list[ReviewDecision]:
     """Return the decisions in the form: the one that needs a reason if it is possible, because others have buttons."""
     decisions = _possible_decisions(entry)
     return [_DECISION_WITH_REASON] if _DECISION_WITH_REASON in decisions else decisions
 
 
-def _form_purpose(entry: Mapping[str, Any]) -> str | None:
+def _form_purpose(entry: TimeEntryOut) -> str | None:
     """Return the purpose of the form, or None if nothing can be decided on the entry."""
     return next((_DECISION_LABELS[decision] for decision in _form_decisions(entry)), None)
 
@@ -108,9 +111,9 @@ HOURS_LAYOUT = RecordLayout(
     kind=TIME_ENTRIES,
     lead="Time worked, by person and job.",
     create_operation=log_hours,
-    title_of=lambda entry: join_isolated(_format_length(entry), entry["personName"], separator=" · "),
+    title_of=lambda entry: join_isolated(_format_length(entry), entry.person_name, separator=" · "),
     subtitle_of=lambda entry: (
-        join_isolated(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else translate_text("No job")
+        join_isolated(entry.job_number, entry.job_title) if entry.job_id else translate_text("No job")
     ),
     columns=("status", "on", "note"),
     phone_columns=("on",),
@@ -146,8 +149,8 @@ HOURS_LAYOUT = RecordLayout(
 )
 
 
-def _format_length(entry: Mapping[str, Any]) -> str:
-    return translate_text("Running") if entry["minutes"] is None else hours_text(entry["minutes"])
+def _format_length(entry: TimeEntryOut) -> str:
+    return translate_text("Running") if entry.minutes is None else hours_text(entry.minutes)
 
 
 class _WeekAddress(NamedTuple):
@@ -277,8 +280,7 @@ class HoursPages:
         faults = refusal.faults_by_cell if isinstance(refusal, _CellFaults) else page_faults_of(refusal)
         entries = await self._list_entries(request, address)
         jobs = await self.office.perform(request, list_jobs, {"status": "live", "limit": _JOBS})
-        shown_entries = [{**one, "state": state_of(list_hours.output, one["status"])} for one in entries["data"]]
-        week = build_week(address.monday, address.today, shown_entries, typed, faults)
+        week = build_week(address.monday, address.today, entries.data, typed, faults)
         return self.office.render_page(
             "hours_week.html",
             request,
@@ -286,15 +288,16 @@ class HoursPages:
             area="Hours",
             at=address,
             week=week,
+            states=list_hours.output.states,
             # What was typed stays visible, even if it is refused because nothing can be changed any more.
             types=request.can_perform(log_hours) or bool(typed),
-            more=entries["hasMore"],
+            more=entries.has_more,
             before=address.path_of_week(address.monday - timedelta(days=DAYS)),
             after=address.path_of_week(address.monday + timedelta(days=DAYS)),
             timer=await find_running_timer(self.office, request, address.person),
             stop=STOP_PATH,
-            jobs=await self._sort_jobs(request, address, jobs["data"]),
-            many_jobs=jobs["hasMore"],
+            jobs=await self._sort_jobs(request, address, jobs.data),
+            many_jobs=jobs.has_more,
             people=await self._list_people(request),
             typed=typed,
             sent=form_name_of(typed),
@@ -305,7 +308,7 @@ class HoursPages:
             **await self._header_variables(request, None),
         )
 
-    async def _list_entries(self, request: OfficeRequest, address: _WeekAddress) -> dict[str, Any]:
+    async def _list_entries(self, request: OfficeRequest, address: _WeekAddress) -> RecordPage[TimeEntryOut]:
         """Return the hours of the week, and of the one before, because its jobs are likely to continue."""
         query = {
             "personId": address.person,
@@ -315,24 +318,21 @@ class HoursPages:
         }
         return await self.office.list_records(request, list_hours, query)
 
-    async def _sort_jobs(
-        self, request: OfficeRequest, address: _WeekAddress, jobs: list[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
+    async def _sort_jobs(self, request: OfficeRequest, address: _WeekAddress, jobs: list[JobOut]) -> list[JobOut]:
         """Sort the jobs to choose from: those with a visit of the person today come first."""
         if not request.can_perform(list_visits):
             return jobs
         day = address.today.isoformat()
         query = {"personId": address.person, "from": day, "until": day, "limit": _JOBS}
         page = await self.office.perform(request, list_visits, query)
-        planned = [visit["jobId"] for visit in page["data"]]
-        return sorted(jobs, key=lambda job: planned.index(job["id"]) if job["id"] in planned else len(planned))
+        planned = [visit.job_id for visit in page.data]
+        return sorted(jobs, key=lambda job: planned.index(job.id) if job.id in planned else len(planned))
 
-    async def _list_people(self, request: OfficeRequest) -> list[dict[str, Any]]:
+    async def _list_people(self, request: OfficeRequest) -> list[PersonOut]:
         if not request.actor.can(Permission.ALL_HOURS_READ):
             return []
         page = await self.office.perform(request, list_people, {"limit": _PEOPLE, "order": "name"})
-        people: list[dict[str, Any]] = page["data"]
-        return people
+        return page.data
 
     async def _header_variables(self, request: OfficeRequest, record: Mapping[str, Any] | None) -> dict[str, Any]:
         return {} if record else {"can_see_queue": can_see_queue(request)}

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.hours.approval import review_hours
 from mainstay.business.hours.inputs import MAX_ENTRIES_AT_ONCE
-from mainstay.business.hours.model import STATUS_AFTER, TO_REVIEW, is_unusually_long
+from mainstay.business.hours.model import STATUS_AFTER, TO_REVIEW, TimeEntryOut, is_unusually_long
 from mainstay.business.hours.operations import list_hours
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
@@ -98,12 +98,12 @@ class HoursApprovalPages:
         queue: dict[tuple[str, str], dict[str, Any]] = {}
         for entry in entries:
             week = _week_of(entry)
-            new_item = {"person": entry["personId"], "name": entry["personName"], "week": week}
+            new_item: dict[str, Any] = {"person": entry.person_id, "name": entry.person_name, "week": week}
             new_item |= {"count": 0, "minutes": 0, "long": 0}
-            item = queue.setdefault((entry["personId"], week), new_item)
+            item = queue.setdefault((entry.person_id, week), new_item)
             item["count"] += 1
-            item["minutes"] += entry["minutes"]
-            item["long"] += is_unusually_long(entry["minutes"])
+            item["minutes"] += entry.minutes or 0
+            item["long"] += is_unusually_long(entry.minutes)
         for item in queue.values():
             # The last week may continue beyond the entries that were read.
             item["partly"] = has_more and item["week"] == _week_of(entries[-1])
@@ -122,33 +122,33 @@ class HoursApprovalPages:
         model = list_hours.output
         days: dict[str, dict[str, Any]] = {}
         for entry in entries:
-            day = days.setdefault(entry["on"], {"on": date.fromisoformat(entry["on"]), "entries": [], "minutes": 0})
-            entry_values = {"state": state_of(model, entry["status"]), "waits": entry["status"] == TO_REVIEW}
-            entry_values |= {"long": is_unusually_long(entry["minutes"])}
-            day["entries"].append(entry | entry_values)
-            day["minutes"] += entry["minutes"] or 0
+            day = days.setdefault(entry.on, {"on": date.fromisoformat(entry.on), "entries": [], "minutes": 0})
+            entry_values = {"state": state_of(model, entry.status), "waits": entry.status == TO_REVIEW}
+            entry_values |= {"long": is_unusually_long(entry.minutes)}
+            day["entries"].append({**vars(entry), **entry_values})
+            day["minutes"] += entry.minutes or 0
         return list(days.values()), has_more
 
     async def _read_entries(
         self, request: OfficeRequest, query: Mapping[str, object], max_entries: int
-    ) -> tuple[list[dict[str, Any]], bool]:
+    ) -> tuple[list[TimeEntryOut], bool]:
         """Return up to this many entries, read page by page, and whether there are more."""
-        entries: list[dict[str, Any]] = []
+        entries: list[TimeEntryOut] = []
         given = {**query, "limit": _PAGE_SIZE}
         while True:
             page = await self.office.perform(request, list_hours, given)
-            entries += page["data"]
-            if not page["hasMore"] or len(entries) >= max_entries:
-                return entries, page["hasMore"]
-            given |= {"startingAfter": entries[-1]["id"]}
+            entries += page.data
+            if not page.has_more or len(entries) >= max_entries:
+                return entries, page.has_more
+            given |= {"startingAfter": entries[-1].id}
 
 
 def _read_query(request: OfficeRequest, _: PathValues) -> dict[str, str]:
     return query_parameters(request.http_request)
 
 
-def _week_of(entry: Mapping[str, Any]) -> str:
-    return monday_of(date.fromisoformat(entry["on"])).isoformat()
+def _week_of(entry: TimeEntryOut) -> str:
+    return monday_of(date.fromisoformat(entry.on)).isoformat()
 
 
 def _sum_waiting(days: list[dict[str, Any]]) -> dict[str, int]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from mainstay.business.hours.model import TimeEntryOut
 from mainstay.business.hours.operations import delete_hours, log_hours, update_hours
 from mainstay.business.jobs.store import JOBS
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.kernel.operation import Operation
@@ -29,8 +29,8 @@ class HoursCell:
     row: str
     day: date
     # The entry that can be edited here. The others have times, or can no longer be edited.
-    entry: RecordJson | None = None
-    others: Sequence[RecordJson] = ()
+    entry: TimeEntryOut | None = None
+    others: Sequence[TimeEntryOut] = ()
     typed: str | None = None
     fault: str | None = None
     # The entry, version and minutes that the field showed when the person typed.
@@ -47,19 +47,19 @@ class HoursCell:
         if self.seen_when_typed is not None:
             return self.seen_when_typed
         entry = self.entry
-        return f"{entry['id']} {entry['version']} {entry['minutes']}" if entry else ""
+        return f"{entry.id} {entry.version} {entry.minutes}" if entry else ""
 
     @property
     def text(self) -> str:
         """The text in the field."""
         if self.typed is not None:
             return self.typed
-        return hours_text(self.entry["minutes"]) if self.entry else ""
+        return hours_text(self.entry.minutes or 0) if self.entry else ""
 
     @property
     def minutes(self) -> int:
         """All minutes of this job on that day."""
-        return sum(entry["minutes"] or 0 for entry in (*self.others, *([self.entry] if self.entry else [])))
+        return sum(entry.minutes or 0 for entry in (*self.others, *([self.entry] if self.entry else [])))
 
 
 @dataclass(frozen=True)
@@ -116,19 +116,19 @@ def monday_of(day: date) -> date:
 def build_week(
     monday: date,
     today: date,
-    entries: Sequence[RecordJson],
+    entries: Sequence[TimeEntryOut],
     typed: Mapping[str, str] | None = None,
     faults: Mapping[str, str] | None = None,
 ) -> HoursWeek:
     """Return the grid, with a row for each job of the entries. Entries of the week before only add rows."""
     days = [monday + timedelta(days=number) for number in range(DAYS)]
-    rows: dict[str, list[RecordJson]] = {}
+    rows: dict[str, list[TimeEntryOut]] = {}
     titles: dict[str, str] = {}
     for entry in entries:
-        key = entry["jobId"] or NO_JOB
-        titles[key] = join_isolated(entry["jobNumber"], entry["jobTitle"]) if entry["jobId"] else "No job"
+        key = entry.job_id or NO_JOB
+        titles[key] = join_isolated(entry.job_number, entry.job_title) if entry.job_id else "No job"
         rows.setdefault(key, [])
-        if monday.isoformat() <= entry["on"] <= days[-1].isoformat():
+        if monday.isoformat() <= entry.on <= days[-1].isoformat():
             rows[key].append(entry)
     typed_values = _TypedValues(typed or {}, faults or {})
     week_rows = [
@@ -151,11 +151,11 @@ class _TypedValues(NamedTuple):
 
 
 def _build_cells(
-    key: str, days: Sequence[date], entries: Sequence[RecordJson], typed_values: _TypedValues
+    key: str, days: Sequence[date], entries: Sequence[TimeEntryOut], typed_values: _TypedValues
 ) -> list[HoursCell]:
     cells = []
     for day in days:
-        day_entries = [entry for entry in entries if entry["on"] == day.isoformat()]
+        day_entries = [entry for entry in entries if entry.on == day.isoformat()]
         own = next((entry for entry in day_entries if _is_editable(entry)), None)
         cell = HoursCell(key, day, own, [entry for entry in day_entries if entry is not own])
         cells.append(_apply_typed(cell, typed_values))
@@ -174,9 +174,9 @@ def _apply_typed(cell: HoursCell, typed_values: _TypedValues) -> HoursCell:
     return replace(cell, typed=typed, fault=fault, seen_when_typed=None if fault else known)
 
 
-def _is_editable(entry: RecordJson) -> bool:
+def _is_editable(entry: TimeEntryOut) -> bool:
     """Return whether an entry is a plain number of hours that can still be changed. Entries with times are not."""
-    return entry["startedAt"] is None and _UPDATE in entry["availableActions"]
+    return entry.started_at is None and _UPDATE in entry.available_actions
 
 
 class HoursChange(NamedTuple):

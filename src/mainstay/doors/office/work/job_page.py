@@ -1,12 +1,13 @@
 """The content of a job's page: its next step, visits, hours and costs, and the phone numbers for it."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
+from mainstay.business.costing.model import JobCostingOut
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import get_customer
@@ -17,6 +18,7 @@ from mainstay.business.hours.timers import start_timer
 from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs.model import (
+    JobOut,
     has_planned_visit,
     has_to_be_billed,
     has_to_be_planned,
@@ -25,18 +27,17 @@ from mainstay.business.jobs.model import (
     settable_statuses,
 )
 from mainstay.business.jobs.operations import change_job_status
-from mainstay.business.people.model import has_not_left
+from mainstay.business.people.model import PersonOut, has_not_left
 from mainstay.business.people.operations import get_person, list_people
-from mainstay.business.schedule.model import is_visit_done
+from mainstay.business.schedule.model import VisitOut, is_visit_done
 from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
-from mainstay.doors.office.kit.reference_fields import RecordJson
 from mainstay.doors.pages.display import state_of
 from mainstay.doors.pages.formatting import format_visit_date, to_phone_digits
 from mainstay.doors.pages.message_format import PageFormat
-from mainstay.kernel.operation import Operation
+from mainstay.kernel.operation import OperationReturning
 from mainstay.values.choices import fold_text
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
@@ -45,6 +46,14 @@ from mainstay.vocabulary.refusal import NotFound
 _SHORT_LIST = 6
 # The most entries that are added up if the viewer may not see the job's costs.
 _MAX_ADDED_UP = 100
+A = TypeVar("A")
+
+
+class _PhoneContact(NamedTuple):
+    """Someone to call about a job."""
+
+    name: str
+    phone: str
 
 
 @dataclass(frozen=True)
@@ -54,12 +63,12 @@ class JobPageVariables:
     office: OfficePages
     layout: RecordLayout
 
-    async def collect(self, request: OfficeRequest, job: RecordJson | None) -> dict[str, Any]:
+    async def collect(self, request: OfficeRequest, job: JobOut | None) -> dict[str, Any]:
         """Return what only a job's page has."""
         if job is None:
             return {}
         visits = await self._visit_variables(request, job)
-        costing = await self._get_if_permitted(request, get_job_costing, jobId=job["id"])
+        costing = await self._get_if_permitted(request, get_job_costing, jobId=job.id)
         return {
             "actions": self._list_actions(request, job, visits["coming"], costing),
             "next_text": _next_visit_text(request, job, visits["coming"]),
@@ -73,28 +82,30 @@ class JobPageVariables:
         }
 
     def _list_actions(
-        self, request: OfficeRequest, job: RecordJson, coming: list[RecordJson], costing: RecordJson | None
+        self, request: OfficeRequest, job: JobOut, coming: Sequence[VisitOut], costing: JobCostingOut | None
     ) -> list[Action]:
         """Return the buttons, the next step first."""
-        work = [] if is_over(job["status"]) else self._work_actions(request, job, costing)
+        work = [] if is_over(job.status) else self._work_actions(request, job, costing)
         others = [*work, *self.layout.actions_of(self.office, job)]
         first = self._next_action(request, job, coming, costing)
         return [first, *(one for one in others if one.path != first.path or one.is_direct)] if first else others
 
     def _next_action(
-        self, request: OfficeRequest, job: RecordJson, coming: list[RecordJson], costing: RecordJson | None
+        self, request: OfficeRequest, job: JobOut, coming: Sequence[VisitOut], costing: JobCostingOut | None
     ) -> Action | None:
-        stage = job["stage"]
+        stage = job.stage
+        if stage is None:
+            return None
         if has_to_be_planned(stage) and request.can_perform(plan_visit):
             return Action("Plan visit", _plan_visit_path(job))
         if has_planned_visit(stage) and coming:
-            return Action("Open visit", coming[0]["path"])
-        unbilled = Decimal(costing["unbilled"]) if costing else Decimal()
-        if has_to_be_billed(stage, job["billing"], unbilled) and request.can_perform(draft_invoice):
+            return Action("Open visit", VISITS.path_of(coming[0].id))
+        unbilled = Decimal(costing.unbilled) if costing else Decimal()
+        if has_to_be_billed(stage, job.billing, unbilled) and request.can_perform(draft_invoice):
             return Action("Create invoice", _draft_invoice_path(job, costing))
-        step = next_job_step(stage, sees_office_stages=bool(job["nextAction"]))
-        possible = change_job_status.name in job["availableActions"]
-        if step is None or not possible or step.status not in settable_statuses(job["status"], request.actor):
+        step = next_job_step(stage, sees_office_stages=bool(job.next_action))
+        possible = change_job_status.name in job.available_actions
+        if step is None or not possible or step.status not in settable_statuses(job.status, request.actor):
             return None
         return Action(
             step.label,
@@ -103,82 +114,75 @@ class JobPageVariables:
             answers={"status": step.status},
         )
 
-    def _work_actions(self, request: OfficeRequest, job: RecordJson, costing: RecordJson | None) -> list[Action]:
+    def _work_actions(self, request: OfficeRequest, job: JobOut, costing: JobCostingOut | None) -> list[Action]:
         """Return the buttons to plan, log and bill work on a job."""
         choices = (
             (plan_visit, Action("Plan visit", _plan_visit_path(job))),
-            (log_hours, Action("Log hours", f"{TIME_ENTRIES.new_path}?{urlencode({'jobId': job['id']})}")),
+            (log_hours, Action("Log hours", f"{TIME_ENTRIES.new_path}?{urlencode({'jobId': job.id})}")),
             (draft_invoice, Action("Create invoice", _draft_invoice_path(job, costing))),
-            (start_timer, Action("Start timer", "/hours/timer/start", is_direct=True, answers={"job": job["id"]})),
+            (start_timer, Action("Start timer", "/hours/timer/start", is_direct=True, answers={"job": job.id})),
         )
         return [action for operation, action in choices if request.can_perform(operation)]
 
-    async def _visit_variables(self, request: OfficeRequest, job: RecordJson) -> dict[str, Any]:
+    async def _visit_variables(self, request: OfficeRequest, job: JobOut) -> dict[str, Any]:
         """Return the visits to come, the next first, and past visits, the latest first."""
         if not request.can_perform(list_visits):
-            return {"coming": [], "past": [], "all": None, "own": False}
+            return {"coming": [], "past": [], "states": {}, "all": None, "own": False}
         today = self.office.today(request)
-        query = {"jobId": job["id"], "limit": _SHORT_LIST}
+        query = {"jobId": job.id, "limit": _SHORT_LIST}
         coming = await self.office.perform(request, list_visits, {**query, "from": today.isoformat()})
         before = (today - timedelta(days=1)).isoformat()
         past = await self.office.perform(request, list_visits, {**query, "until": before, "order": "latest"})
-        list_query = urlencode({"jobId": job["id"], "order": "latest"})
+        list_query = urlencode({"jobId": job.id, "order": "latest"})
         return {
             # Visits that are not done yet come first.
-            "coming": sorted(map(_visit_row, coming["data"]), key=lambda one: is_visit_done(one["status"])),
-            "past": [_visit_row(one) for one in past["data"]],
+            "coming": sorted(coming.data, key=lambda one: is_visit_done(one.status)),
+            "past": past.data,
+            "states": list_visits.output.states,
             "own": Permission.ALL_SCHEDULE_READ not in request.actor.permissions,
-            "all": f"{VISITS.path}?{list_query}" if coming["hasMore"] or past["hasMore"] else None,
+            "all": f"{VISITS.path}?{list_query}" if coming.has_more or past.has_more else None,
         }
 
-    async def _hours_variables(self, request: OfficeRequest, job: RecordJson) -> dict[str, Any] | None:
+    async def _hours_variables(self, request: OfficeRequest, job: JobOut) -> dict[str, Any] | None:
         """Return the last entries, and the minutes in each state if there are not too many entries to add up."""
-        page = await self._get_if_permitted(request, list_hours, jobId=job["id"], limit=_MAX_ADDED_UP)
+        page = await self._get_if_permitted(request, list_hours, jobId=job.id, limit=_MAX_ADDED_UP)
         if page is None:
             return None
         minutes: dict[str, int] = {}
-        for entry in page["data"]:
-            minutes[entry["status"]] = minutes.get(entry["status"], 0) + (entry["minutes"] or 0)
+        for entry in page.data:
+            minutes[entry.status] = minutes.get(entry.status, 0) + (entry.minutes or 0)
         model = list_hours.output
         return {
-            "entries": [{**one, "state": state_of(model, one["status"])} for one in page["data"][:_SHORT_LIST]],
-            "sums": []
-            if page["hasMore"]
-            else [(state_of(model, name), sum_) for name, sum_ in minutes.items() if sum_],
-            "all": f"{TIME_ENTRIES.path}?{urlencode({'jobId': job['id']})}"
-            if len(page["data"]) > _SHORT_LIST
-            else None,
+            "entries": [{**vars(one), "state": state_of(model, one.status)} for one in page.data[:_SHORT_LIST]],
+            "sums": [] if page.has_more else [(state_of(model, name), sum_) for name, sum_ in minutes.items() if sum_],
+            "all": f"{TIME_ENTRIES.path}?{urlencode({'jobId': job.id})}" if len(page.data) > _SHORT_LIST else None,
         }
 
-    async def _phone_contacts(self, request: OfficeRequest, job: RecordJson) -> list[dict[str, str]]:
+    async def _phone_contacts(self, request: OfficeRequest, job: JobOut) -> list[_PhoneContact]:
         """Return the phone numbers of the site's contact and of the customer."""
-        site = await self._get_if_permitted(request, get_site, siteId=job["siteId"]) if job["siteId"] else None
-        customer = await self._get_if_permitted(request, get_customer, customerId=job["customerId"])
+        site = await self._get_if_permitted(request, get_site, siteId=job.site_id) if job.site_id else None
+        customer = await self._get_if_permitted(request, get_customer, customerId=job.customer_id)
         contacts = [
-            {"name": site["contactName"] or job["siteName"], "phone": site["contactPhone"]} if site else None,
-            {"name": customer["name"], "phone": customer["phone"]} if customer else None,
+            _PhoneContact(site.contact_name or job.site_name or "", site.contact_phone or "") if site else None,
+            _PhoneContact(customer.name, customer.phone or "") if customer else None,
         ]
         # Often both are the same number, written differently.
-        numbers = {to_phone_digits(one["phone"]): one for one in reversed(contacts) if one and one["phone"]}
+        numbers = {to_phone_digits(one.phone): one for one in reversed(contacts) if one and one.phone}
         phones = list(numbers.values())[::-1]
-        if len({one["name"] for one in phones}) < len(phones):
-            return [{**one, "name": f"{one['name']}, {one['phone']}"} for one in phones]
+        if len({one.name for one in phones}) < len(phones):
+            return [one._replace(name=f"{one.name}, {one.phone}") for one in phones]
         return phones
 
-    async def _assigned_people(self, request: OfficeRequest, job: RecordJson) -> list[RecordJson]:
+    async def _assigned_people(self, request: OfficeRequest, job: JobOut) -> list[PersonOut]:
         """Return the people who are assigned to the job."""
-        if not job["assigned"] or not request.can_perform(list_people):
+        if not job.assigned or not request.can_perform(list_people):
             return []
-        people = [
-            await self._get_if_permitted(request, get_person, personId=record_id) for record_id in job["assigned"]
-        ]
-        return sorted(
-            (one for one in people if one and has_not_left(one["status"])), key=lambda one: fold_text(one["name"])
-        )
+        people = [await self._get_if_permitted(request, get_person, personId=record_id) for record_id in job.assigned]
+        return sorted([one for one in people if one and has_not_left(one.status)], key=lambda one: fold_text(one.name))
 
     async def _get_if_permitted(
-        self, request: OfficeRequest, operation: Operation, **given: object
-    ) -> RecordJson | None:
+        self, request: OfficeRequest, operation: OperationReturning[A], **given: object
+    ) -> A | None:
         """Return the answer of an operation, or None if the viewer may not perform it or not see the record."""
         if not request.can_perform(operation):
             return None
@@ -188,37 +192,29 @@ class JobPageVariables:
             return None
 
 
-def _next_visit_text(request: OfficeRequest, job: RecordJson, coming: list[RecordJson]) -> str | None:
+def _next_visit_text(request: OfficeRequest, job: JobOut, coming: Sequence[VisitOut]) -> str | None:
     """Return when the next visit of a job is, if doing that visit is its next step."""
-    if not coming or not has_planned_visit(job["stage"]):
+    if not coming or job.stage is None or not has_planned_visit(job.stage):
         return None
     message = Message("visit on {time}", time=format_visit_date(coming[0], request.time_zone))
     return PageFormat(request.display).render(message)
 
 
-def _minutes_by_state(costing: RecordJson) -> list[tuple[int, str]]:
+def _minutes_by_state(costing: JobCostingOut) -> list[tuple[int, str]]:
     """Return the minutes in each state, with the state in words."""
     states = list_hours.output.states
-    return [(one["minutes"], states[one["status"]].label.lower()) for one in costing["hours"]]
+    return [(one.minutes, states[one.status].label.lower()) for one in costing.hours]
 
 
-def _plan_visit_path(job: Mapping[str, Any]) -> str:
-    return f"{VISITS.new_path}?{urlencode({'jobId': job['id']})}"
+def _plan_visit_path(job: JobOut) -> str:
+    return f"{VISITS.new_path}?{urlencode({'jobId': job.id})}"
 
 
-def _draft_invoice_path(job: Mapping[str, Any], costing: RecordJson | None) -> str:
+def _draft_invoice_path(job: JobOut, costing: JobCostingOut | None) -> str:
     """Return the address that drafts an invoice for a job, from its quote if it has one, and from unbilled work."""
-    query = {"jobId": job["id"]}
-    if job.get("quoteId"):
-        query["quoteId"] = job["quoteId"]
-    if costing and Decimal(costing["unbilled"]) and job["billing"] == "timeAndMaterials":
+    query = {"jobId": job.id}
+    if job.quote_id:
+        query["quoteId"] = job.quote_id
+    if costing and Decimal(costing.unbilled) and job.billing == "timeAndMaterials":
         query["unbilled"] = "on"
     return f"{INVOICES.new_path}?{urlencode(query)}"
-
-
-def _visit_row(visit: RecordJson) -> RecordJson:
-    return {
-        **visit,
-        "path": VISITS.path_of(visit["id"]),
-        "state": state_of(list_visits.output, visit["status"]),
-    }

@@ -26,8 +26,8 @@ JOBS_LAYOUT = RecordLayout(
     kind=JOBS,
     lead="All work, from enquiry to completion.",
     create_operation=create_job,
-    title_of=lambda job: join_isolated(job["number"], job["title"]),
-    subtitle_of=lambda job: " · ".join(filter(None, (job["customerName"], format_address(job["siteAddress"])))),
+    title_of=lambda job: join_isolated(job.number, job.title),
+    subtitle_of=lambda job: " · ".join(filter(None, (job.customer_name, format_address(job.site_address)))),
     columns=("status", "nextAction", "dueOn", "leadPersonName"),
     facts=(
         "customerName",
@@ -52,7 +52,7 @@ JOBS_LAYOUT = RecordLayout(
     page_header="job_ways.html",
     page_body="job.html",
     form_leads={create_job.name: "Use Enquiry until the customer agrees; you can open it later."},
-    possible_choices={"status": lambda job, by: settable_statuses(job["status"], by)},
+    possible_choices={"status": lambda job, by: settable_statuses(job.status, by)},
     empty_text="No jobs yet. Create your first job.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "stage", "dueOn"), can_add=True),
@@ -101,7 +101,7 @@ class JobPages:
             "name": value,
             "list": f"{JOBS.path}?" + urlencode({"status": "all", field: value}),
             "words": to_label(value),
-            "count": format_count(page["count"]),
-            "jobs": page["data"],
-            "more": page["hasMore"],
+            "count": format_count(page.count),
+            "jobs": page.data,
+            "more": page.has_more,
         }

@@ -10,14 +10,14 @@ PEOPLE_LAYOUT = RecordLayout(
     kind=PEOPLE,
     lead="Everyone in your organisation and their access.",
     create_operation=invite_person,
-    title_of=lambda person: str(person["name"]),
-    subtitle_of=lambda person: f"{translate_label(person['role'])} · {person['email']}",
+    title_of=lambda person: str(person.name),
+    subtitle_of=lambda person: f"{translate_label(person.role)} · {person.email}",
     columns=("status", "phone", "skills"),
     facts=("phone", "skills", "workingHours", "companyName", "colour", "costRate", "billRate"),
     tabs={"": "Current", "invited": "Invited", "left": "Left"},
     order="name",
     # No form can give the highest role, so no role is chosen in the form of a person who has it.
-    prefill=lambda person: person | ({"role": None} if person["role"] == HIGHEST_ROLE else {}),
+    prefill=lambda person: {**person, **({"role": None} if person["role"] == HIGHEST_ROLE else {})},
     page_body="activity_link.html",
     email_warning=(
         "The last email could not be sent: {problem} Correct the email address. If it was the invitation, invite them"

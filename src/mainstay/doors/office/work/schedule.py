@@ -9,14 +9,21 @@ from urllib.parse import urlencode
 
 from mainstay.business.jobs.operations import get_job
 from mainstay.business.schedule.board import get_schedule
-from mainstay.business.schedule.free_time import find_free_time
+from mainstay.business.schedule.free_time import FreeTimeOut, LeaveThen, Slot, find_free_time
 from mainstay.business.schedule.leave import (
     cancel_time_off,
     decide_time_off,
     list_time_off,
     request_time_off,
 )
-from mainstay.business.schedule.model import STATUS_MESSAGES, SettableStatus, is_undecided, next_visit_step
+from mainstay.business.schedule.model import (
+    STATUS_MESSAGES,
+    SettableStatus,
+    TimeOffOut,
+    VisitOut,
+    is_undecided,
+    next_visit_step,
+)
 from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit, set_visit_status
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.business.schedule.store import TIME_OFF, VISITS
@@ -25,7 +32,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
-from mainstay.doors.office.kit.reference_fields import RecordJson, ReferenceFields
+from mainstay.doors.office.kit.reference_fields import ReferenceFields
 from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
 from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
 from mainstay.doors.office.work.visit_planning import PATH as PLANNING
@@ -49,6 +56,7 @@ from mainstay.values.message import Message
 from mainstay.values.wall_times import wall_time_text
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import NotFound, Refusal
+from mainstay.vocabulary.typed_records import extend_record
 
 _PATH = "/schedule"
 _VIEWS = {"day": Message("Day"), "week": Message("Week"), "list": Message("List"), "sheet": Message("Day sheet")}
@@ -58,56 +66,64 @@ _MAX_ON_SHEET = 300
 _PAGE_SIZE = 100
 
 
-def _describe_moved_visit(request: OfficeRequest, visit: RecordJson) -> str:
+def _describe_moved_visit(request: OfficeRequest, visit: VisitOut) -> str:
     """Return the notice of a visit that was moved or changed: whose it is now, and when."""
-    time = describe_visit_time(visit["startsAt"], visit["endsAt"], visit["on"], visit["timeZone"])
-    if visit["personName"] is None:
+    time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
+    if visit.person_name is None:
         return PageFormat(request.display).render(Message("Visit changed: unassigned, {time}.", time=time))
-    message = Message("Visit changed: {person}, {time}.", person=visit["personName"], time=time)
+    message = Message("Visit changed: {person}, {time}.", person=visit.person_name, time=time)
     return PageFormat(request.display).render(message)
 
 
-def _visit_subtitle(visit: Mapping[str, Any], zone: str) -> str:
+def _visit_subtitle(visit: VisitOut, zone: str) -> str:
     return join_isolated(
-        format_visit_date(visit, zone), visit["personName"] or translate_text("Unassigned"), separator=" · "
+        format_visit_date(visit, zone), visit.person_name or translate_text("Unassigned"), separator=" · "
     )
 
 
-def _format_visit_start(visit: Mapping[str, Any], zone: str) -> str:
-    if visit["startsAt"] is None:
-        return format_date(visit["on"])
-    return f"{format_moment(visit['startsAt'], visit['timeZone'])}{format_other_zone(visit['timeZone'], zone)}"
+def _format_visit_start(visit: VisitOut, zone: str) -> str:
+    if visit.starts_at is None:
+        return format_date(visit.on or "")
+    return f"{format_moment(visit.starts_at, visit.time_zone)}{format_other_zone(visit.time_zone, zone)}"
 
 
-def _format_leave_period(leave: Mapping[str, Any]) -> str:
-    return format_date_range(leave["from"], leave["until"]) if leave["from"] else ""
+def _format_leave_period(leave: TimeOffOut) -> str:
+    return format_date_range(leave.from_, leave.until) if leave.from_ and leave.until else ""
 
 
-def _format_leave_start(leave: Mapping[str, Any], zone: str) -> str:
-    return format_date(leave["from"]) if leave["from"] else format_moment(leave["startsAt"], zone)
+def _format_leave_start(leave: TimeOffOut, zone: str) -> str:
+    return format_date(leave.from_) if leave.from_ else format_moment(leave.starts_at, zone)
 
 
-def _format_leave_end(leave: Mapping[str, Any], zone: str) -> str:
+def _format_leave_end(leave: TimeOffOut, zone: str) -> str:
     """Format the end of time off. For whole days, that is the last day, not the moment when the next one begins."""
-    return format_date(leave["until"]) if leave["until"] else format_moment(leave["endsAt"], zone)
+    return format_date(leave.until) if leave.until else format_moment(leave.ends_at, zone)
 
 
-def _next_statuses(visit: Mapping[str, Any], _by: Actor) -> list[str]:
+def _next_statuses(visit: VisitOut, _by: Actor) -> list[str]:
     """Return the statuses that a visit can get, the next step first."""
-    step = next_visit_step(visit["status"])
-    others = [status for status in get_args(SettableStatus) if status != visit["status"]]
+    step = next_visit_step(visit.status)
+    others = [status for status in get_args(SettableStatus) if status != visit.status]
     return sorted(others, key=lambda status: step is None or status != step.to)
 
 
-def _possible_scopes(visit: Mapping[str, Any], _by: Actor) -> list[str]:
+class _LinkedVisit(VisitOut):
+    """A visit, with what is known of the visits that can be changed with it."""
+
+    # Whether a crew is planned for it, and the last planned visit of its series.
+    crew_planned: bool
+    last_of_series: VisitOut | None
+
+
+def _possible_scopes(visit: _LinkedVisit, _by: Actor) -> list[str]:
     """Return which other visits can be changed with this one, if they are still planned."""
-    last = visit["lastOfSeries"]
+    last = visit.last_of_series
     follows = [] if last is None else ["following", "all"] if _start_of(last) >= _start_of(visit) else ["all"]
-    return ["one", *(["crew"] if visit["crewPlanned"] else []), *follows]
+    return ["one", *(["crew"] if visit.crew_planned else []), *follows]
 
 
-def _start_of(visit: Mapping[str, Any]) -> str:
-    return str(visit["startsAt"] or visit["on"])
+def _start_of(visit: VisitOut) -> str:
+    return str(visit.starts_at or visit.on)
 
 
 VISITS_LAYOUT = RecordLayout(
@@ -116,7 +132,7 @@ VISITS_LAYOUT = RecordLayout(
     create_operation=plan_visit,
     title_of=visit_title,
     # The viewer's time zone is not known here. The column and the page add the zone if it differs.
-    subtitle_of=lambda visit: _visit_subtitle(visit, visit["timeZone"]),
+    subtitle_of=lambda visit: _visit_subtitle(visit, visit.time_zone),
     columns=("status", "startsAt", "customerName"),
     facts=(
         "personName",
@@ -155,7 +171,7 @@ TIME_OFF_LAYOUT = RecordLayout(
     kind=TIME_OFF,
     lead="Holidays, sick leave and other absences.",
     create_operation=request_time_off,
-    title_of=lambda leave: join_isolated(translate_label(leave["kind"]), leave["personName"], separator=", "),
+    title_of=lambda leave: join_isolated(translate_label(leave.kind), leave.person_name, separator=", "),
     subtitle_of=_format_leave_period,
     columns=("status", "startsAt", "endsAt"),
     facts=("personName", "kind", "startsAt", "endsAt", "note", "decisionNote"),
@@ -186,26 +202,26 @@ class SchedulePages:
                 self.office,
                 VISITS_LAYOUT,
                 add_variables=self._visit_variables,
-                extend_record=self._linked_visit_variables,
+                extend_record=self._add_linked_visits,
             ).routes(),
             *RecordPages(self.office, TIME_OFF_LAYOUT, add_variables=self._time_off_variables).routes(),
         ]
 
-    async def _visit_variables(self, request: OfficeRequest, visit: RecordJson | None) -> dict[str, Any]:
+    async def _visit_variables(self, request: OfficeRequest, visit: VisitOut | None) -> dict[str, Any]:
         """Return what only these pages have: a button for the next step of the viewer's own visit, and its crew."""
         if visit is None:
             query = query_parameters(request.http_request)
             filters = {name: query[name] for name in ("from", "until", "personId", *PROBLEM_FILTERS) if query.get(name)}
             return {"changing": f"{PLANNING}?{urlencode(filters)}" if request.can_perform(plan_schedule) else None}
         actions = VISITS_LAYOUT.actions_of(self.office, visit)
-        can_progress = visit["personId"] == request.actor.id and set_visit_status.name in visit["availableActions"]
-        if can_progress and (step := next_visit_step(visit["status"])):
+        can_progress = visit.person_id == request.actor.id and set_visit_status.name in visit.available_actions
+        if can_progress and (step := next_visit_step(visit.status)):
             path = VISITS_LAYOUT.operation_path(set_visit_status, visit)
             actions.insert(0, Action(step.words, path, is_direct=True, answers={"status": step.to}))
         variables: dict[str, Any] = {"actions": actions, "below": _visit_subtitle(visit, request.time_zone)}
         done = query_parameters(request.http_request).get("done")
         if done == set_visit_status.name:
-            variables["notice"] = STATUS_MESSAGES.get(visit["status"])
+            variables["notice"] = STATUS_MESSAGES.get(visit.status)
         if done == move_visit.name:
             variables["notice"] = _describe_moved_visit(request, visit)
         return variables | {
@@ -213,50 +229,49 @@ class SchedulePages:
             "work": await self._job_description(request, visit),
         }
 
-    async def _job_description(self, request: OfficeRequest, visit: RecordJson) -> str | None:
+    async def _job_description(self, request: OfficeRequest, visit: VisitOut) -> str | None:
         """Return the description of the visit's job, if the viewer may see the job."""
-        if visit["jobId"] is None or not request.can_perform(get_job):
+        if visit.job_id is None or not request.can_perform(get_job):
             return None
         try:
-            job = await self.office.perform(request, get_job, {"jobId": visit["jobId"]})
+            job = await self.office.perform(request, get_job, {"jobId": visit.job_id})
         except NotFound:
             return None
-        description: str | None = job["description"]
-        return description
+        return job.description
 
-    async def _linked_visit_variables(self, request: OfficeRequest, visit: RecordJson) -> RecordJson:
-        """Return whether a crew is planned for the visit, and the last planned visit of its series."""
-        crew = await self._list_planned(request, visit, "groupId")
-        series = await self._list_planned(request, visit, "seriesId")
-        return {"crewPlanned": bool(crew), "lastOfSeries": series[0] if series else None}
+    async def _add_linked_visits(self, request: OfficeRequest, visit: VisitOut) -> _LinkedVisit:
+        crew = await self._list_planned(request, visit, {"groupId": visit.group_id})
+        series = await self._list_planned(request, visit, {"seriesId": visit.series_id})
+        last = series[0] if series else None
+        return extend_record(_LinkedVisit, visit, crew_planned=bool(crew), last_of_series=last)
 
-    async def _list_planned(self, request: OfficeRequest, visit: RecordJson, group_field: str) -> list[RecordJson]:
-        if not (visit[group_field] and request.can_perform(cancel_visit)):
+    async def _list_planned(
+        self, request: OfficeRequest, visit: VisitOut, group: Mapping[str, str | None]
+    ) -> list[VisitOut]:
+        if not (any(group.values()) and request.can_perform(cancel_visit)):
             return []
-        query = {group_field: visit[group_field], "status": "planned", "order": "latest", "limit": 2}
+        query = {**group, "status": "planned", "order": "latest", "limit": 2}
         page = await self.office.perform(request, list_visits, query)
-        return [one for one in page["data"] if one["id"] != visit["id"]]
+        return [one for one in page.data if one.id != visit.id]
 
-    async def _list_crew(self, request: OfficeRequest, visit: RecordJson) -> list[RecordJson]:
+    async def _list_crew(self, request: OfficeRequest, visit: VisitOut) -> list[VisitOut]:
         """Return the visits of the rest of the crew, if the viewer may see them."""
-        if not visit["groupId"]:
+        if not visit.group_id:
             return []
-        page = await self.office.perform(request, list_visits, {"groupId": visit["groupId"], "limit": _PAGE_SIZE})
-        return [one for one in page["data"] if one["id"] != visit["id"]]
+        page = await self.office.perform(request, list_visits, {"groupId": visit.group_id, "limit": _PAGE_SIZE})
+        return [one for one in page.data if one.id != visit.id]
 
-    async def _time_off_variables(self, request: OfficeRequest, leave: RecordJson | None) -> dict[str, Any]:
+    async def _time_off_variables(self, request: OfficeRequest, leave: TimeOffOut | None) -> dict[str, Any]:
         """Return the buttons of time off. While it waits for a decision, that button comes first."""
         if leave is None:
             return {}
-        is_waiting = is_undecided(leave["status"])
+        is_waiting = is_undecided(leave.status)
         decide_path = TIME_OFF_LAYOUT.operation_path(decide_time_off, leave)
         actions = [
             one if one.path == decide_path else one._replace(label=to_label(cancel_time_off.name))
             for one in TIME_OFF_LAYOUT.actions_of(self.office, leave)
         ]
-        move_path = (
-            f"{PLANNING}?{urlencode({'timeOffId': leave['id']})}" if request.can_perform(plan_schedule) else None
-        )
+        move_path = f"{PLANNING}?{urlencode({'timeOffId': leave.id})}" if request.can_perform(plan_schedule) else None
         return {
             "actions": sorted(actions, key=lambda one: (one.path == decide_path) != is_waiting),
             "moving": move_path,
@@ -279,7 +294,7 @@ class SchedulePages:
             request, get_schedule, {"from": first.isoformat(), "until": last.isoformat()}
         )
         # The viewer's own row comes first.
-        schedule["people"].sort(key=lambda person: person["id"] != request.actor.id)
+        schedule.people.sort(key=lambda person: person.id != request.actor.id)
         if view == "day":
             variables["day"] = ScheduleDay(schedule, shown_day).build_grid()
         elif view == "week":
@@ -291,6 +306,7 @@ class SchedulePages:
             request,
             area="Schedule",
             view=view,
+            visit_title=visit_title,
             views=[(name, text, _schedule_path(name, shown_day)) for name, text in _VIEWS.items()],
             title=format_long_date(shown_day)
             if view in {"day", "sheet"}
@@ -304,7 +320,7 @@ class SchedulePages:
             may_ask=request.can_perform(find_free_time),
             sees_leave=request.can_perform(list_time_off),
             found=schedule,
-            several_zones=len({visit["timeZone"] for visit in schedule["visits"]} | {schedule["timeZone"]}) > 1,
+            several_zones=len({visit.time_zone for visit in schedule.visits} | {schedule.time_zone}) > 1,
             notice=one_time_notice.content["notice"] if one_time_notice else await self._find_notice(request),
             headers=one_time_notice.headers if one_time_notice else (),
             **variables,
@@ -313,8 +329,8 @@ class SchedulePages:
     async def _find_notice(self, request: OfficeRequest) -> str | None:
         """Return the notice of what was just done; of a visit that was moved, to whom and when."""
         change = request.undoable_change
-        visits = [one for one in change.get("records") or () if one.startswith(f"{VISITS.prefix}_")]
-        if change.get("operation") == move_visit.name and visits:
+        visits = [one for one in (change.records if change else None) or () if one.startswith(f"{VISITS.prefix}_")]
+        if change and change.operation == move_visit.name and visits:
             return _describe_moved_visit(request, await self.office.get_record(request, visits[0]))
         return self.office.find_notice(request)
 
@@ -337,9 +353,10 @@ class SchedulePages:
                     if value
                 }
                 found = await self.office.perform(request, find_free_time, answers)
-                for slot in found["slots"]:
-                    slot["plan"] = _plan_visit_path(slot, answers, found["timeZone"])
-                variables = {"days": _slots_by_day(found), "on_leave": _describe_leave(found, request.time_zone)}
+                variables = {
+                    "days": _slots_by_day(found, answers),
+                    "on_leave": _describe_leave(found, request.time_zone),
+                }
             except Refusal as refused:
                 refusal = refused
         return self.office.render_page(
@@ -357,17 +374,17 @@ class SchedulePages:
     async def _build_day_sheet(self, request: OfficeRequest, shown_day: date) -> list[dict[str, Any]]:
         """Return everyone's visits of a date, for the sheet to print."""
         query = {"from": shown_day.isoformat(), "until": shown_day.isoformat(), "limit": _PAGE_SIZE}
-        visits: list[dict[str, Any]] = []
+        visits: list[VisitOut] = []
         cursor: dict[str, object] = {}
         while len(visits) < _MAX_ON_SHEET:
             page = await self.office.perform(request, list_visits, {**query, **cursor})
-            visits += page["data"]
-            if not page["hasMore"]:
+            visits += page.data
+            if not page.has_more:
                 break
-            cursor = {"startingAfter": visits[-1]["id"]}
-        by_person: dict[str, list[dict[str, Any]]] = {}
+            cursor = {"startingAfter": visits[-1].id}
+        by_person: dict[str, list[VisitOut]] = {}
         for visit in visits:
-            by_person.setdefault(visit["personName"] or "", []).append(visit | {"called": visit_title(visit)})
+            by_person.setdefault(visit.person_name or "", []).append(visit)
         # Visits without a person come last.
         sorted_people = sorted(by_person.items(), key=lambda one: (not one[0], one[0]))
         return [{"name": name or translate_text("Unassigned"), "visits": found} for name, found in sorted_people]
@@ -377,43 +394,43 @@ def _schedule_path(view: str, day: date) -> str:
     return f"{_PATH}?{urlencode({'view': view, 'on': day.isoformat()})}"
 
 
-def _slots_by_day(found: RecordJson) -> list[dict[str, Any]]:
+def _slots_by_day(found: FreeTimeOut, answers: Mapping[str, object]) -> list[dict[str, Any]]:
     """Group free slots by date and person. People stay in the order of the search."""
     by_day: dict[str, dict[str, dict[str, Any]]] = {}
-    for slot in found["slots"]:
-        day = wall_time_text(slot["startsAt"], found["timeZone"])[:10]
-        person = by_day.setdefault(day, {}).setdefault(slot["personId"], {"name": slot["personName"], "slots": []})
-        person["reasons"] = slot["reasons"]
-        person["slots"].append(slot)
+    for slot in found.slots:
+        day = wall_time_text(slot.starts_at, found.time_zone)[:10]
+        person = by_day.setdefault(day, {}).setdefault(slot.person_id, {"name": slot.person_name, "slots": []})
+        person["reasons"] = slot.reasons
+        person["slots"].append({**vars(slot), "plan": _plan_visit_path(slot, answers, found.time_zone)})
     return [
         {"words": format_long_date(date.fromisoformat(day)), "people": [*people.values()]}
         for day, people in sorted(by_day.items())
     ]
 
 
-def _describe_leave(found: RecordJson, zone: str) -> list[str]:
+def _describe_leave(found: FreeTimeOut, zone: str) -> list[str]:
     """Say who is on leave, of what kind, and when."""
     return [
         join_isolated(
-            leave["personName"],
-            f"{translate_label(leave['kind']).lower()}, {_format_leave_span(leave, zone)}",
+            leave.person_name,
+            f"{translate_label(leave.kind).lower()}, {_format_leave_span(leave, zone)}",
             separator=": ",
         )
-        for leave in found["onLeave"]
+        for leave in found.on_leave
     ]
 
 
-def _format_leave_span(leave: RecordJson, zone: str) -> str:
-    first, last = (wall_time_text(leave[name], zone) for name in ("startsAt", "endsAt"))
+def _format_leave_span(leave: LeaveThen, zone: str) -> str:
+    first, last = (wall_time_text(moment, zone) for moment in (leave.starts_at, leave.ends_at))
     if first.endswith("T00:00") and last.endswith("T00:00"):
         return format_date_range(first[:10], (date.fromisoformat(last[:10]) - timedelta(days=1)).isoformat())
-    return f"{format_moment(leave['startsAt'], zone)}\N{EN DASH}{format_moment(leave['endsAt'], zone)}"
+    return f"{format_moment(leave.starts_at, zone)}\N{EN DASH}{format_moment(leave.ends_at, zone)}"
 
 
-def _plan_visit_path(slot: Mapping[str, Any], answers: Mapping[str, object], zone: str) -> str:
+def _plan_visit_path(slot: Slot, answers: Mapping[str, object], zone: str) -> str:
     """Return the address of the form to plan a visit, filled in with a free slot."""
-    fields = {"startsAt": wall_time_text(slot["startsAt"], zone), "durationMinutes": answers.get("durationMinutes", 60)}
-    fields |= {f"personIds {slot['personId']}": "on", "timeZone": zone}
+    fields = {"startsAt": wall_time_text(slot.starts_at, zone), "durationMinutes": answers.get("durationMinutes", 60)}
+    fields |= {f"personIds {slot.person_id}": "on", "timeZone": zone}
     if answers.get("jobId"):
         fields["jobId"] = answers["jobId"]
     return f"{VISITS.path}/plan?{urlencode(fields)}"

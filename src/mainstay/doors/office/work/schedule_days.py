@@ -1,6 +1,6 @@
 """A day and a week of the schedule, prepared for their pages: rows of people, and the position of each visit."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from mainstay.business.schedule.model import is_undecided, is_usual_status
+from mainstay.business.schedule.board import BoardLeave, BoardPerson, BoardVisit, ScheduleOut, TimeSpan
+from mainstay.business.schedule.model import VisitOut, is_undecided, is_usual_status
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.pages.formatting import format_long_date, format_short_date, format_visit_hours, join_isolated
 from mainstay.doors.pages.page_language import translate_label, translate_text
@@ -16,6 +17,7 @@ from mainstay.values.moments import ONE_DAY, moment_text, parse_moment, start_of
 from mainstay.values.wall_times import wall_time_text
 
 DrawnPart = dict[str, Any]
+_Interval = TimeSpan | BoardVisit
 
 _QUARTER = timedelta(minutes=15)
 _HOUR = timedelta(hours=1)
@@ -32,15 +34,13 @@ _FIRST_DATE, _LAST_DATE = date(2000, 2, 1), date(2099, 11, 30)
 class ScheduleDay:
     """One date of a schedule."""
 
-    schedule: Mapping[str, Any]
+    schedule: ScheduleOut
     day: date
 
     def build_grid(self) -> DrawnPart:
         """Return the hours that are shown, and a row for each person. Visits without a person come first."""
-        rows = [self._build_row(person) for person in self.schedule["people"]]
-        nobody = self._build_row(
-            {"id": "", "name": translate_text("Unassigned"), "colour": None, "works": [], "away": []}
-        )
+        rows = [self._build_row(person) for person in self.schedule.people]
+        nobody = self._build_row(_nobody())
         if nobody["items"] or nobody["anytime"]:
             rows.insert(0, nobody)
         begin, hours = self._window
@@ -55,7 +55,7 @@ class ScheduleDay:
 
     @property
     def _zone_name(self) -> str:
-        return str(self.schedule["timeZone"])
+        return self.schedule.time_zone
 
     @cached_property
     def _day_bounds(self) -> tuple[datetime, datetime]:
@@ -68,21 +68,21 @@ class ScheduleDay:
         These are all hours with work or a visit, and a margin before and after.
         """
         midnight, next_midnight = self._day_bounds
-        times = [_times_of(interval) for person in self.schedule["people"] for interval in person["works"]]
-        times += [_times_of(visit) for visit in self.schedule["visits"] if visit["startsAt"]]
+        times = [_times_of(interval) for person in self.schedule.people for interval in person.works]
+        times += [_times_of(visit) for visit in self.schedule.visits if visit.starts_at]
         first = min((max(starts_at, midnight) for starts_at, _ in times), default=midnight + _USUAL_HOURS[0] * _HOUR)
         last = max((min(ends_at, next_midnight) for _, ends_at in times), default=midnight + _USUAL_HOURS[1] * _HOUR)
         hours_before = (max(first - _MARGIN, midnight) - midnight) // _HOUR
         hours = _ceil_division(min(last + _MARGIN, next_midnight) - midnight, _HOUR) - hours_before
         return midnight + hours_before * _HOUR, hours
 
-    def _build_row(self, person: Mapping[str, Any]) -> DrawnPart:
-        visits = [visit for visit in self.schedule["visits"] if (visit["personId"] or "") == person["id"]]
+    def _build_row(self, person: BoardPerson) -> DrawnPart:
+        visits = [visit for visit in self.schedule.visits if (visit.person_id or "") == person.id]
         items: list[DrawnPart] = []
         # When the last visit in each lane ends.
         lane_ends: list[datetime] = []
         for visit in visits:
-            if not visit["startsAt"]:
+            if not visit.starts_at:
                 continue
             starts_at, ends_at = _times_of(visit)
             free_lane = next((lane for lane, end in enumerate(lane_ends) if end <= starts_at), len(lane_ends))
@@ -91,16 +91,16 @@ class ScheduleDay:
             item = _visit_item(visit, self._zone_name) | _wall_span_of(visit, self._zone_name)
             items.append(item | self._grid_position(visit) | {"lane": lane})
         return {
-            "id": person["id"],
-            "name": person["name"],
-            "colour": person["colour"],
+            "id": person.id,
+            "name": person.name,
+            "colour": person.colour,
             "items": items,
-            "anytime": [_visit_item(visit, self._zone_name) for visit in visits if not visit["startsAt"]],
-            "works": [self._grid_position(interval) for interval in person["works"]],
-            "away": [self._grid_position(leave) | _leave_item(leave, self._zone_name) for leave in person["away"]],
+            "anytime": [_visit_item(visit, self._zone_name) for visit in visits if not visit.starts_at],
+            "works": [self._grid_position(interval) for interval in person.works],
+            "away": [self._grid_position(leave) | _leave_item(leave, self._zone_name) for leave in person.away],
         }
 
-    def _grid_position(self, interval: Mapping[str, Any]) -> dict[str, int]:
+    def _grid_position(self, interval: _Interval) -> dict[str, int]:
         """Return the quarter of an hour in which something begins, counted from one, and how many it lasts."""
         begin, hours = self._window
         quarter_count = hours * 4
@@ -114,7 +114,7 @@ class ScheduleDay:
 class ScheduleWeek:
     """Seven dates of a schedule."""
 
-    schedule: Mapping[str, Any]
+    schedule: ScheduleOut
     first: date
     today: date
 
@@ -136,17 +136,16 @@ class ScheduleWeek:
             ],
             "rows": [
                 {
-                    "id": person["id"],
-                    "name": person["name"],
+                    "id": person.id,
+                    "name": person.name,
                     "cells": [
                         {
                             **date_values,
-                            "items": self._items_by_cell.get((person["id"], date_values["date"]), []),
+                            "items": self._items_by_cell.get((person.id, date_values["date"]), []),
                             "away": [
-                                _leave_item(leave, self._zone_name) for leave in person["away"] if _touches(leave, span)
+                                _leave_item(leave, self._zone_name) for leave in person.away if _touches(leave, span)
                             ],
-                            "off": bool(person["id"])
-                            and not any(_touches(interval, span) for interval in person["works"]),
+                            "off": bool(person.id) and not any(_touches(interval, span) for interval in person.works),
                         }
                         for date_values, span in dates
                     ],
@@ -157,7 +156,7 @@ class ScheduleWeek:
 
     def visits_by_date(self) -> Iterator[DrawnPart]:
         """Yield each date with its visits; each visit names its person."""
-        names = {person["id"]: person["name"] for person in self._people}
+        names = {person.id: person.name for person in self._people}
         for day in self._days:
             items = [
                 item | {"person": names.get(person, "")}
@@ -169,7 +168,7 @@ class ScheduleWeek:
 
     @property
     def _zone_name(self) -> str:
-        return str(self.schedule["timeZone"])
+        return self.schedule.time_zone
 
     @cached_property
     def _days(self) -> list[date]:
@@ -179,29 +178,29 @@ class ScheduleWeek:
     def _items_by_cell(self) -> dict[tuple[str, str], list[DrawnPart]]:
         """The visits by person and date, in the organisation's time zone."""
         cells: dict[tuple[str, str], list[DrawnPart]] = {}
-        for visit in self.schedule["visits"]:
+        for visit in self.schedule.visits:
             wall_span = _wall_span_of(visit, self._zone_name)
-            day_text = visit["on"] or wall_span["from"].partition("T")[0]
-            cells.setdefault((visit["personId"] or "", day_text), []).append(
+            day_text = visit.on or wall_span["from"].partition("T")[0]
+            cells.setdefault((visit.person_id or "", day_text), []).append(
                 _visit_item(visit, self._zone_name) | wall_span
             )
         return cells
 
     @property
-    def _people(self) -> list[DrawnPart]:
-        nobody: list[DrawnPart] = [_nobody()]
-        return [*(nobody if any(person == "" for person, _ in self._items_by_cell) else []), *self.schedule["people"]]
+    def _people(self) -> list[BoardPerson]:
+        has_unassigned = any(person == "" for person, _ in self._items_by_cell)
+        return [*([_nobody()] if has_unassigned else []), *self.schedule.people]
 
 
-def _nobody() -> DrawnPart:
+def _nobody() -> BoardPerson:
     """Return the row of visits without a person."""
-    return {"id": "", "name": translate_text("Unassigned"), "works": [], "away": []}
+    return BoardPerson(id="", name=translate_text("Unassigned"), colour=None, works=[], away=[])
 
 
-def visit_title(visit: Mapping[str, Any]) -> str:
+def visit_title(visit: VisitOut | BoardVisit) -> str:
     """Return the title of a visit: its job, its own title, or its kind."""
-    job = join_isolated(visit["jobNumber"], visit["jobTitle"])
-    return job or visit["title"] or translate_label(visit["kind"])
+    job = join_isolated(visit.job_number, visit.job_title)
+    return job or visit.title or translate_label(visit.kind)
 
 
 def parse_date(text: str) -> date | None:
@@ -213,23 +212,23 @@ def parse_date(text: str) -> date | None:
     return parsed if _FIRST_DATE <= parsed <= _LAST_DATE else None
 
 
-def _visit_item(visit: Mapping[str, Any], organisation_zone: str) -> DrawnPart:
+def _visit_item(visit: BoardVisit, organisation_zone: str) -> DrawnPart:
     """Return a visit as the schedule shows it. Its hours name their time zone if it is not the organisation's."""
     # The date is that of the visit's own place, as its hours are; moving a visit by days counts from it.
-    day = wall_time_text(visit["startsAt"], visit["timeZone"])[:10] if visit["startsAt"] else visit["on"]
+    day = wall_time_text(visit.starts_at, visit.time_zone)[:10] if visit.starts_at else visit.on
     return {
-        "id": visit["id"],
-        "path": VISITS.path_of(visit["id"]),
+        "id": visit.id,
+        "path": VISITS.path_of(visit.id),
         "hours": format_visit_hours(visit, organisation_zone),
         "title": visit_title(visit),
-        "subtitle": " · ".join(filter(None, (visit["customerName"], visit["siteName"]))),
-        "status": visit["status"],
+        "subtitle": " · ".join(filter(None, (visit.customer_name, visit.site_name))),
+        "status": visit.status,
         # Nearly all are planned, so only other statuses are shown.
-        "status_label": None if is_usual_status(visit["status"]) else translate_label(visit["status"]),
+        "status_label": None if is_usual_status(visit.status) else translate_label(visit.status),
         "date": day,
-        "sort_key": visit["startsAt"] or "",
-        "movable": visit["movable"],
-        "overlaps": visit["allowOverlap"],
+        "sort_key": visit.starts_at or "",
+        "movable": visit.movable,
+        "overlaps": visit.allow_overlap,
     }
 
 
@@ -238,27 +237,27 @@ def _ceil_division(length: timedelta, unit: timedelta) -> int:
     return -(-length // unit)
 
 
-def _times_of(interval: Mapping[str, Any]) -> tuple[datetime, datetime]:
-    return parse_moment(interval["startsAt"]), parse_moment(interval["endsAt"])
+def _times_of(interval: _Interval) -> tuple[datetime, datetime]:
+    return parse_moment(interval.starts_at or ""), parse_moment(interval.ends_at or "")
 
 
-def _touches(interval: Mapping[str, Any], span: tuple[str, str]) -> bool:
+def _touches(interval: TimeSpan, span: tuple[str, str]) -> bool:
     """Return whether something overlaps a date. Moments can be compared as texts."""
     begin, end = span
-    return bool(interval["startsAt"] < end and interval["endsAt"] > begin)
+    return interval.starts_at < end and interval.ends_at > begin
 
 
-def _wall_span_of(interval: Mapping[str, Any], zone: str) -> DrawnPart:
+def _wall_span_of(interval: _Interval, zone: str) -> DrawnPart:
     """Return start and end in a time zone, or nothing if the visit can be at any time of its day."""
-    if not interval["startsAt"]:
+    if not interval.starts_at or not interval.ends_at:
         return {}
-    return {"from": wall_time_text(interval["startsAt"], zone), "until": wall_time_text(interval["endsAt"], zone)}
+    return {"from": wall_time_text(interval.starts_at, zone), "until": wall_time_text(interval.ends_at, zone)}
 
 
-def _leave_item(leave: Mapping[str, Any], zone: str) -> DrawnPart:
+def _leave_item(leave: BoardLeave, zone: str) -> DrawnPart:
     """Return time off as the schedule shows it. If it is not decided yet, it blocks nothing."""
-    kind = translate_label(leave["kind"])
-    if is_undecided(leave["status"]):
+    kind = translate_label(leave.kind)
+    if is_undecided(leave.status):
         return {"words": translate_text("{kind}, not approved yet", kind=kind)}
     return {
         "words": kind,

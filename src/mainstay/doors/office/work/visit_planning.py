@@ -8,12 +8,13 @@ from urllib.parse import urlencode
 
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.leave import get_time_off
+from mainstay.business.schedule.model import TimeOffOut
 from mainstay.business.schedule.operations import list_visits, move_visit
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.business.schedule.store import TIME_OFF
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
-from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, Preview
 from mainstay.doors.office.work.schedule_days import parse_date
 from mainstay.doors.office.work.visit_rows import (
     NOBODY,
@@ -78,7 +79,7 @@ class _Sheet:
     """The selected visits as rows."""
 
     visit_filter: _VisitFilter
-    leave: Mapping[str, Any] | None
+    leave: TimeOffOut | None
     rows: Sequence[VisitRow]
     # Whether there are more visits than rows.
     has_more: bool
@@ -88,7 +89,7 @@ class _Sheet:
         """The page to return to after the change: the time off, or the week of the first changed visit."""
         done = {"done": plan_schedule.name}
         if self.leave:
-            return f"{TIME_OFF.path_of(self.leave['id'])}?{urlencode(done)}"
+            return f"{TIME_OFF.path_of(self.leave.id)}?{urlencode(done)}"
         # A visit that is called off stays on its day, whatever else was typed.
         days = (row.current.day if row.typed.off else row.typed.day for row in self.rows if row.changed)
         return f"/schedule?{urlencode({'view': 'week', 'on': min(days), **done})}"
@@ -135,22 +136,17 @@ class VisitPlanningPages:
             rows = add_faults(rows, {fault.field: fault.problem for fault in invalid.faults})
             problem = None if any(row.faults for row in rows) else invalid.text
             return await self._render_sheet(form, replace(sheet, rows=rows), 422, problem=problem)
-        if answer["object"] != "preview":
-            notice = {"notice": f"{plan_schedule.done_message} {answer['summary']}"}
-            notice_key = sheet.leave["id"] if sheet.leave else NOTICE_KEY
+        if not isinstance(answer, Preview):
+            notice = {"notice": f"{plan_schedule.done_message} {answer.summary}"}
+            notice_key = sheet.leave.id if sheet.leave else NOTICE_KEY
             return redirect(
                 sheet.return_path, [self.office.one_time_secrets.build_cookie(request.visitor, notice_key, notice)]
             )
-        if answer["blockers"]:
-            return await self._render_sheet(form, sheet, 409, blockers=answer["blockers"])
+        if answer.blockers:
+            return await self._render_sheet(form, sheet, 409, blockers=answer.blockers)
         fields = {name: text for row in rows if row.changed for name, text in row.to_fields().items()}
         return self.office.render_page(
-            "planned.html",
-            request,
-            409 if "notice" in answer else 200,
-            area="Schedule",
-            preview=answer,
-            fields=fields,
+            "planned.html", request, answer.status, area="Schedule", preview=answer, fields=fields
         )
 
     async def _render_form(self, form: OpenForm[None]) -> Response:
@@ -173,7 +169,7 @@ class VisitPlanningPages:
             rows=sheet.rows,
             more=sheet.has_more,
             most=_MAX_ROWS,
-            people=[(person["id"], person["name"]) for person in page["data"]],
+            people=[(person.id, person.name) for person in page.data],
             nobody=(NOBODY, translate_text("Unassigned")),
             **variables,
         )
@@ -185,17 +181,17 @@ class VisitPlanningPages:
         list_query = visit_filter.list_query
         if visit_filter.leave:
             leave = await self.office.perform(request, get_time_off, {"timeOffId": visit_filter.leave})
-            visit_ids = {one["visitId"] for one in leave["collisions"]}
-            list_query = {"personId": leave["personId"], **_dates_around(leave)}
+            visit_ids = {one.visit_id for one in leave.collisions or ()}
+            list_query = {"personId": leave.person_id, **_dates_around(leave)}
         page = await self.office.list_records(request, list_visits, {**list_query, "limit": _MAX_ROWS})
         visits = [
             visit
-            for visit in page["data"]
-            if move_visit.name in visit["availableActions"] and (visit_ids is None or visit["id"] in visit_ids)
+            for visit in page.data
+            if move_visit.name in visit.available_actions and (visit_ids is None or visit.id in visit_ids)
         ]
-        return _Sheet(
-            visit_filter, leave, build_rows(visits, {**fields, **days}), page["hasMore"]
-        ), not has_lost_changes(visits, {**fields, **days})
+        return _Sheet(visit_filter, leave, build_rows(visits, {**fields, **days}), page.has_more), not has_lost_changes(
+            visits, {**fields, **days}
+        )
 
     def _read_filter(self, request: OfficeRequest) -> _VisitFilter:
         query = query_parameters(request.http_request)
@@ -219,8 +215,8 @@ _FORM_BUTTONS: Mapping[str, Callable[[Sequence[VisitRow], Mapping[str, str]], Se
 }
 
 
-def _dates_around(leave: Mapping[str, Any]) -> dict[str, str]:
+def _dates_around(leave: TimeOffOut) -> dict[str, str]:
     """Return the dates of time off and one day on each side, so that they suffice in every time zone."""
-    first, last = (date.fromisoformat(leave[name][:10]) for name in ("startsAt", "endsAt"))
+    first, last = (date.fromisoformat(moment[:10]) for moment in (leave.starts_at, leave.ends_at))
     one_day = timedelta(days=1)
     return {"from": (first - one_day).isoformat(), "until": (last + one_day).isoformat()}

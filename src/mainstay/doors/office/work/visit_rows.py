@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
+from mainstay.business.schedule.model import VisitOut
 from mainstay.doors.office.work.schedule_days import visit_title
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.values.durations import hours_text
@@ -13,8 +14,6 @@ from mainstay.values.message import Message
 from mainstay.values.moments import parse_moment
 from mainstay.values.typed_durations import parse_minutes
 from mainstay.values.wall_times import wall_time_text
-
-VisitJson = Mapping[str, Any]
 
 NOBODY = "nobody"
 _SEPARATOR = "|"
@@ -51,7 +50,7 @@ class VisitRow:
     """One visit of the form."""
 
     number: int
-    visit: VisitJson
+    visit: VisitOut
     # The visit as it is stored now, and as it is typed.
     current: VisitPlan
     typed: VisitPlan
@@ -71,7 +70,7 @@ class VisitRow:
     @property
     def seen_text(self) -> str:
         """The version and texts of the visit as it was shown, for the hidden field of the form."""
-        return _SEPARATOR.join((str(self.visit["version"]), *self.current.texts.values()))
+        return _SEPARATOR.join((str(self.visit.version), *self.current.texts.values()))
 
     def field_name(self, name: str) -> str:
         """Return the name of one of the row's form fields."""
@@ -79,33 +78,33 @@ class VisitRow:
 
     def to_fields(self) -> dict[str, str]:
         """Return the row as the fields that a form sends."""
-        texts = {"visit": self.visit["id"], "seen": self.seen_text, **self.typed.texts}
+        texts = {"visit": self.visit.id, "seen": self.seen_text, **self.typed.texts}
         texts |= {"off": "on"} if self.typed.off else {}
         return {self.field_name(name): text for name, text in texts.items()}
 
 
-def build_rows(visits: Sequence[VisitJson], fields: Mapping[str, str]) -> list[VisitRow]:
+def build_rows(visits: Sequence[VisitOut], fields: Mapping[str, str]) -> list[VisitRow]:
     """Return a row for each visit, with what was typed."""
     sent_numbers = {fields[name]: name.partition(".")[0] for name in fields if name.endswith(".visit")}
     rows = []
     for number, visit in enumerate(visits):
         current = _plan_of(visit)
-        if visit["id"] not in sent_numbers:
+        if visit.id not in sent_numbers:
             rows.append(VisitRow(number, visit, current, current))
             continue
-        sent_number = sent_numbers[visit["id"]]
+        sent_number = sent_numbers[visit.id]
         version, seen = _parse_seen(fields.get(f"{sent_number}.seen", ""))
         # Texts that were not changed here are shown as they are stored now, even if someone else changed them.
         typed = _merge_plan(current, seen, _read_plan(fields, sent_number))
-        is_stale = typed != current and version != str(visit["version"])
+        is_stale = typed != current and version != str(visit.version)
         faults = {"visit": _CHANGED_SINCE} if is_stale else {}
         rows.append(VisitRow(number, visit, current, typed, f"{sent_number}.mark" in fields, faults))
     return rows
 
 
-def has_lost_changes(visits: Sequence[VisitJson], fields: Mapping[str, str]) -> bool:
+def has_lost_changes(visits: Sequence[VisitOut], fields: Mapping[str, str]) -> bool:
     """Return whether something was typed for a visit that is no longer among these."""
-    visit_ids = {visit["id"] for visit in visits}
+    visit_ids = {visit.id for visit in visits}
     for name in (name for name in fields if name.endswith(".visit") and fields[name] not in visit_ids):
         number = name.partition(".")[0]
         if _read_plan(fields, number) != _parse_seen(fields.get(f"{number}.seen", ""))[1]:
@@ -167,13 +166,13 @@ _MAX_DAYS = 366
 _DAYS_PATTERN = re.compile("-?[0-9]{1,3}")
 
 
-def _plan_of(visit: VisitJson) -> VisitPlan:
+def _plan_of(visit: VisitOut) -> VisitPlan:
     """Return a stored visit as it would be typed, in its own time zone."""
-    who = visit["personId"] or NOBODY
-    if visit["startsAt"] is None:
-        return VisitPlan(who, visit["on"], "", "")
-    day, _, time = wall_time_text(visit["startsAt"], visit["timeZone"]).partition("T")
-    minutes = (parse_moment(visit["endsAt"]) - parse_moment(visit["startsAt"])) // _MINUTE
+    who = visit.person_id or NOBODY
+    if visit.starts_at is None:
+        return VisitPlan(who, visit.on or "", "", "")
+    day, _, time = wall_time_text(visit.starts_at, visit.time_zone).partition("T")
+    minutes = (parse_moment(visit.ends_at) - parse_moment(visit.starts_at)) // _MINUTE
     return VisitPlan(who, day, time, hours_text(minutes))
 
 
@@ -195,7 +194,7 @@ def _parse_seen(text: str) -> tuple[str, VisitPlan]:
 
 def _build_change(row: VisitRow) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the change of a row, and the faults in what was typed."""
-    typed, current, visit_key = row.typed, row.current, {"visitId": row.visit["id"]}
+    typed, current, visit_key = row.typed, row.current, {"visitId": row.visit.id}
     if typed.off:
         return {"change": "cancel", **visit_key}, {}
     change: dict[str, Any] = {"change": "move", **visit_key}
