@@ -204,7 +204,8 @@ def test_what_is_typed_on_a_bill_is_read_likewise(
     session = sign_in_new_person(server, cast, Role.OFFICE)
     path = f"/purchasing/bills/{bill['id']}/lines"
     form = fields_of(session.get(path).text)
-    typed = {"lines.0.quantity": thousand, "lines.0.unitPrice": little, "total": "1568,75"}
+    line = bill["lines"][0]["id"]
+    typed = {f"{line} quantity": thousand, f"{line} unitPrice": little, "total": "1568,75"}
     session.follow_redirect(session.post(path, form | typed))
     (changed,) = cast.perform(get_bill, billId=bill["id"])["lines"]
     assert (changed["quantity"], changed["unitPrice"]) == ("1250.00", "1.255")

@@ -257,8 +257,8 @@ def test_a_bill_is_as_it_was_left(session: BrowserSession, person: NewPerson) ->
 def test_lines_of_a_bill_are_as_they_were_left(cast: Cast, session: BrowserSession, person: NewPerson) -> None:
     bill = make_bill(cast)
     path, line = f"/purchasing/bills/{bill['id']}/lines", bill["lines"][0]["id"]
-    typed = {"version": str(bill["version"]), "total": "72,50", "lines.0.lineId": line}
-    typed |= {"lines.0.description": "Better pipe", "lines.1.description": "Solder", "lines.1.unitPrice": "4"}
+    typed = {"version": str(bill["version"]), "total": "72,50", f"{line} description": "Better pipe"}
+    typed |= {"new description": "Solder", "new unitPrice": "4"}
     back = recover_late_form(session, path, path, person, **typed)
     for shown in (
         ">Better pipe</textarea>",

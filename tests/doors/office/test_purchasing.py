@@ -200,17 +200,18 @@ def test_the_lines_of_a_bill_are_changed_together_with_what_it_says(session: Bro
     path = f"/purchasing/bills/{bill['id']}"
     assert f'href="{path}/lines"' in session.get(path).text
     form = fields_of(session.get(f"{path}/lines").text)
-    assert (form["lines.0.quantity"], form["lines.0.unit"], form["total"]) == ("10", "m", "100.00")
+    pipe, valve = (line["id"] for line in bill["lines"])
+    assert (form[f"{pipe} quantity"], form[f"{pipe} unit"], form["total"]) == ("10", "m", "100.00")
     # One is changed, one goes, one comes; what they come to is not what the bill says.
-    typed = form | {"lines.0.quantity": "12", "lines.0.discountPercent": "50"}
-    typed |= {"lines.1.description": "", "lines.1.unitPrice": ""}
-    typed |= {"lines.2.description": "Freight", "lines.2.unitPrice": "4,50"}
+    typed = form | {f"{pipe} quantity": "12", f"{pipe} discountPercent": "50"}
+    typed |= {f"{valve} description": "", f"{valve} unitPrice": ""}
+    typed |= {"new description": "Freight", "new unitPrice": "4,50", "do": "done"}
     refused = session.post(f"{path}/lines", typed)
     assert refused.status_code == 422
     assert "£40.50 in total" in visible_text(refused.text)
     again = fields_of(refused.text)
-    assert (again["lines.0.quantity"], again["lines.2.description"]) == ("12", "Freight")
-    shown = session.follow_redirect(session.post(f"{path}/lines", again | {"total": "40,50", "do": "save"}))
+    assert (again[f"{pipe} quantity"], again["new description"], again["new4 description"]) == ("12", "Freight", "")
+    shown = session.follow_redirect(session.post(f"{path}/lines", again | {"total": "40,50", "do": "done"}))
     assert "Bill saved." in visible_text(shown.text)
     kept = cast.perform(get_bill, billId=bill["id"])
     line_values = [(line["description"], line["quantity"], line["amount"]) for line in kept["lines"]]
@@ -221,18 +222,18 @@ def test_the_lines_of_a_bill_are_changed_together_with_what_it_says(session: Bro
 def test_a_line_of_a_bill_that_cannot_be_is_marked_and_nothing_is_changed(session: BrowserSession, cast: Cast) -> None:
     bill = make_bill(cast, lines=[PIPE, VALVE], total="100")
     path = f"/purchasing/bills/{bill['id']}/lines"
-    form = fields_of(session.get(path).text)
-    answer = session.post(path, form | {"lines.1.quantity": "many"})
+    form, (pipe, valve) = fields_of(session.get(path).text), (line["id"] for line in bill["lines"])
+    answer = session.post(path, form | {f"{valve} quantity": "many"})
     assert answer.status_code == 422
-    assert 'id="lines.1.quantity" value="many" aria-label="Quantity, line 2" inputmode="decimal"' in answer.text
-    assert 'aria-describedby="lines.1.quantity-fault"' in answer.text
-    more = fields_of(session.post(path, form | {"do": "more"}).text)
-    assert "lines.9.description" in more
-    stale = session.post(path, form | {"version": "7", "lines.0.quantity": "1"})
+    assert f'id="{valve}-quantity" value="many" inputmode="decimal"' in answer.text
+    assert f'aria-describedby="{valve}-quantity-fault"' in answer.text
+    more = fields_of(session.post(path, form | {"new3 description": "Freight", "do": "more"}).text)
+    assert (more["new3 description"], more["new7 description"]) == ("Freight", "")
+    stale = session.post(path, form | {"version": "7", f"{pipe} quantity": "1"})
     assert stale.status_code == 409
     cast.perform(update_bill, billId=bill["id"], status="approved")
     assert "Edit lines" not in visible_text(session.get(path.removesuffix("/lines")).text)
-    late = session.post(path, fields_of(session.get(path).text) | {"lines.0.quantity": "1", "total": "46"})
+    late = session.post(path, fields_of(session.get(path).text) | {f"{pipe} quantity": "1", "total": "46"})
     assert (late.status_code, "Set it back to draft first" in visible_text(late.text)) == (409, True)
     assert cast.perform(get_bill, billId=bill["id"])["lines"] == bill["lines"]
 
@@ -255,7 +256,7 @@ def test_a_row_that_no_page_has_is_no_row_and_no_fault_of_ours(
 ) -> None:
     bill = make_bill(cast, lines=[PIPE], total="60")
     path = f"/purchasing/bills/{bill['id']}/lines"
-    typed = {f"lines.{number}.description": "Freight", f"lines.{number}.unitPrice": "4"}
+    typed = {f"new{number or 'er'} description": "Freight", f"new{number or 'er'} unitPrice": "4"}
     session.follow_redirect(session.post(path, fields_of(session.get(path).text) | typed))
     assert cast.perform(get_bill, billId=bill["id"])["lines"] == bill["lines"]
 

@@ -1,5 +1,6 @@
 """The editor of a document's lines: every button saves what was typed, and the total is updated while typing."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,20 +19,25 @@ from mainstay.doors.office.kit.line_rows import (
     line_edits_of,
     line_marks_of,
     merge_line_changes,
+    new_line_ids,
     split_faults,
 )
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, id_input_of
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.edit_conflicts import MARKS_FIELD
+from mainstay.doors.pages.edit_conflicts import MARKS_FIELD, group_fields
+from mainstay.doors.pages.form_fields import FormField, form_fields_of, form_values_of, order_faults, to_operation_input
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import OperationReturning
 from mainstay.vocabulary.refusal import Fault, Invalid, Stale
+from mainstay.vocabulary.typed_records import RecordFields
 
 _MAX_RATES = 100
+# The empty rows for new lines of a document that someone else wrote.
+_SPARE_ROWS = 4
 # The query parameter of the editor after a line was added.
 _ADDED_PARAMETER = "added"
 
@@ -46,6 +52,9 @@ class LinePages:
     # Whether it is a sales document, whose lines have a cost, and whether lines can be optional for the customer.
     is_sales: bool
     has_options: bool = False
+    # The fields that say what the lines must come to, for a document that someone else wrote. It has only items, and
+    # all its lines are saved together.
+    stated_fields: tuple[str, ...] = ()
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
@@ -70,19 +79,21 @@ class LinePages:
     async def _save(self, form: OpenForm[AnyRecord]) -> Response:
         """Save what was typed, and do what the pressed button says."""
         request, document = form.request, form.subject
+        if form.button == "more":
+            return await self._render_editor(form)
         edits = await self._read_edits(request, document, form.fields)
-        if edits.edits:
+        stated = to_operation_input(self._form_fields(request), form.fields, request.display)
+        if edits.edits or stated:
+            update_input = self._update_input(document, edits) | stated
             try:
-                await self.office.perform(
-                    request, self.update_operation, self._update_input(document, edits), form.version
-                )
+                await self.office.perform(request, self.update_operation, update_input, form.version)
             except Invalid as invalid:
                 raise edits.place_faults(invalid) from None
         elif find_removed_edits(document.lines, form.fields):
             # Everything that was typed belongs to lines that no longer exist.
             raise Stale
         path = self.layout.path_of(document.id)
-        done_query = f"?done={self.update_operation.name}" if edits.edits else ""
+        done_query = f"?done={self.update_operation.name}" if edits.edits or stated else ""
         if form.button == "done":
             return redirect(f"{path}{done_query}")
         # After adding a line, the editor is ready for the next one.
@@ -90,8 +101,9 @@ class LinePages:
 
     def _merge_changes(self, form: OpenForm[AnyRecord]) -> MergedFields:
         """Merge the typed lines with those that someone has changed meanwhile."""
-        document = form.subject
-        merged, conflict = merge_line_changes(document.lines, form.fields, form.request.display)
+        request, document = form.request, form.subject
+        form_fields, current = self._form_fields(request), self._stated_values(request, document)
+        merged, conflict = merge_line_changes(document.lines, form.fields, form_fields, current, request.display)
         return merged | {"version": str(document.version)}, conflict
 
     async def show_totals(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
@@ -105,20 +117,31 @@ class LinePages:
         return render_template("sums.html", document=updated, here=request.display)
 
     def _update_input(self, document: AnyRecord, edits: LineEdits) -> dict[str, object]:
-        return id_input_of(self.update_operation, document.id) | {"edits": edits.edits}
+        return id_input_of(self.update_operation, document.id) | ({"edits": edits.edits} if edits.edits else {})
+
+    def _form_fields(self, request: OfficeRequest) -> list[FormField]:
+        """Return the form fields besides the lines."""
+        form_fields = form_fields_of(self.update_operation, request.actor.permissions)
+        return [one for one in form_fields if one.name in self.stated_fields]
+
+    def _stated_values(self, request: OfficeRequest, document: AnyRecord) -> dict[str, str]:
+        return form_values_of(self._form_fields(request), RecordFields(document), request.display)
 
     async def _read_edits(self, request: OfficeRequest, document: AnyRecord, fields: Mapping[str, str]) -> LineEdits:
-        item_id = await self._find_item(request, fields)
-        return line_edits_of(document.lines, fields, item_id, request.display)
+        rows = new_line_ids(fields, spare_rows=0)
+        item_ids = {row: item_id for row in rows if (item_id := await self._find_item(request, row, fields))}
+        return line_edits_of(document.lines, fields, item_ids, request.display)
 
     async def _render_editor(self, form: OpenForm[AnyRecord]) -> Response:
         request, document, typed = form.request, form.subject, form.fields
-        faults, problems = split_faults(form.faults)
+        form_fields, initial = self._form_fields(request), self._stated_values(request, document)
+        stated_faults = {name: problem for name, problem in form.faults.items() if name in self.stated_fields}
+        faults, problems = split_faults({name: text for name, text in form.faults.items() if name not in stated_faults})
         rates = await self.office.perform(request, list_tax_rates, {"limit": _MAX_RATES})
-        lines, new_line = (
-            build_line_rows(document.lines, typed, faults, request.display),
-            build_new_row(typed, faults),
-        )
+        lines = build_line_rows(document.lines, typed, faults, request.display)
+        new_rows = new_line_ids(typed, _SPARE_ROWS) if self.stated_fields else [NEW_LINE]
+        new_lines = [build_new_row(row, typed, faults) for row in new_rows]
+        fault_links = [fault_link for row in (*lines, *new_lines) for fault_link in row.fault_links()]
         return self.office.render_page(
             "lines.html",
             request,
@@ -129,25 +152,30 @@ class LinePages:
             options=self.has_options,
             path=self.layout.path_of(document.id),
             rows=lines,
-            new_line=new_line,
-            ways=[fault_link for row in (*lines, new_line) for fault_link in row.fault_links()],
+            new_lines=new_lines,
+            ways=[*fault_links, *order_faults(form_fields, stated_faults)],
+            asked=form_fields,
+            fields=defaultdict(str, typed or initial),
+            faults=stated_faults,
             rates=[(rate.id, rate.name) for rate in rates.data],
             version=typed.get("version", document.version),
-            shown=typed.get(MARKS_FIELD, "") if typed else line_marks_of(document.lines, request.display),
+            shown=typed.get(MARKS_FIELD, "")
+            if typed
+            else line_marks_of(document.lines, group_fields(form_fields, initial), request.display),
             problem=" ".join(problems) or form.problem,
             notice=None if form.refusal else form.notice or self.office.find_notice(request),
             goes_on=form.refusal is None and _ADDED_PARAMETER in query_parameters(request.http_request),
         )
 
-    async def _find_item(self, request: OfficeRequest, fields: Mapping[str, str]) -> str | None:
+    async def _find_item(self, request: OfficeRequest, row: str, fields: Mapping[str, str]) -> str | None:
         """Return the id of the price list item that was typed for a new line."""
-        typed = fields.get(f"{NEW_LINE} {ITEM_FIELD}", "").strip()
+        typed = fields.get(f"{row} {ITEM_FIELD}", "").strip()
         if not typed:
             return None
         try:
             return await ReferenceFields(self.office).find_record(request, ITEM_FIELD, typed)
         except ValueError as problem:
-            raise Invalid([Fault(f"{NEW_LINE} {ITEM_FIELD}", str(problem))]) from None
+            raise Invalid([Fault(f"{row} {ITEM_FIELD}", str(problem))]) from None
 
     async def _find_document(self, request: OfficeRequest, path_values: Mapping[str, str]) -> AnyRecord:
         check_permission(self.update_operation, request.actor)

@@ -1,5 +1,6 @@
 """The lines of a document as rows of a form, and what was typed there as edits of the lines."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -7,7 +8,17 @@ from typing import Any
 from mainstay.business.lines.model import ShownLine
 from mainstay.business.purchasing.lines import PurchaseLine
 from mainstay.doors.pages.display import DisplaySettings
-from mainstay.doors.pages.edit_conflicts import MARKS_FIELD, EditConflict, FormFields, ShownMarks, build_marks
+from mainstay.doors.pages.edit_conflicts import (
+    MARKS_FIELD,
+    EditConflict,
+    FormFields,
+    Parts,
+    ShownMarks,
+    build_marks,
+    form_field_labels,
+    group_fields,
+)
+from mainstay.doors.pages.form_fields import FormField
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.values.choices import to_label
 from mainstay.values.ids import is_id
@@ -17,8 +28,9 @@ from mainstay.vocabulary.typed_records import RecordFields
 # A line of a sales document or of a purchase.
 DocumentLine = ShownLine | PurchaseLine
 
-# The id of the row for a new line.
+# The id of the first row for a new line; those of others are numbered.
 NEW_LINE = "new"
+_NEW_FIELD = re.compile(rf"{NEW_LINE}([1-9][0-9]{{0,2}})? [a-zA-Z]+")
 # The field of the new row that picks an item of the price list.
 ITEM_FIELD = "item"
 TEXT_FIELDS = ("description", "unit")
@@ -53,7 +65,7 @@ class LineRow:
 
     def label(self, name: str) -> str:
         """Return the label of a field, also of one that the row has no input for."""
-        if name == "description" and self.kind in _KIND_LABELS and self.id != NEW_LINE:
+        if name == "description" and self.kind in _KIND_LABELS and not self.id.startswith(NEW_LINE):
             return _KIND_LABELS[self.kind]
         return LINE_LABELS.get(name) or to_label(name)
 
@@ -108,53 +120,73 @@ def build_line_rows(
     return [_build_row(line, typed, faults.get(line.id, {}), display) for line in lines]
 
 
-def build_new_row(typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> LineRow:
+def new_line_ids(typed: Mapping[str, str], spare_rows: int) -> list[str]:
+    """Return the ids of the rows for new lines: up to the last one that is filled in, and spare ones after it."""
+    matches = [_NEW_FIELD.fullmatch(name) for name, text in typed.items() if text.strip()]
+    last = max((int(matched[1] or 0) for matched in matches if matched), default=-1)
+    return [f"{NEW_LINE}{number or ''}" for number in range(last + 1 + spare_rows)]
+
+
+def build_new_row(row: str, typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> LineRow:
     """Return the row for a new line, with what was typed there."""
-    names = (ITEM_FIELD, *_ITEM_LINE_FIELDS)
-    kind = typed.get(f"{NEW_LINE} kind", "item")
-    values = {name: typed.get(f"{NEW_LINE} {name}", "") for name in names}
-    return LineRow(NEW_LINE, kind, values, f"{NEW_LINE} optional" in typed, faults=faults.get(NEW_LINE, {}))
+    kind = typed.get(f"{row} kind", "item")
+    values = {name: typed.get(f"{row} {name}", "") for name in (ITEM_FIELD, *_ITEM_LINE_FIELDS)}
+    return LineRow(row, kind, values, f"{row} optional" in typed, faults=faults.get(row, {}))
 
 
 def line_edits_of(
-    lines: Sequence[DocumentLine], typed: Mapping[str, str], item_id: str | None, display: DisplaySettings
+    lines: Sequence[DocumentLine], typed: Mapping[str, str], item_ids: Mapping[str, str], display: DisplaySettings
 ) -> LineEdits:
-    """Return the edits that turn the lines into what was typed. Only changed fields are sent."""
+    """Return the edits that turn the lines into what was typed. Only changed fields are sent.
+
+    An item whose description and price were cleared is removed. New lines have the items of their rows.
+    """
     edits: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
         changes = _find_changes(line, typed, display)
-        if changes:
+        if changes and line.kind == "item" and not _has_content(line.id, typed):
+            edits.append((line.id, {"edit": "remove", "lineId": line.id}))
+        elif changes:
             edits.append((line.id, {"edit": "set", "lineId": line.id, **changes}))
-    if new_line := _build_new_line(typed, item_id, display):
-        edits.append((NEW_LINE, {"edit": "add", **new_line}))
+    edits += [
+        (row, {"edit": "add", **new_line})
+        for row in new_line_ids(typed, spare_rows=0)
+        if (new_line := _build_new_line(row, typed, item_ids.get(row), display))
+    ]
     if move := _build_move(lines, typed.get("do", "")):
         edits.append((move["lineId"], move))
     return LineEdits([edit for _, edit in edits], [row for row, _ in edits])
 
 
-def line_marks_of(lines: Sequence[DocumentLine], display: DisplaySettings) -> str:
-    """Return the marks of what the form shows of the lines."""
-    return build_marks(_group_line_fields(lines, display))
+def line_marks_of(lines: Sequence[DocumentLine], other_parts: Parts, display: DisplaySettings) -> str:
+    """Return the marks of what the form shows of the lines, and of its other parts."""
+    return build_marks({**_group_line_fields(lines, display), **other_parts})
 
 
 def merge_line_changes(
-    lines: Sequence[DocumentLine], typed: Mapping[str, str], display: DisplaySettings
+    lines: Sequence[DocumentLine],
+    typed: Mapping[str, str],
+    form_fields: Sequence[FormField],
+    current: FormFields,
+    display: DisplaySettings,
 ) -> tuple[dict[str, str], EditConflict]:
-    """Merge typed lines with those that someone changed meanwhile. Return the fields, and the conflict to show."""
-    current_parts, sent_lines = (
-        _group_line_fields(lines, display),
-        {line.id for line in lines if _was_sent(line, typed, display)},
-    )
+    """Merge typed lines, and the other fields of their form, with what someone changed meanwhile.
+
+    Return the fields, and the conflict to show.
+    """
+    current_parts = {**_group_line_fields(lines, display), **group_fields(form_fields, current)}
+    sent_lines = {line.id for line in lines if _was_sent(line, typed, display)}
     # Browsers do not send a box that is not ticked.
     typed_parts = {
         name: {name: typed[name]} if name in typed else {}
         for name in current_parts
         if name in typed or (name.endswith(_OPTIONAL_SUFFIX) and name.removesuffix(_OPTIONAL_SUFFIX) in sent_lines)
     }
-    merged = ShownMarks(typed).merge(typed_parts, current_parts)
-    new_fields = {name: text for name, text in typed.items() if name.startswith(f"{NEW_LINE} ")}
+    merged = ShownMarks(typed).merge(typed_parts | group_fields(form_fields, typed), current_parts)
+    new_fields = {name: text for name, text in typed.items() if _NEW_FIELD.fullmatch(name)}
+    changed_lines = [_describe_field(lines, name) for name in merged.changed_by_both if " " in name]
     conflict = EditConflict(
-        [_describe_field(lines, name) for name in merged.changed_by_both], find_removed_edits(lines, typed)
+        [*form_field_labels(form_fields, merged.changed_by_both), *changed_lines], find_removed_edits(lines, typed)
     )
     return new_fields | merged.fields | {MARKS_FIELD: build_marks(current_parts)}, conflict
 
@@ -251,9 +283,15 @@ def _parse_field(name: str, typed_text: str, display: DisplaySettings) -> Any:
 _DEFAULTS: dict[str, Any] = {"description": "", "quantity": "1", "unitPrice": "0", "discountPercent": "0"}
 
 
-def _build_new_line(typed: Mapping[str, str], item_id: str | None, display: DisplaySettings) -> dict[str, Any]:
-    kind = typed.get(f"{NEW_LINE} kind", "item")
-    values = {name: typed.get(f"{NEW_LINE} {name}", "").strip() for name in _ITEM_LINE_FIELDS}
+def _has_content(row: str, typed: Mapping[str, str]) -> bool:
+    return any(typed.get(f"{row} {name}", "").strip() for name in ("description", "unitPrice"))
+
+
+def _build_new_line(
+    row: str, typed: Mapping[str, str], item_id: str | None, display: DisplaySettings
+) -> dict[str, Any]:
+    kind = typed.get(f"{row} kind", "item")
+    values = {name: typed.get(f"{row} {name}", "").strip() for name in _ITEM_LINE_FIELDS}
     if not (item_id or values["description"]):
         return {}
     if kind != "item":
@@ -261,7 +299,7 @@ def _build_new_line(typed: Mapping[str, str], item_id: str | None, display: Disp
     new_line = {name: _parse_field(name, text, display) for name, text in values.items() if text}
     if item_id:
         new_line["itemId"] = item_id
-    return new_line | ({"optional": True} if f"{NEW_LINE} optional" in typed else {})
+    return new_line | ({"optional": True} if f"{row} optional" in typed else {})
 
 
 def _build_move(lines: Sequence[DocumentLine], button: str) -> dict[str, Any] | None:

@@ -5,17 +5,15 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from mainstay.business.purchasing.lines import PurchaseLine, ShownBillLine, ShownOrderLine
+from mainstay.business.purchasing.lines import PurchaseLine, ShownOrderLine
 from mainstay.doors.pages.display import DisplaySettings
 
 BillFields = Mapping[str, str]
 
 _DECIMALS = ("quantity", "unitPrice", "discountPercent")
 _LINE_FIELDS = ("description", "unit", *_DECIMALS)
-# The fields of a row. `orderLineId` is the order's line that it bills; `lineId` is its own, if the bill has it already.
-ROW_FIELDS = (*_LINE_FIELDS, "taxRateId", "orderLineId", "lineId")
-# The values that empty fields stand for.
-_VALUES_IF_EMPTY: dict[str, Any] = {"quantity": "1", "unitPrice": "0", "discountPercent": "0"}
+# The fields of a row. `orderLineId` is the order's line that it bills.
+ROW_FIELDS = (*_LINE_FIELDS, "taxRateId", "orderLineId")
 _NO_TAX = "none"
 _LINE_FIELD_NAME = re.compile(r"lines\.([0-9]{1,4})\.[^.]+")
 
@@ -48,21 +46,16 @@ def credit_fields_from_order(lines: Sequence[ShownOrderLine], display: DisplaySe
     return rows_to_fields(rows)
 
 
-def fields_from_bill(lines: Sequence[ShownBillLine], display: DisplaySettings) -> dict[str, str]:
-    """Fill in the lines of a bill, to edit them."""
-    return rows_to_fields([_line_to_row(line, line.quantity, display) | {"lineId": line.id} for line in lines])
-
-
 def rows_to_fields(rows: Sequence[BillFields]) -> dict[str, str]:
     """Return rows as fields of a form."""
     return {f"lines.{number}.{name}": text for number, row in enumerate(rows) for name, text in row.items()}
 
 
 def read_bill_rows(fields: BillFields) -> list[dict[str, str]]:
-    """Return the rows of a form in order, without new rows that are empty."""
+    """Return the rows of a form in order, without those that are empty."""
     numbers = sorted({int(matched[1]) for name in fields if (matched := _LINE_FIELD_NAME.fullmatch(name))})
     rows = [{name: fields.get(f"lines.{number}.{name}", "").strip() for name in ROW_FIELDS} for number in numbers]
-    return [row for row in rows if row["lineId"] or not _is_empty(row)]
+    return [row for row in rows if not _is_empty(row)]
 
 
 def row_to_line(row: BillFields, display: DisplaySettings) -> dict[str, Any]:
@@ -72,35 +65,6 @@ def row_to_line(row: BillFields, display: DisplaySettings) -> dict[str, Any]:
     line |= {"taxRateId": _tax_rate_of(row)} if row["taxRateId"] else {}
     line |= {"orderLineId": row["orderLineId"]} if row["orderLineId"] else {}
     return line | {"description": row["description"]}
-
-
-def list_edits(
-    lines: Sequence[ShownBillLine], rows: Sequence[BillFields], display: DisplaySettings
-) -> list[tuple[int, dict[str, Any]]]:
-    """Return the edits that make the lines what was typed, each with its row number. An empty row removes its line."""
-    shown_rows = {line.id: _line_to_row(line, line.quantity, display) for line in lines}
-    edits = [(number, _build_edit(row, shown_rows.get(row["lineId"]), display)) for number, row in enumerate(rows)]
-    return [(number, edit) for number, edit in edits if edit]
-
-
-def _build_edit(row: BillFields, original: BillFields | None, display: DisplaySettings) -> dict[str, Any] | None:
-    if original is None:
-        return {"edit": "add", **row_to_line(row, display)}
-    line_key = {"lineId": row["lineId"]}
-    if _is_empty(row):
-        return {"edit": "remove", **line_key}
-    changes: dict[str, Any] = {
-        name: _read_value(name, row[name], display) for name in _LINE_FIELDS if row[name] != original[name]
-    }
-    if row["taxRateId"] != original["taxRateId"]:
-        changes["taxRateId"] = _tax_rate_of(row)
-    return {"edit": "set", **line_key, **changes} if changes else None
-
-
-def _read_value(name: str, text: str, display: DisplaySettings) -> Any:
-    if not text:
-        return _VALUES_IF_EMPTY.get(name, "" if name == "description" else None)
-    return display.parse_number(text) if name in _DECIMALS else text
 
 
 def _tax_rate_of(row: BillFields) -> str | None:

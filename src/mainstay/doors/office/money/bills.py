@@ -15,13 +15,13 @@ from mainstay.business.purchasing.operations import get_purchase_order
 from mainstay.business.purchasing.store import BILLS, ORDERS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money import bill_rows
-from mainstay.doors.office.money.bill_lines import MAX_RATES, SPARE_ROWS, BillLinePages
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, default_values, form_fields_of, order_faults, to_operation_input
 from mainstay.doors.pages.formatting import join_isolated
@@ -30,6 +30,10 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
 from mainstay.vocabulary.refusal import NotFound
+
+_MAX_RATES = 100
+# The number of empty rows for lines. When they are full, there are more.
+_SPARE_ROWS = 4
 
 BILLS_LAYOUT = RecordLayout(
     kind=BILLS,
@@ -71,7 +75,9 @@ class BillPages:
             Route("GET", new, self.office.require_sign_in(self.show_form)),
             Route("POST", new, self.office.require_sign_in(self._form.submit)),
             *Form(self.office, find_by_path, self._change_status).routes(f"{one}/become", one),
-            *BillLinePages(self.office, BILLS_LAYOUT).routes(),
+            *LinePages(
+                self.office, BILLS_LAYOUT, update_bill, is_sales=False, stated_fields=("total", "allowOverbilling")
+            ).routes(),
         ]
 
     @property
@@ -120,9 +126,9 @@ class BillPages:
         form_fields, field_values = await ReferenceFields(self.office).add_choices(
             request, self._form_fields(request), fields, None
         )
-        rates = await self.office.perform(request, list_tax_rates, {"limit": MAX_RATES})
+        rates = await self.office.perform(request, list_tax_rates, {"limit": _MAX_RATES})
         typed_rows = bill_rows.read_bill_rows(fields)
-        spare_rows = 2 * SPARE_ROWS if fields.get("do") == "more" else 1 if order and typed_rows else SPARE_ROWS
+        spare_rows = 2 * _SPARE_ROWS if fields.get("do") == "more" else 1 if order and typed_rows else _SPARE_ROWS
         return self.office.render_page(
             "record_bill.html",
             request,
