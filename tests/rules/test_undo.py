@@ -39,6 +39,7 @@ TRAIL = {"audit", "audit_record", "event", "outbox", "replay", "undo", "message"
 # The columns that tell rows of one organisation apart, if not by an id that stays.
 KEYS = {
     "own_job": ("id", "person_id"),
+    "own_customer": ("id", "person_id"),
     "material": ("document_id", "line_id"),
     "number_series": ("kind",),
 }
