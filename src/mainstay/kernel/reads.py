@@ -8,6 +8,7 @@ from pydantic import Field, create_model
 from pydantic.alias_generators import to_camel
 
 from mainstay.kernel.context import Context
+from mainstay.kernel.event import Event
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import (
@@ -85,10 +86,11 @@ def declare_get(
 
 
 class ArchivingStep(NamedTuple):
-    """Archiving or restoring: what people should know of it, and the rule that returns the reasons against it."""
+    """Archiving or restoring: what people should know of it, the rule against it, and the event that it emits."""
 
     description: str
     blocked_by: BlockedBy
+    event: type[Event] | None = None
 
 
 def declare_archiving(
@@ -100,6 +102,8 @@ def declare_archiving(
     def declare(verb: str, opposite: str, status: str, step: ArchivingStep) -> OperationReturning[R]:
         def set_status(ctx: Context, _given: Input, record: StoredRecord) -> StoredRecord:
             updated: StoredRecord = kind.save(ctx, record, {"status": status})
+            if step.event:
+                ctx.emit(step.event(updated, record))
             return updated
 
         name, inverse = (f"{word}_{kind.noun.replace(' ', '_')}" for word in (verb, opposite))

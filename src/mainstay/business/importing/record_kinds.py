@@ -156,6 +156,11 @@ class ImportKind:
         return self.kind.table
 
     @property
+    def input_names(self) -> set[str]:
+        """The names of the input fields of a new record."""
+        return {field.alias or name for name, field in self.create_operation.input.model_fields.items()}
+
+    @property
     def id_field(self) -> str:
         """The input field that names one of the records."""
         return to_camel(self.kind.id_field or "")

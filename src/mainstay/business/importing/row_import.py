@@ -180,6 +180,8 @@ class RowImporter:
         values = to_values(texts, self.amounts)
         with performer.database.read_transaction(self.actor.organisation) as db:
             values |= self._find_linked_ids(db, texts)
+            # The customer of some records is that of their site. Then it only helped to find the site.
+            values = {name: value for name, value in values.items() if name in self.kind.input_names}
             record_id = (
                 referenced_ids[0] if referenced_ids else self._find_existing(db, texts, values.get(CUSTOMER_FIELD))
             )

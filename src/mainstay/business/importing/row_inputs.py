@@ -105,6 +105,8 @@ def _to_value(name: str, text: str, amounts: AmountFormat) -> object:
         return _to_choice(_CHOICE_WORDS[name], text)
     if name in AMOUNT_FIELDS:
         return amounts.parse(name, text)
+    if name.endswith(_DATE_SUFFIXES):
+        return _to_iso_date(text)
     return _CONVERTERS[name](text) if name in _CONVERTERS else text
 
 
@@ -131,10 +133,11 @@ def _to_days(text: str) -> object:
 _MAX_DIGITS = 6
 
 
+# The ends of the names of fields with dates.
+_DATE_SUFFIXES = ("On", "Until")
 # The functions that convert the texts of a field, if it is not plain text.
 _CONVERTERS: Mapping[str, Callable[[str], object]] = {
     "country": _to_country_code,
-    "dueOn": _to_iso_date,
     "tags": _to_tags,
     "paymentTermsDays": _to_days,
 }
