@@ -6,6 +6,7 @@ from mainstay.business.customers import duplicates, merging, sites_and_contacts
 from mainstay.business.customers import invariants as customer_invariants
 from mainstay.business.customers import operations as customers
 from mainstay.business.customers.store import REFRESH_CUSTOMER_SEARCH
+from mainstay.business.equipment import operations as equipment
 from mainstay.business.hours import approval, timers
 from mainstay.business.hours import invariants as hours_invariants
 from mainstay.business.hours import operations as hours
@@ -97,6 +98,7 @@ CATALOGUE = Catalogue(
         *sites_and_contacts.OPERATIONS,
         *merging.OPERATIONS,
         *duplicates.OPERATIONS,
+        *equipment.OPERATIONS,
         *jobs.OPERATIONS,
         *job_cancellation.OPERATIONS,
         *visits.OPERATIONS,
@@ -149,7 +151,7 @@ CATALOGUE = Catalogue(
         *deliveries.OPERATIONS,
         disable_webhook,
     ),
-    events=(*people_events.EVENTS, *job_events.EVENTS, *quote_events.EVENTS, *invoice_events.EVENTS),
+    events=(*people_events.EVENTS, *equipment.EVENTS, *job_events.EVENTS, *quote_events.EVENTS, *invoice_events.EVENTS),
     reactions=(
         *reactions.REACTIONS,
         *schedule_reactions.REACTIONS,

@@ -57,7 +57,14 @@ def test_it_is_valid_openapi_3_1() -> None:
 
 def test_every_operation_of_the_catalogue_is_in_it_and_nothing_else() -> None:
     assert set(find_described()) == {operation.name for operation in API_OPERATIONS} | {*BY_ID.values()}
-    assert {*BY_ID} == {"save_site", "save_contact", "save_price_item", "save_tax_rate", "save_supplier"}
+    assert {*BY_ID} == {
+        "save_site",
+        "save_contact",
+        "save_equipment",
+        "save_price_item",
+        "save_tax_rate",
+        "save_supplier",
+    }
     for operation in API_OPERATIONS:
         method, path, _ = find_described()[operation.name]
         declared_method, _, declared_path = str(operation.api_path).partition(" ")
@@ -191,6 +198,7 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "Organisation",
         "People",
         "Customers",
+        "Equipment",
         "Jobs",
         "Schedule",
         "Hours",

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mainstay.business.customers.operations import archive_customer, create_customer
 from mainstay.business.customers.sites_and_contacts import save_contact, save_site
+from mainstay.business.equipment.operations import archive_equipment, save_equipment
 from mainstay.business.jobs.operations import create_job
 from mainstay.business.records.notes import add_note
 from mainstay.vocabulary.permissions import Role
@@ -24,6 +25,8 @@ class WorkSamples:
     site: str
     job: str
     note: str
+    equipment: str
+    old_equipment: str
 
 
 def make_work_samples(cast: Cast) -> WorkSamples:
@@ -38,7 +41,9 @@ def make_work_samples(cast: Cast) -> WorkSamples:
     field = [cast.people[role] for role in (Role.MEMBER, Role.SUBCONTRACTOR)]
     job = cast.perform(create_job, customerId=customer, siteId=site, title="Replace the boiler", assigned=field)
     note = cast.perform(add_note, recordId=job["id"], text="The key is under the mat.")
-    return WorkSamples(customer, other, archived, contact, site, str(job["id"]), str(note["id"]))
+    equipment, old = (str(cast.perform(save_equipment, siteId=site, name=name)["id"]) for name in ("Boiler", "Pump"))
+    cast.perform(archive_equipment, equipmentId=old)
+    return WorkSamples(customer, other, archived, contact, site, str(job["id"]), str(note["id"]), equipment, old)
 
 
 WORK_EXAMPLES: dict[str, Callable[[WorkSamples], ExampleInput]] = {
@@ -63,6 +68,11 @@ WORK_EXAMPLES: dict[str, Callable[[WorkSamples], ExampleInput]] = {
     "list_contacts": lambda _: {},
     "get_contact": lambda work: {"contactId": work.contact},
     "save_contact": lambda work: {"contactId": work.contact, "role": "caretaker"},
+    "list_equipment": lambda _: {},
+    "get_equipment": lambda work: {"equipmentId": work.equipment},
+    "save_equipment": lambda work: {"equipmentId": work.equipment, "notes": "In the loft."},
+    "archive_equipment": lambda work: {"equipmentId": work.equipment},
+    "restore_equipment": lambda work: {"equipmentId": work.old_equipment},
     "list_jobs": lambda _: {},
     "get_job": lambda work: {"jobId": work.job},
     "create_job": lambda work: {"customerId": work.customer, "title": "Mend the leak"},

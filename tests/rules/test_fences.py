@@ -34,6 +34,7 @@ TENANT_COLUMNS = {
     "number_series": "organisation_id",
     "customer": "organisation_id",
     "contact": "organisation_id",
+    "equipment": "organisation_id",
     "site": "organisation_id",
     "job": "organisation_id",
     "own_customer": "organisation_id",

@@ -70,6 +70,7 @@ LAST_RECORDS: dict[str, Callable[[SampleRecords, Role], str]] = {
     "list_messages": lambda *_: new_id("out"),
     "list_failed_work": lambda *_: new_id("out"),
     "list_customers": lambda samples, _: samples.work_samples.customer,
+    "list_equipment": lambda samples, _: samples.work_samples.equipment,
     "list_sites": lambda samples, _: samples.work_samples.site,
     "list_contacts": lambda samples, _: samples.work_samples.contact,
     "list_jobs": lambda samples, _: samples.work_samples.job,

@@ -5,6 +5,7 @@ from typing import Any
 
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.customers.sites_and_contacts import save_contact, save_site
+from mainstay.business.equipment.operations import save_equipment
 from mainstay.business.issuing.document_files import PRINT
 from mainstay.business.jobs.operations import change_job_status, create_job
 from mainstay.changes.outbox_queue import LeasedTask
@@ -32,6 +33,11 @@ def make_customer(cast: Cast, name: str = "Calder Property", **given: object) ->
 def make_contact(cast: Cast, customer: str, name: str = "Ann Boyle", **given: object) -> str:
     """Make a contact of a customer, and return their id."""
     return str(cast.perform(save_contact, Role.OFFICE, customerId=customer, name=name, **given)["id"])
+
+
+def make_equipment(cast: Cast, site: str, **given: object) -> str:
+    """Make equipment at a site, and return its id."""
+    return str(cast.perform(save_equipment, Role.OFFICE, **{"siteId": site, "name": "Boiler", **given})["id"])
 
 
 def make_site(cast: Cast, customer: str, **given: object) -> str:

@@ -11,6 +11,7 @@ from mainstay.doors.office.settings.document_settings import DOCUMENT_SETTINGS_L
 from mainstay.doors.office.settings.organisation import FAILED_WORK_LAYOUT, ORGANISATION_LAYOUT, WORK_RULES_LAYOUT
 from mainstay.doors.office.settings.webhooks import DELIVERIES_LAYOUT, WEBHOOKS_LAYOUT
 from mainstay.doors.office.work.customers import CONTACTS_LAYOUT, CUSTOMERS_LAYOUT, SITES_LAYOUT, STATEMENTS_LAYOUT
+from mainstay.doors.office.work.equipment import EQUIPMENT_LAYOUT
 from mainstay.doors.office.work.hours import HOURS_LAYOUT
 from mainstay.doors.office.work.jobs import JOBS_LAYOUT
 from mainstay.doors.office.work.people import PEOPLE_LAYOUT
@@ -32,6 +33,7 @@ LAYOUTS = (
     STATEMENTS_LAYOUT,
     ITEMS_LAYOUT,
     SITES_LAYOUT,
+    EQUIPMENT_LAYOUT,
     CONTACTS_LAYOUT,
     SUPPLIERS_LAYOUT,
     TAXES_LAYOUT,
