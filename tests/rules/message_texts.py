@@ -29,11 +29,13 @@ from mainstay.doors.pages.display import describe_fields
 from mainstay.doors.pages.field_labels import walk_type
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import ACTOR_NAMES, drop_technical_text
+from mainstay.doors.pages.message_format import SENTENCES
 from mainstay.doors.pages.rendering import TEMPLATES
 from mainstay.values.choices import TextEnum, to_label
 from mainstay.values.names import language_names
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Output
+from mainstay.vocabulary.validation import PROBLEMS
 
 SOURCE = Path(__file__).parents[2] / "src" / "mainstay"
 TEXT_FUNCTIONS = {"_", "html_", "n_"}
@@ -100,6 +102,8 @@ def build_message_catalogue() -> str:
             catalogue.add((one, several) if several else one, locations=[(path.relative_to(SOURCE).as_posix(), 0)])
         for label in filter(None, _find_declared_labels(path)):
             catalogue.add(label, locations=[(path.relative_to(SOURCE).as_posix(), 0)])
+    for template in _find_message_constants():
+        catalogue.add(template)
     for name in TEMPLATES.list_templates(extensions=["html"]):
         for text in find_template_texts(name):
             catalogue.add((text.template, text.plural) if text.plural else text.template, locations=[(name, 0)])
@@ -116,6 +120,17 @@ def _find_message_templates(path: Path) -> Iterator[tuple[str, str | None]]:
         template, plural = call.args[0], texts.get("plural", call.args[1] if len(call.args) > 1 else None)
         if isinstance(template, ast.Constant) and isinstance(template.value, str):
             yield template.value, str(plural.value) if isinstance(plural, ast.Constant) and plural.value else None
+
+
+def _find_message_constants() -> Iterator[str]:
+    """Yield the templates that are constants of a module, by which doors recognise the message."""
+    paths = sorted(SOURCE.rglob("*.py"))
+    templates = [call.args[0] for path in paths for call in find_calls(path, {"Message"})]
+    names = {template.id for template in templates if isinstance(template, ast.Name)}
+    for path in paths:
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in names:
+                yield str(ast.literal_eval(node.value))
 
 
 def _find_declared_labels(path: Path) -> Iterator[str]:
@@ -151,6 +166,7 @@ def _find_declared_texts() -> Iterator[str]:
         )
     yield from ACTOR_NAMES.values()
     yield from NOTICES.values()
+    yield from (*PROBLEMS.values(), *SENTENCES.values())
     yield from (one.past_text for one in CATALOGUE.reactions)
     yield from (one.past_text for one in CATALOGUE.timers)
     yield from (one.past_text for one in CATALOGUE.task_kinds)
@@ -180,7 +196,7 @@ def _texts_of_output(output: type[Output]) -> Iterator[str]:
 
 def _choices_of_type(kind: object) -> Iterator[str]:
     if isinstance(kind, type) and issubclass(kind, TextEnum):
-        yield from (choice.label for choice in kind)
+        yield from (label for choice in kind for label in (choice.label, to_label(choice.value)))
     elif get_origin(kind) is Literal:
         yield from (
             to_label(value) for value in get_args(kind) if isinstance(value, str) and value not in language_names()

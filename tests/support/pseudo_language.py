@@ -5,13 +5,18 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 import orjson
 from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
+from mainstay.catalogue import CATALOGUE
+from mainstay.doors.pages.display import describe_fields
+from mainstay.doors.pages.field_labels import walk_type
 from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.values.choices import TextEnum
 
 # Pages are in this language; its months and weekdays differ from English ones.
 CODE = "fr"
@@ -51,20 +56,29 @@ class _VisibleTexts(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = []
-        self._hidden = 0
+        # The open elements, each with whether its text is left out: it is hidden, or in another language.
+        self._open: list[tuple[str, bool]] = []
+
+    @property
+    def _hidden(self) -> bool:
+        return any(is_hidden for _, is_hidden in self._open)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Collect the visible attributes of a tag."""
-        self._hidden += tag in _HIDDEN_TAGS
         values = {name: value or "" for name, value in attrs}
+        if tag not in _VOID_TAGS:
+            self._open.append((tag, tag in _HIDDEN_TAGS or values.get("lang", CODE) != CODE))
+        if self._hidden:
+            return
         names = [name for name in values if name in _VISIBLE_ATTRIBUTES]
         if tag == "input" and values.get("type") in {"submit", "button", "reset"}:
             names.append("value")
         self.texts += [values[name] for name in names]
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave a tag."""
-        self._hidden -= tag in _HIDDEN_TAGS
+        """Leave a tag, and those within it that were not closed."""
+        while self._open and self._open.pop()[0] != tag:
+            pass
 
     def handle_data(self, data: str) -> None:
         """Collect a text."""
@@ -72,6 +86,7 @@ class _VisibleTexts(HTMLParser):
             self.texts.append(data)
 
 
+_VOID_TAGS = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 _HIDDEN_TAGS = {"script", "style", "pre", "code", "textarea"}
 _VISIBLE_ATTRIBUTES = {"title", "aria-label", "placeholder", "alt", "data-label", "data-calendar", "data-found"}
 
@@ -113,17 +128,17 @@ class TextCheck:
     """Finds texts that are neither translated nor data."""
 
     def __init__(self, data: Collection[str], same_everywhere: Collection[str]) -> None:
-        # One word in lower case is the name of a status, which people never see.
-        self._data = "\n".join(text for text in data if not re.fullmatch(r"[a-z][a-zA-Z_]*", text))
+        # The name of a status is stored too, but people read its label.
+        self._data = "\n".join({*data} - names_of_values())
         self._known: dict[str, bool] = {}
-        self._same = set(same_everywhere) | _words_of_dates()
+        self._same = {word.strip(_MARKS) for word in {*same_everywhere, *_words_of_dates()}}
 
     def find_untranslated(self, text: str) -> Iterator[str]:
         """Yield the parts of a text that escaped the translations."""
         if self._is_data(text):
             return
-        for part in _SEPARATORS.split(text):
-            words = [word for word in _WORD.findall(part) if word not in self._same]
+        for part in _SEPARATORS.split(_PLACEHOLDER.sub("", text)):
+            words = [word for word in _WORD.findall(part) if word.strip(_MARKS) not in self._same]
             if words and not self._is_data(part.strip(_MARKS)) and not all(map(self._is_data, words)):
                 yield part.strip()
 
@@ -134,8 +149,18 @@ class TextCheck:
 
 
 _SEPARATORS = re.compile(f"[⟦⟧{_ACCENTED}{_ACCENTED.upper()}]+| · |\n|: | \N{EN DASH} |, |[()“”]")
+_PLACEHOLDER = re.compile(r"\{\w+\}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'.-]*")
 _MARKS = " .,:;!?·…\N{EN DASH}→-←+#"
+
+
+def names_of_values() -> set[str]:
+    """Return the fixed values of all fields, such as `inProgress`."""
+    outputs = {operation.output for operation in CATALOGUE.operations}
+    kinds = [part for output in outputs for _, kind in describe_fields(output).values() for part in walk_type(kind)]
+    literals = {value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)}
+    enums = {choice.value for kind in kinds if isinstance(kind, type) and issubclass(kind, TextEnum) for choice in kind}
+    return {value for value in literals | enums if isinstance(value, str)}
 
 
 def _words_of_dates() -> set[str]:

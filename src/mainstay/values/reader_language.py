@@ -6,6 +6,7 @@ from functools import cached_property, lru_cache
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from mainstay.lazy_import import import_lazily
@@ -16,6 +17,8 @@ class ReaderLanguage:
     """English: texts are their own translations."""
 
     code = "en"
+    # The names of countries, currencies, time zones and languages, by their English names.
+    names: Mapping[str, str] = MappingProxyType({})
 
     def translate(self, text: str) -> str:
         """Return the translation of a text."""
@@ -68,6 +71,7 @@ class TranslatedLanguage(ReaderLanguage):
         import_lazily("babel.messages.mofile").write_mo(compiled, messages)
         compiled.seek(0)
         self._translations = GNUTranslations(compiled)
+        self.names = self._translate_names()
 
     def translate(self, text: str) -> str:
         """Return the translation of a text, which may also be the name of a country, currency, zone or language."""
@@ -116,9 +120,7 @@ class TranslatedLanguage(ReaderLanguage):
     def _locale(self) -> Any:
         return import_lazily("babel").Locale.parse(self.code, sep="-")
 
-    @cached_property
-    def names(self) -> Mapping[str, str]:
-        """The names of countries, currencies, time zones and languages, by their English names."""
+    def _translate_names(self) -> Mapping[str, str]:
         locale = self._locale
         countries = {name: locale.territories.get(code, name) for code, name in country_names().items()}
         currencies = {name: f"{locale.currencies.get(code, code)} ({code})" for code, name in currency_names().items()}

@@ -1,22 +1,39 @@
 """Pages in a language: the one that the browser prefers. A pseudo-language shows that no text escapes."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 
 from mainstay.composition import open_performer
 from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.values.names import zone_names
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_cast
 from support.cast import Cast, make_cast
+from support.command_line import run_command
 from support.in_process import run_in_process
 from support.installations import Installations
-from support.pseudo_language import CODE, TextCheck, accent, visible_texts, write_pseudo_catalogue
+from support.pseudo_language import CODE, TextCheck, accent, collect_data, visible_texts, write_pseudo_catalogue
 from support.servers import RunningServer
 
 # Names that are the same in every language.
-SAME_EVERYWHERE = {"Mainstay"}
+SAME_EVERYWHERE = {
+    *("Mainstay", "API", "CSV", "MCP", "PDF", "KB", "MB", "GB", "dd/mm/yyyy", "dd", "mm", "yyyy", "hh"),
+    *("Claude", "Code", "Desktop", "claude.ai", "Cursor", "VS", "curl", "Firefox", "Linux"),
+}
+# Files, what ends the session, and the texts of the product about itself, which are in English.
+_NOT_CRAWLED = re.compile(
+    r"/(static|logo|developers|openapi|changelog|sign-out)|\.(csv|pdf|ics|zip)$|/(pdf|ubl|content)$"
+)
+_ID = re.compile(r"\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b")
+# How forms for something new end. Sent empty, they come back with what is wrong.
+_TABLES_WITHOUT_DATA = {"audit", "event", "outbox", "search_word", "search_record", "search_fresh"}
+_NEW = ("/new", "/invite", "/plan", "/request")
 _PSEUDO = {"Accept-Language": f"{CODE}, en;q=0.5"}
 PUBLIC_PAGES = (
     "/sign-in",
@@ -39,6 +56,55 @@ class TranslatedInstallation:
         """Return a page in the pseudo-language."""
         session = session or BrowserSession(self.server)
         return session.get(path, **_PSEUDO).text
+
+
+@dataclass(frozen=True)
+class TextCrawl:
+    """Opens every page of the demo's office in the pseudo-language."""
+
+    server: RunningServer
+    check: TextCheck
+    people: list[dict[str, str]]
+
+    def find_untranslated(self, role: str) -> dict[str, str]:
+        """Return the texts that escaped the translations, each with the page of one of its places."""
+        person = next(person for person in self.people if person["role"] == role)
+        session = BrowserSession(self.server, CODE)
+        session.submit_form("/sign-in", email=person["email"], password=person["password"])
+        escaped: dict[str, str] = {}
+        seen, ahead = set[str](), ["/", "/nothing-here", "/jobs/nothing-here"]
+        while ahead:
+            path = ahead.pop(0)
+            kind = _kind_of_page(path)
+            if kind in seen or _NOT_CRAWLED.search(urlsplit(path).path):
+                continue
+            seen.add(kind)
+            page = session.get(path)
+            if not page.headers.get("Content-Type", "").startswith("text/html"):
+                continue
+            assert page.status_code < 500, path
+            if page.status_code == 303:
+                ahead.append(page.headers["Location"])
+            texts = visible_texts(page.text)
+            if urlsplit(path).path.endswith(_NEW) and page.status_code == 200:
+                texts += visible_texts(session.submit_page(page.text, path).text)
+            escaped |= {part: path for text in texts for part in self.check.find_untranslated(text)}
+            links = (urljoin(path, unescape(link)) for link in re.findall(r'href="([^"#]+)', page.text))
+            ahead += [link for link in links if link.startswith("/") and not link.startswith("//")]
+        assert len(seen) > 40
+        return escaped
+
+
+_KEPT_PARAMETERS = {"status", "view"}
+
+
+def _kind_of_page(path: str) -> str:
+    """Return a path without ids and values: one page of each kind is enough. Statuses and views count."""
+    address = urlsplit(path)
+    query = [
+        part if part.startswith(("status=", "view=")) else part.partition("=")[0] for part in address.query.split("&")
+    ]
+    return f"{_ID.sub('', address.path)}?{sorted(query)}"
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +143,38 @@ def test_a_refused_form_and_the_office_are_in_the_language_too(translated: Trans
     office = sign_in_cast(translated.server, translated.cast, Role.OWNER)
     assert accent("Today") in translated.open_page("/", office)
     assert "Today" in office.get("/").text
+
+
+@pytest.fixture(scope="module")
+def demo(installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TextCrawl]:
+    settings = installations.make_empty("sqlite", tmp_path_factory.mktemp("demo"))
+    made = run_command(settings, "demo", "--json").json
+    write_pseudo_catalogue(DataFolder(settings.data).translations)
+    performer = open_performer(settings)
+    with performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        tables = {str(row[0]) for row in db.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        data = collect_data(db, {table for table in tables if table not in _TABLES_WITHOUT_DATA})
+    names = {*performer.languages.find(CODE).names.values(), *zone_names().values()}
+    with run_in_process(settings, with_worker=False) as server:
+        yield TextCrawl(server, TextCheck(data | names, SAME_EVERYWHERE), made["people"])
+    performer.database.close()
+
+
+@pytest.mark.parametrize("role", ["owner", "member"])
+def test_no_text_of_the_office_escapes_the_translations(demo: TextCrawl, role: str) -> None:
+    escaped = demo.find_untranslated(role)
+    assert escaped == {}
+
+
+def test_the_crawl_finds_a_text_that_escapes() -> None:
+    check = TextCheck(("Tom Ashworth", "open"), ())
+    texts = (accent("Jobs"), "Tom Ashworth", "Jobs", "Tom Ashworth · Running", "16 nov. 2026", "16 March 2026", "open")
+    assert [[*check.find_untranslated(text)] for text in texts] == [
+        [],
+        [],
+        ["Jobs"],
+        ["Running"],
+        [],
+        ["16 March 2026"],
+        ["open"],
+    ]

@@ -218,7 +218,15 @@ class ListedInvoice(StoredRecord):
     @property
     def display_name(self) -> str:
         """The number and the title, or the customer if there is no title."""
-        return " ".join(filter(None, (self.number or "Draft invoice", self.title or f"for {self.customer_name}")))
+        return str(self.name_in_messages)
+
+    @property
+    def name_in_messages(self) -> Message | str:
+        """The same, for the readers of a message."""
+        title = self.title or Message("for {customer}", customer=self.customer_name)
+        if self.number:
+            return Message("{number} {title}", number=self.number, title=title)
+        return Message("Draft invoice {title}", title=title)
 
     @property
     def detail(self) -> str:

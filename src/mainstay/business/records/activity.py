@@ -123,7 +123,10 @@ def _find_titles(ctx: Context, record_ids: Iterable[str]) -> dict[str, str]:
         store, permission = record_stores_of(ctx).get(prefix, (None, None))
         if store and permission and ctx.actor.can(permission):
             rows = select_batched(ctx.db, f"{store.select_all} AND {store.table}.id IN {BATCH_VALUES}", ids)
-            titles |= {record.id: record.display_name for record in map(store.from_row, rows)}
+            titles |= {
+                record.id: ctx.request.message_format.render(record.name_in_messages)
+                for record in map(store.from_row, rows)
+            }
     return titles
 
 

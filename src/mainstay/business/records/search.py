@@ -165,7 +165,7 @@ def _make_hit(ctx: Context, record: StoredRecord) -> Hit:
     return Hit(
         object=output.noun,
         id=record.id,
-        title=record.display_name,
+        title=ctx.request.message_format.render(record.name_in_messages),
         detail=record.detail,
         status=getattr(record, "status", None),
         customer_id=_customer_of(ctx, record),

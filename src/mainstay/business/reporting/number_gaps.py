@@ -59,6 +59,8 @@ def _read_series(
     yield [name, numbers[0][1], numbers[-1][1], len(numbers), missing, _join_some(spans), len(voids), void_numbers]
 
 
-def _join_some(names: Sequence[str]) -> str:
-    rest = [f"and {len(names) - _MAX_NAMED} more"] if len(names) > _MAX_NAMED else []
-    return ", ".join([*names[:_MAX_NAMED], *rest]) or "none"
+def _join_some(names: Sequence[str]) -> Message | str:
+    named, rest = ", ".join(names[:_MAX_NAMED]), len(names) - _MAX_NAMED
+    if rest > 0:
+        return Message("{names}, and {count} more", names=named, count=rest)
+    return named or Message("none")

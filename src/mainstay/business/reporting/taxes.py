@@ -7,7 +7,7 @@ from typing import Any
 from mainstay.business.reporting.document_taxes import TaxedAmount, read_taxed_amounts
 from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, VOIDS, iterate_entries
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
+from mainstay.business.reporting.model import CellValue, ReportTable, RowValue, make_column, make_table
 from mainstay.kernel.context import Context
 from mainstay.values.choices import to_label
 from mainstay.values.message import Message
@@ -74,9 +74,9 @@ _NOTES = (
 _SEVERAL_PARTS = Message("A rate with several parts has a row for each part. Its net counts once in the totals.")
 
 
-def _to_row(tax_sums: _TaxSums) -> list[CellValue]:
+def _to_row(tax_sums: _TaxSums) -> list[RowValue]:
     latest = tax_sums.latest
-    category = to_label(latest.category) if latest.category else None
+    category = Message.with_values(to_label(latest.category), {}) if latest.category else None
     sums = tax_sums.invoiced_net, tax_sums.invoiced_tax, tax_sums.credited_net, tax_sums.credited_tax
     net, tax = tax_sums.invoiced_net - tax_sums.credited_net, tax_sums.invoiced_tax - tax_sums.credited_tax
     return [latest.rate, category, latest.part, latest.percent, *sums, net, tax]

@@ -229,7 +229,12 @@ class TimeOff(StoredRecord):
     @property
     def display_name(self) -> str:
         """The kind of time off, and whose it is."""
-        return f"{self.kind} of {self.person_name}"
+        return str(self.name_in_messages)
+
+    @property
+    def name_in_messages(self) -> Message:
+        """The same, for the readers of a message."""
+        return Message("{kind} of {person}", kind=Choice(self.kind), person=self.person_name)
 
     def not_cancellable(self, by: Actor) -> list[Reason]:
         """Return why it cannot be cancelled."""

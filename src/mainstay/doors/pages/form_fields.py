@@ -13,7 +13,8 @@ from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.field_labels import field_label
 from mainstay.doors.pages.field_values import CONVERTERS, LIST_KINDS, explain_unreadable
 from mainstay.doors.pages.formatting import drop_technical_text
-from mainstay.doors.pages.message_format import problem_sentence
+from mainstay.doors.pages.message_format import PageFormat, problem_sentence
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import TextEnum, fold_text, to_label
 from mainstay.values.colours import COLOURS
@@ -203,7 +204,9 @@ def explain_faults(
     typed = [
         (field, text) for field in form_fields if field.name in faults and (text := fields.get(field.name, "").strip())
     ]
-    explanations = {field.name: explain_unreadable(field.kind, text) for field, text in typed}
+    explained = [(field.name, explain_unreadable(field.kind, text)) for field, text in typed]
+    page_format = PageFormat(DisplaySettings("UTC", language=current_language()))
+    explanations = {name: page_format.render(message) for name, message in explained if message}
     return {name: explanations.get(name) or problem for name, problem in faults.items()}
 
 
@@ -213,7 +216,13 @@ def _walk_labelled(form_fields: Sequence[FormField]) -> Iterator[tuple[str, str]
         yield field.name, field.label
         yield from ((part.name, part.label) for part in field.parts if field.kind != ROWS)
         for number, line in enumerate(field.lines, 1):
-            yield from ((part.name, f"{field.label}, row {number}: {part.label}") for part in line)
+            yield from (
+                (part.name, f"{_row_label(field, number)}: {current_language().translate(part.label)}") for part in line
+            )
+
+
+def _row_label(field: FormField, number: int) -> str:
+    return translate_text("{label}, row {number}", label=current_language().translate(field.label), number=number)
 
 
 def _last_part(name: str) -> str:

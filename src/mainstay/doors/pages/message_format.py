@@ -9,6 +9,7 @@ from markupsafe import Markup
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.field_labels import NO_LABELS, Labels, quote_label
 from mainstay.doors.pages.formatting import format_date, format_moment
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.values.choices import to_label
 from mainstay.values.email_address import NOT_AN_ADDRESS
 from mainstay.values.fields import NOT_A_DATE, NOT_AN_ID
@@ -20,7 +21,6 @@ from mainstay.values.message import (
     Message,
     MessageFormat,
     MessageValue,
-    label_in_sentence,
     local_time_of,
 )
 from mainstay.vocabulary.validation import EMPTY, NOT_A_BOOLEAN, NOT_ONE_OF, REQUIRED
@@ -95,7 +95,7 @@ class PageFormat(MessageFormat):
 
     def format_choice(self, value: str) -> str:
         """Return the label of one of a few fixed values."""
-        return self._translate(label_in_sentence(value))
+        return label_in_text(self._translate(to_label(value)))
 
     def format_possible_choices(self, values: Sequence[str]) -> str:
         """Return the labels of the values from which one can be chosen: `Work, Travel or Other`."""
@@ -141,7 +141,7 @@ class Problem(str):
 def problem_sentence(label: str, problem: str) -> str:
     """Return what is wrong with a field as a sentence: `Enter a name.`."""
     # Templates pass translated labels, which are escaped already; the sentence is escaped as a whole.
-    label = label.unescape() if isinstance(label, Markup) else label
+    label = current_language().translate(label.unescape() if isinstance(label, Markup) else label)
     # The label of a field in a row begins with the row: `Parts, row 2: Quantity`.
     row, _, label = label.rpartition(": ")
     if row:
@@ -163,7 +163,7 @@ def _add_article(noun: str) -> str:
     is_plural = noun.endswith("s") and not noun.endswith("ss")
     if is_plural or noun.startswith("your "):
         return noun
-    return f"an {noun}" if noun[:1] in "aeiou" else f"a {noun}"
+    return translate_text("an {noun}", noun=noun) if noun[:1] in "aeiou" else translate_text("a {noun}", noun=noun)
 
 
 _LABEL_PLACEHOLDERS = ("label", "label_in_sentence", "a_label")

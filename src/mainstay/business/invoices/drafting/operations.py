@@ -254,7 +254,7 @@ def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invo
 
     What is on it can be billed again. An invoice that was issued is voided or credited instead.
     """
-    ctx.summary = Message("{invoice} will be deleted.", invoice=invoice.display_name)
+    ctx.summary = Message("{invoice} will be deleted.", invoice=invoice.name_in_messages)
     if sources.release_all_sources(ctx, invoice):
         ctx.effects.append(Message("What it bills can be billed again."))
     INVOICES.remove(ctx, invoice)

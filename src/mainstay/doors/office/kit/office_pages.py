@@ -513,7 +513,8 @@ def _explain_missing_record(refusal: Refusal, text: Message | str) -> Message | 
     if not isinstance(refusal, NotFound) or text != refusal.text:
         return None
     return Message(
-        "{record} not found. It may have been deleted, or you don't have access.", record=refusal.label.capitalize()
+        "{record} not found. It may have been deleted, or you don't have access.",
+        record=Message.with_values(refusal.label.capitalize(), {}),
     )
 
 
@@ -522,7 +523,10 @@ def _explain_missing_access(request: OfficeRequest, refusal: Refusal) -> Message
     area = navigation.find_area(request.http_request.path) if isinstance(refusal, Forbidden) else None
     if area is None or request.usable_areas([area]):
         return None
-    return Message("You don't have access to {area}. Ask an owner or admin.", area=label_in_text(area.name))
+    return Message(
+        "You don't have access to {area}. Ask an owner or admin.",
+        area=label_in_text(current_language().translate(area.name)),
+    )
 
 
 def id_input_of(operation: Operation, record_id: str) -> dict[str, object]:

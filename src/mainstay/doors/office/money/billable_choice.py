@@ -32,9 +32,9 @@ _TICK_PREFIX = "bill "
 _QUOTE_SOURCE_KINDS = ("quoteLine",)
 # The headings of the list, each with the kinds of sources of the lines below it.
 _GROUPS = (
-    ("From the quote", _QUOTE_SOURCE_KINDS),
-    ("Hours", ("timeEntry",)),
-    ("Materials", ("orderLine", "billLine")),
+    (Message("From the quote"), _QUOTE_SOURCE_KINDS),
+    (Message("Hours"), ("timeEntry",)),
+    (Message("Materials"), ("orderLine", "billLine")),
 )
 _LIST_CHANGED = Message("The list of what can be billed has changed. Check it, then create the invoice.")
 _NO_QUOTE_LINES = Message("Select at least one line of the quote, or remove the quote.")
@@ -175,8 +175,8 @@ def _source_kind(line: AnyRecord) -> str:
 
 
 def _build_group(
-    heading: str, kinds: tuple[str, ...], draft: AnyRecord, ticked_names: Mapping[str, str] | None
-) -> tuple[str, list[TickableLine]] | None:
+    heading: Message, kinds: tuple[str, ...], draft: AnyRecord, ticked_names: Mapping[str, str] | None
+) -> tuple[Message, list[TickableLine]] | None:
     """Return a heading with its lines, or None if there are none. If no names are given, all lines are ticked."""
     lines = [line for line in draft.lines if _source_kind(line) in kinds]
     names = [f"{_TICK_PREFIX}{_source_kind(line)} {line.source.id}" for line in lines]
