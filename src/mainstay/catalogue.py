@@ -65,7 +65,7 @@ from mainstay.business.schedule import emails as schedule_emails
 from mainstay.business.schedule import invariants as schedule_invariants
 from mainstay.business.schedule import operations as visits
 from mainstay.business.schedule import reactions as schedule_reactions
-from mainstay.changes import idempotency, outbox
+from mainstay.changes import confirmations, idempotency, outbox
 from mainstay.changes import invariants as ledger_invariants
 from mainstay.changes import undo as stored_changes
 from mainstay.identity import (
@@ -177,6 +177,7 @@ CATALOGUE = Catalogue(
 # Functions that the worker runs now and then for the whole installation: they delete old data and correct wrong times.
 UPKEEP = (
     idempotency.forget_old,
+    confirmations.forget_old,
     tokens.forget_expired,
     clients.forget_unapproved,
     sessions.forget_old,

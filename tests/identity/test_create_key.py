@@ -20,6 +20,7 @@ def test_the_key_is_shown_with_its_record(cast: Cast) -> None:
         "object": "apiKey",
         "name": "Till",
         "access": "read",
+        "confirmsInOffice": False,
         "personId": cast.people[Role.ADMIN],
         "personName": "Adam Admin",
         "lastFour": key[-4:],

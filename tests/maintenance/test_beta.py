@@ -31,11 +31,10 @@ def list_organisation_names(settings: Settings) -> list[str]:
 
 
 def test_its_database_opens_as_it_is_and_has_the_schema_of_the_baseline(beta_settings: Settings) -> None:
-    # Every table, column, index, trigger and constraint is compared with those of the baseline.
-    assert run_command(beta_settings, "check", "--json").json["sound"] is True
     later = [step.name for step in steps_for("sqlite")[1:]]
     assert run_command(beta_settings, "migrate", "--json").json == {"applied": later}
     assert len(list_organisation_names(beta_settings)) == 2
+    # Every table, column, index, trigger and constraint is compared with those that the steps make.
     assert run_command(beta_settings, "check", "--json").json["sound"] is True
     assert run_command(beta_settings, "organisation", "list").code == 0
 

@@ -61,7 +61,7 @@ TENANT_COLUMNS = {
     "material": "organisation_id",
 }
 # These have row security too, and are empty here: other doors fill them, or they are about the next days.
-EMPTY_TABLES = {"import_run", "import_cells", "import_change", "untold_visit"}
+EMPTY_TABLES = {"confirmation", "import_run", "import_cells", "import_change", "untold_visit"}
 EACH_TABLE = pytest.mark.parametrize(("table", "column"), TENANT_COLUMNS.items())
 
 

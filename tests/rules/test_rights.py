@@ -84,6 +84,7 @@ MEMBER = SUBCONTRACTOR | {
     "approve_connection",
     "list_connections",
     "get_connection",
+    "update_connection",
     "revoke_connection",
 }
 OFFICE = MEMBER | {
@@ -184,6 +185,7 @@ ADMIN = OFFICE | {
     "create_key",
     "list_keys",
     "get_key",
+    "update_key",
     "revoke_key",
     "list_events",
     "list_activity",

@@ -28,6 +28,7 @@ NOT_HASHED = {
     "event": "is kept for 30 days",
     "outbox": "is work that goes away",
     "message": "says what became of work, which the worker writes without an act",
+    "confirmation": "is kept for a day",
     "replay": "is kept for a day",
     "undo": "is kept for a day",
     "delivery": "is kept for 30 days",

@@ -128,6 +128,7 @@ WIDE_CHANGES = {
     "DELETE allocation WHERE organisation_id = :organisation AND payment_id = :payment AND invoice_id = :invoice",
     "DELETE billed_source WHERE organisation_id = :organisation AND source_id = :source",
     "DELETE calendar_link WHERE organisation_id = :organisation AND person_id = :person",
+    "DELETE confirmation WHERE expires_at <= :now",
     "DELETE customer_key WHERE organisation_id = :organisation AND key = :key AND customer_id = :customer",
     "DELETE device WHERE account_id = :account",
     f"DELETE device WHERE account_id = :account AND hash NOT IN ({_DEVICES})",

@@ -12,6 +12,8 @@ RETENTION = timedelta(hours=24)
 # Tasks of the system are retried for longer than the requests of clients.
 SYSTEM_RETENTION = timedelta(days=7)
 SYSTEM = "house"
+# What the key begins with by which the reply to a question counts once.
+QUESTION_PREFIX = "question "
 # The maximal length of a key, and the error for an invalid one.
 MAX_KEY_LENGTH = 255
 INVALID_KEY = f"is not 1 to {MAX_KEY_LENGTH} printable characters"
@@ -31,6 +33,8 @@ class Answer(NamedTuple):
     is_replayed: bool = False
     # Whether it only describes what would happen.
     is_preview: bool = False
+    # Whether nothing was done yet, because a person confirms it in the office; then it says where.
+    awaits_confirmation: bool = False
     # If there are reasons against that: the operations that help, each with its record, and whether it is done instead.
     unblocking_actions: tuple[tuple[str, str | None, bool], ...] = ()
     # The number of the change in the audit trail, if it can be undone.

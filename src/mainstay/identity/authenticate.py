@@ -21,7 +21,7 @@ from mainstay.vocabulary.refusal import NotFound, Unauthenticated
 # A key is valid while the person who made it is active and may still make keys.
 _SELECT_KEY = f"""
 SELECT api_key.organisation_id, api_key.id, api_key.name, api_key.access, person.id, person.name, person.role,
-       organisation.subscription, organisation.grants
+       organisation.subscription, organisation.grants, api_key.confirms_in_office
 FROM api_key
 JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id
 JOIN organisation ON organisation.id = api_key.organisation_id
@@ -34,7 +34,7 @@ _KEY_BY_ID = _SELECT_KEY + "AND api_key.organisation_id = :organisation AND api_
 # A connection is valid until it is ended, and while its person is active and may connect apps.
 _SELECT_CONNECTION = f"""
 SELECT connection.organisation_id, connection.id, connection.client_name, {EFFECTIVE_ACCESS}, person.id, person.name,
-       person.role, organisation.subscription, organisation.grants
+       person.role, organisation.subscription, organisation.grants, connection.confirms_in_office
 FROM connection
 JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id
 JOIN organisation ON organisation.id = connection.organisation_id
@@ -162,11 +162,16 @@ def reread_actor(db: DatabaseHandle, actor: Actor) -> Actor:
         return read_actor(db, actor.credential)
     if actor.client is None:
         return _reread_person(db, actor)
-    select, error = (_KEY_BY_ID, InvalidKey) if is_id(actor.credential, "key") else (_CONNECTION_BY_ID, InvalidToken)
-    row = db.one(select, id=actor.credential)
+    return actor_of_client(db, actor.credential, actor.door)
+
+
+def actor_of_client(db: DatabaseHandle, credential: str, door: Door) -> Actor:
+    """Return the actor for an API key or a connected app of the handle's organisation, by its id."""
+    select, error = (_KEY_BY_ID, InvalidKey) if is_id(credential, "key") else (_CONNECTION_BY_ID, InvalidToken)
+    row = db.one(select, id=credential)
     if row is None:
         raise error
-    return _actor_through_client(row, actor.door)
+    return _actor_through_client(row, door)
 
 
 def _reread_person(db: DatabaseHandle, actor: Actor) -> Actor:
@@ -195,8 +200,9 @@ class InvalidToken(Unauthenticated):
 
 def _actor_through_client(row: Row, door: Door) -> Actor:
     """Return the actor for a person who acts through an API key or a connected app."""
+    *texts, confirms_in_office = row
     organisation, client_id, client_name, access, person_id, name, role_name, subscription, grants = cast(
-        "tuple[str, ...]", row
+        "list[str]", texts
     )
     role = _ROLES[role_name]
     return Actor(
@@ -209,6 +215,7 @@ def _actor_through_client(row: Row, door: Door) -> Actor:
         door,
         client_id,
         Named(client_id, client_name),
+        confirms_in_office=bool(confirms_in_office),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from mainstay.identity.confirmation_switch import save_confirmation_switch
 from mainstay.identity.connection_emails import build_owner_emails
 from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.identity.revocation import end_access
@@ -53,6 +54,10 @@ class ConnectionOut(Output):
     person_role: Role = Field(title="Role of the approver")
     access: Access = Field(title="Approved access", description="The access that was approved.")
     effective_access: Access = Field(title="Access", description="What it may do now, with the person's current role.")
+    confirms_in_office: bool = Field(
+        title="Confirm in the office",
+        description="What cannot be undone waits until the person confirms it in the office.",
+    )
     created_at: str
     last_used_at: str | None = Field(description="Accurate to about a minute.")
     ended_at: str | None
@@ -82,6 +87,16 @@ class StartConnection(Input):
     """Which connection an app begins to use."""
 
     connection_id: str = Field(description="The connection's ID.")
+
+
+class UpdateConnection(Input):
+    """Which connection, and what to change."""
+
+    connection_id: str = Field(description="The connection's ID.")
+    confirms_in_office: bool = Field(
+        title="Confirm in the office",
+        description="What cannot be undone waits until the person confirms it in the office.",
+    )
 
 
 class RevokeConnection(Input):
@@ -244,6 +259,25 @@ get_connection = declare_get(
     permission=Permission.CONNECTIONS_READ,
     effect=Effect.CHANGE,
     doors=PEOPLE_DOORS,
+    on=CONNECTIONS,
+    blocked_by=Connection.not_revocable,
+    done_message="Connected app saved.",
+    not_undone=Message("Change it again."),
+    past_text="App settings changed",
+)
+def update_connection(ctx: Context, given: UpdateConnection, connection: Connection) -> Connection:
+    """Edit connected app.
+
+    Whether what cannot be undone waits for a confirmation in the office. Owners and admins can change any app, others
+    their own.
+    """
+    return save_confirmation_switch(ctx, CONNECTIONS, connection, is_on=given.confirms_in_office)
+
+
+@operation(
+    permission=Permission.CONNECTIONS_READ,
+    effect=Effect.CHANGE,
+    doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=CONNECTIONS,
     blocked_by=Connection.not_revocable,
@@ -279,7 +313,15 @@ def end_connection(ctx: Context, _given: EndConnection, connection: Connection) 
     return _end_one(ctx, connection)
 
 
-OPERATIONS = (approve_connection, start_connection, list_connections, get_connection, revoke_connection, end_connection)
+OPERATIONS = (
+    approve_connection,
+    start_connection,
+    list_connections,
+    get_connection,
+    update_connection,
+    revoke_connection,
+    end_connection,
+)
 
 
 def _end_one(ctx: Context, connection: Connection) -> Connection:

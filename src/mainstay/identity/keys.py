@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from mainstay.identity.confirmation_switch import save_confirmation_switch
 from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import API_KEY, CALENDAR_LINK, hash_secret, is_secret, new_secret
 from mainstay.infrastructure.database import DatabaseHandle, UniqueViolation
@@ -38,6 +39,10 @@ class KeyOut(Output):
     id: str
     name: str
     access: Access = Field(description="`read` is read-only, `write` is read and write. Fixed at creation.")
+    confirms_in_office: bool = Field(
+        title="Confirm in the office",
+        description="What cannot be undone waits until the person confirms it in the office.",
+    )
     person_id: Annotated[str, RefersTo("person")] = Field(
         description="The person who created it. It has their permissions."
     )
@@ -90,6 +95,16 @@ class SecretDeriver:
         words = f"{purpose} {actor.organisation} {actor.credential} {form_token}"
         digest = hmac.digest(self.secret, words.encode(), hashlib.sha256)
         return urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+class UpdateKey(Input):
+    """Which key, and what to change."""
+
+    key_id: str = Field(description="The key's ID.")
+    confirms_in_office: bool = Field(
+        title="Confirm in the office",
+        description="What cannot be undone waits until the person confirms it in the office.",
+    )
 
 
 class RevokeKey(Input):
@@ -198,6 +213,24 @@ get_key = declare_get(
     permission=Permission.KEYS_MANAGE,
     effect=Effect.CHANGE,
     doors=PEOPLE_DOORS,
+    on=KEYS,
+    blocked_by=Key.not_revocable,
+    done_message="API key saved.",
+    not_undone=Message("Change it again."),
+    past_text="Key changed",
+)
+def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:
+    """Edit API key.
+
+    Whether what cannot be undone waits for a confirmation in the office.
+    """
+    return save_confirmation_switch(ctx, KEYS, key, is_on=given.confirms_in_office)
+
+
+@operation(
+    permission=Permission.KEYS_MANAGE,
+    effect=Effect.CHANGE,
+    doors=PEOPLE_DOORS,
     open_when_lapsed=True,
     on=KEYS,
     blocked_by=Key.not_revocable,
@@ -215,7 +248,7 @@ def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
     return revoked
 
 
-OPERATIONS = (create_key, list_keys, get_key, revoke_key)
+OPERATIONS = (create_key, list_keys, get_key, update_key, revoke_key)
 
 
 def end_keys_of(ctx: Context, person_id: str) -> list[str]:

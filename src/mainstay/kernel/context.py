@@ -34,6 +34,8 @@ class RequestDetails(NamedTuple):
     dry_run: bool = False
     # The id of the question by which a person confirmed the operation; it counts once.
     question_id: str | None = None
+    # Whether the person confirmed it in the office.
+    confirmed_in_office: bool = False
     # Whether a list is shown on a page: then it includes the actions of each record, and the number of records.
     with_actions: bool = False
     # Whether to answer with the record only, without its actions: then a command need not load all operations.

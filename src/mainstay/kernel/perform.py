@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import orjson
 
-from mainstay.changes import audit, events, outbox, undo
-from mainstay.changes.idempotency import Answer, IdempotentRequest, KeyReused
+from mainstay.changes import audit, confirmations, events, outbox, undo
+from mainstay.changes.idempotency import QUESTION_PREFIX, Answer, IdempotentRequest, KeyReused
 from mainstay.changes.outbox import EMAIL_LANES
 from mainstay.changes.outbox_queue import LeasedTask
 from mainstay.changes.undo import UndoRecord
@@ -24,8 +24,9 @@ from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import PreviewMaker, reasons_of
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
 from mainstay.kernel.undo import make_undo
+from mainstay.values.ids import new_id
 from mainstay.values.message import Message
-from mainstay.values.moments import Clock
+from mainstay.values.moments import Clock, moment_text
 from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor, system_actor
 from mainstay.vocabulary.record_json import (
@@ -88,15 +89,19 @@ class Performer:
         if request.dry_run or (isinstance(given, IrreversibleInput) and not given.confirmed):
             return self.preview(operation, actor, given, request, prepared)
 
-        with self.database.write_transaction(actor.organisation) as db:
-            ctx = self._make_current_context(operation, db, actor, request, prepared)
-            idempotent = _make_idempotent_request(ctx, operation, given)
-            if idempotent and (earlier := _find_earlier_answer(idempotent, ctx)):
-                return earlier
-            _use_question(ctx)
-            answer = self._perform_as_shown(ctx, operation, given)
-            if idempotent:
-                idempotent.store_answer(db, answer, ctx.now_text)
+        try:
+            with self.database.write_transaction(actor.organisation) as db:
+                ctx = self._make_current_context(operation, db, actor, request, prepared)
+                idempotent = _make_idempotent_request(ctx, operation, given)
+                if idempotent and (earlier := _find_earlier_answer(idempotent, ctx)):
+                    return earlier
+                _use_question(ctx)
+                answer = self._perform_as_shown(ctx, operation, given)
+                self._check_confirmation(ctx, operation, given)
+                if idempotent:
+                    idempotent.store_answer(db, answer, ctx.now_text)
+        except _WaitsForOffice as waits:
+            return self._request_confirmation(operation, actor, given, request, waits.preview)
         self.wake_worker()
         return answer
 
@@ -204,6 +209,30 @@ class Performer:
         check_permission(operation, current)
         return self._make_context(db, current, request, prepared)
 
+    def _check_confirmation(self, ctx: Context, operation: Operation, given: Input) -> None:
+        """Roll back an irreversible operation that the person of the program has to confirm in the office."""
+        if ctx.actor.confirms_in_office and operation.is_irreversible and not ctx.request.confirmed_in_office:
+            raise _WaitsForOffice(self.preview_maker.make_preview(ctx, operation, given, ()))
+
+    def _request_confirmation(
+        self, operation: Operation, actor: Actor, given: Input, request: RequestDetails, preview: Answer
+    ) -> Answer:
+        """Store an operation until its person confirms it in the office, and return where they do that."""
+        confirmation_id, expires_at = new_id("confirmation"), moment_text(self.clock() + confirmations.LIFETIME)
+        requested = confirmations.RequestedOperation(
+            actor.credential, actor.door, operation.name, _input_json(given), request.idempotency_key
+        )
+        with self.database.write_transaction(actor.organisation) as db:
+            confirmations.insert_confirmation(db, confirmation_id, actor.id, requested, expires_at)
+        body = {
+            "object": "confirmation",
+            "id": confirmation_id,
+            "url": f"{self.base_url}/confirm/{confirmation_id}",
+            "expiresAt": expires_at,
+            "preview": orjson.Fragment(preview.body),
+        }
+        return Answer(orjson.dumps(body), awaits_confirmation=True)
+
     def _perform_as_shown(self, ctx: Context, operation: Operation, given: Input) -> Answer:
         """Perform a change. If it was confirmed with the token of a preview, refuse it if that would differ now."""
         if not isinstance(given, IrreversibleInput) or given.preview_token is None:
@@ -276,6 +305,14 @@ class Performer:
         return orjson.dumps(envelope | make_totals_field(page) | make_hidden_field(model, actor.permissions, page.rows))
 
 
+class _WaitsForOffice(Exception):
+    """Rolls back an operation that the person of the program has to confirm in the office."""
+
+    def __init__(self, preview: Answer) -> None:
+        super().__init__()
+        self.preview = preview
+
+
 def _extra_answer_fields(ctx: Context, operation: Operation) -> dict[str, object]:
     """Return what the answer to a change contains besides the fields of the record."""
     extra_records = {name: one for name, one in ctx.extra_records.items() if name in operation.extra_records}
@@ -302,7 +339,7 @@ def _use_question(ctx: Context) -> None:
     """Refuse a confirmation whose question was replied to before; otherwise note that it is replied to."""
     if ctx.request.question_id is None:
         return
-    once = IdempotentRequest(ctx.actor.credential, f"question {ctx.request.question_id}", "question")
+    once = IdempotentRequest(ctx.actor.credential, QUESTION_PREFIX + ctx.request.question_id, "question")
     if once.find_answer(ctx.db, ctx.now):
         raise Conflict(Message("This confirmation was used before. Nothing was done."))
     once.store_answer(ctx.db, Answer(b"{}"), ctx.now_text)

@@ -100,6 +100,8 @@ class Actor(NamedTuple):
     kind: ActorKind = ActorKind.PERSON
     # The only record that someone with a link may see.
     linked_record: str | None = None
+    # Whether the person confirms in the office what the program does and cannot be undone.
+    confirms_in_office: bool = False
 
     def can(self, permission: Permission) -> bool:
         """Return whether the actor has this permission."""

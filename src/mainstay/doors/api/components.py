@@ -63,6 +63,15 @@ def build_schemas(endpoints: Sequence[Endpoint], events: Sequence[type[Event]]) 
         "type": "string",
         "description": "To send with `confirmed`; only if the operation takes that.",
     }
+    schemas["Confirmation"] = _object_schema(
+        {
+            "object": _const_text("confirmation"),
+            "id": {"type": "string"},
+            "url": {"type": "string", "format": "uri", "description": "Where the person of the key confirms it."},
+            "expiresAt": {"type": "string", "format": "date-time"},
+            "preview": schema_ref("Preview"),
+        }
+    )
     schemas["PreviewDiffers"] = _object_schema({**schemas["Error"]["properties"], "preview": schema_ref("Preview")})
     return schemas
 

@@ -91,7 +91,7 @@ class ApiDoor:
             )
         except Refusal as refusal:
             return refusal_response(refusal, endpoint.route_number)
-        status = 200 if details.dry_run else endpoint.status
+        status = 200 if details.dry_run else 202 if answer.awaits_confirmation else endpoint.status
         return Response(status, answer.body, _answer_headers(answer, details), endpoint.route_number)
 
     async def _send_document(

@@ -117,7 +117,7 @@ def _describe_operation(endpoint: Endpoint, schemas: Schema) -> Schema:
             str(endpoint.status): _describe_success(endpoint),
             **({"202": _describe_pending_file(operation)} if operation.returns_file else {}),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
-            **({"409": _describe_different_preview()} if operation.is_irreversible else {}),
+            **(_describe_confirmation() if operation.is_irreversible else {}),
         },
     }
     if operation.changes:
@@ -254,11 +254,15 @@ def _describe_refusal(text: str) -> Schema:
     return {"description": text, "content": _json_content(schema_ref("Error"))}
 
 
-def _describe_different_preview() -> Schema:
-    """Describe the refusals of an irreversible operation, one of which brings a new preview."""
-    schema = {"oneOf": [schema_ref("Error"), schema_ref("PreviewDiffers")]}
-    text = f"{_REFUSALS['409']} Or the preview of the token in `previewToken` would differ now."
-    return {"description": text, "content": _json_content(schema)}
+def _describe_confirmation() -> Schema:
+    """Describe the answers of an irreversible operation that waits for its person, or whose preview would differ."""
+    waits = "Nothing was done yet: the person of the key confirms it in the office."
+    differs = f"{_REFUSALS['409']} Or the preview of the token in `previewToken` would differ now."
+    refusals = {"oneOf": [schema_ref("Error"), schema_ref("PreviewDiffers")]}
+    return {
+        "202": {"description": waits, "content": _json_content(schema_ref("Confirmation"))},
+        "409": {"description": differs, "content": _json_content(refusals)},
+    }
 
 
 def _json_content(schema: Schema) -> Schema:

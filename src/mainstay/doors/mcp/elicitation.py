@@ -36,8 +36,12 @@ class ToolCall(NamedTuple):
 
     @property
     def is_asked(self) -> bool:
-        """Whether to ask the person: if the client shows forms, and the call does not confirm by itself."""
-        return self.call.shows_forms and self.operation.is_irreversible and _FIELD not in self.arguments
+        """Whether to ask the person: if the client shows forms, and the call does not confirm by itself.
+
+        Who confirms in the office is not asked here as well.
+        """
+        confirms = _FIELD in self.arguments or self.actor.confirms_in_office
+        return self.call.shows_forms and self.operation.is_irreversible and not confirms
 
     @property
     def reply(self) -> Reply:

@@ -87,6 +87,9 @@ class Tools:
         """Return the result of a tool whose operation was performed or previewed."""
         if answer.is_preview:
             return self._build_preview_result(operation, answer, actor)
+        if answer.awaits_confirmation:
+            data = b'{"status":"confirmation","confirmation":' + answer.body + b"}"
+            return ToolResult((_confirmation_text(orjson.loads(answer.body), actor), data.decode()), data)
         undo = (_UNDO_HINT.format(answer.undoable_change),) if answer.undoable_change else ()
         if not operation.is_irreversible:
             return ToolResult((answer.body.decode(), *undo), answer.body)
@@ -211,3 +214,9 @@ def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str
     if not operation.is_irreversible:
         return f"{text}\nTo do it, call {operation.name} again without dryRun."
     return f"{text}\nIt cannot be undone. To do it, call {operation.name} again with confirmed: true."
+
+
+def _confirmation_text(confirmation: dict[str, Any], actor: Actor) -> str:
+    person = actor.person.name if actor.person else "the person"
+    text = "Nothing has happened yet. {person} confirms it in the office, by {until}: {url}"
+    return text.format(person=person, until=confirmation["expiresAt"], url=confirmation["url"])

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.confirmations import ConfirmationPages
 from mainstay.doors.office.home import HomePages
 from mainstay.doors.office.kit.attachments import DocumentPages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -88,6 +89,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *HomePages(office_pages).routes(),
         *SearchPages(office_pages).routes(),
         *UndoPages(office_pages).routes(),
+        *ConfirmationPages(office_pages).routes(),
         *DocumentPages(office_pages).routes(),
         *SchedulePages(office_pages).routes(),
         *CalendarPages(office_pages, public_pages, key_maker).routes(),

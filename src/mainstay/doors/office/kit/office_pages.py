@@ -265,14 +265,14 @@ class OfficePages:
         If the same form was sent before, nothing is done again, and the stored answer is returned.
         """
         details = request.build_request_details(operation.name, version)._replace(expected_versions=expected_versions)
-        return operation.parse_answer((await self._perform(request, operation, operation_input, details)).body)
+        return operation.parse_answer((await self.perform_request(request, operation, operation_input, details)).body)
 
     async def preview(
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
     ) -> Preview:
         """Return what an irreversible operation would do, without confirming it."""
         details = request.build_request_details(operation.name)
-        return read_preview(await self._perform(request, operation, operation_input, details))
+        return read_preview(await self.perform_request(request, operation, operation_input, details))
 
     async def preview_or_perform(
         self,
@@ -313,19 +313,20 @@ class OfficePages:
     ) -> RecordPage[R]:
         """Return a page of a list whose records name the actions that this person can take."""
         details = RequestDetails(request.http_request.id, with_actions=True)
-        return operation.read_answer((await self._perform(request, operation, operation_input, details)).body)
+        return operation.read_answer((await self.perform_request(request, operation, operation_input, details)).body)
 
     def _dry_run(self, request: OfficeRequest, operation: Operation, raw: bytes, details: RequestDetails) -> bytes:
         with self.visitors.performer.open_batch(request.actor.organisation, commit=False) as batch:
             return batch.perform(operation, request.actor, raw, details).body
 
-    async def _perform(
+    async def perform_request(
         self,
         request: OfficeRequest,
         operation: Operation,
         operation_input: Mapping[str, object],
         details: RequestDetails,
     ) -> Answer:
+        """Perform an operation as the actor of a request, with these details, and return its answer."""
         runner, performer = self.visitors.runner, self.visitors.performer
         details = details._replace(message_format=self._message_format(request, operation, operation_input))
         try:

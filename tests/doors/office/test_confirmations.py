@@ -1,0 +1,210 @@
+"""What a program may not undo waits for its person, who confirms it in the office: once, and with the rights of now."""
+
+from typing import Any
+
+import pytest
+
+from mainstay.business.people.operations import get_person
+from mainstay.business.people.roles import remove_person
+from mainstay.identity.connections import revoke_connection, update_connection
+from mainstay.identity.keys import revoke_key, update_key
+from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import Conflict, NotFound
+from support.browser_session import BrowserSession, sign_in_cast, visible_text
+from support.cast import Cast
+from support.mcp_client import call_tool
+from support.raw_http import PEOPLE
+from support.servers import RunningServer
+from support.stored_state import actor_through_app, actor_with_key, read_trail
+
+pytestmark = pytest.mark.engines("sqlite", "postgresql")
+
+SUMMARY = "Removes Adam Admin (admin) from the organisation."
+
+
+@pytest.fixture
+def key(cast: Cast) -> str:
+    """A key of the owner, who confirms in the office."""
+    key = cast.make_key()
+    cast.perform(update_key, keyId=actor_with_key(cast, key).credential, confirmsInOffice=True)
+    return key
+
+
+@pytest.fixture
+def owner(server: RunningServer, cast: Cast) -> BrowserSession:
+    return sign_in_cast(server, cast, Role.OWNER)
+
+
+def request_removal(server: RunningServer, cast: Cast, key: str, **given: Any) -> str:
+    """Let a tool remove the admin, and return the path of the page that confirms it."""
+    given = {"personId": cast.people[Role.ADMIN], "confirmed": True, **given}
+    answer = call_tool(server, key, "remove_person", **given)["structuredContent"]
+    assert answer["status"] == "confirmation"
+    return str(answer["confirmation"]["url"]).removeprefix(server.url)
+
+
+def status_of_admin(cast: Cast) -> str:
+    return str(cast.perform(get_person, personId=cast.people[Role.ADMIN])["status"])
+
+
+def test_a_tool_answers_where_the_person_confirms(server: RunningServer, cast: Cast, key: str) -> None:
+    given = {"personId": cast.people[Role.ADMIN]}
+    # Previews are as ever.
+    assert call_tool(server, key, "remove_person", **given)["structuredContent"]["status"] == "preview"
+    assert (
+        call_tool(server, key, "remove_person", **given, confirmed=True, dryRun=True)["structuredContent"]["status"]
+        == "preview"
+    )
+    answer = call_tool(server, key, "remove_person", **given, confirmed=True)
+    assert answer["isError"] is False
+    confirmation = answer["structuredContent"]["confirmation"]
+    assert confirmation.keys() == {"object", "id", "url", "expiresAt", "preview"}
+    assert confirmation["preview"]["summary"] == SUMMARY
+    text = answer["content"][0]["text"]
+    assert text.startswith("Nothing has happened yet. Olivia Owner confirms it in the office, by ")
+    assert text.endswith(f": {server.url}/confirm/{confirmation['id']}")
+    assert status_of_admin(cast) == "active"
+
+
+def test_the_api_answers_202(server: RunningServer, cast: Cast, key: str) -> None:
+    path = f"{PEOPLE}/{cast.people[Role.ADMIN]}/remove"
+    answer = server.request("POST", path, key, json={"confirmed": True})
+    assert (answer.status_code, answer.json()["object"]) == (202, "confirmation")
+    assert status_of_admin(cast) == "active"
+    # What is not possible is refused as ever.
+    refused = server.request("POST", f"{PEOPLE}/{cast.people[Role.OWNER]}/remove", key, json={"confirmed": True})
+    assert refused.status_code == 409
+    # What can be changed again waits for nobody.
+    assert server.request("POST", "/api/v1/customers", key, json={"name": "Hartley"}).status_code == 201
+
+
+def test_the_person_confirms_and_the_program_has_done_it(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession
+) -> None:
+    path = request_removal(server, cast, key)
+    page = owner.get(path)
+    assert page.status_code == 200
+    assert f"Requested by owner write. Nothing has changed yet. {SUMMARY}" in visible_text(page.text)
+    done = owner.submit_page(page.text, path)
+    assert "You confirmed this. It's done." in visible_text(owner.follow_redirect(done).text)
+    assert status_of_admin(cast) == "left"
+    by = read_trail(cast)[-1]["actor"]
+    assert (by["person"]["name"], by["via"]["door"], by["via"]["client"]["name"]) == (
+        "Olivia Owner",
+        "agent",
+        "owner write",
+    )
+
+
+def test_it_counts_once(server: RunningServer, cast: Cast, key: str, owner: BrowserSession) -> None:
+    path = request_removal(server, cast, key)
+    page = owner.get(path).text
+    owner.submit_page(page, path)
+    before = read_trail(cast)
+    again = owner.submit_page(page, path)
+    assert "You confirmed this. It's done." in visible_text(again.text)
+    assert read_trail(cast) == before
+
+
+def test_only_the_person_of_the_program_opens_the_page(server: RunningServer, cast: Cast, key: str) -> None:
+    path = request_removal(server, cast, key)
+    admin = sign_in_cast(server, cast, Role.ADMIN)
+    assert admin.get(path).status_code == 404
+    assert admin.submit_page(admin.get("/").text, path).status_code == 404
+    assert BrowserSession(server).get(path).status_code == 303
+    assert sign_in_cast(server, cast, Role.OWNER).get("/confirm/confirmation_unknown").status_code == 404
+    assert status_of_admin(cast) == "active"
+
+
+def test_without_the_token_of_the_form_nothing_happens(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession
+) -> None:
+    path = request_removal(server, cast, key)
+    assert owner.post(path, {"other": "x"}).status_code == 403
+    assert status_of_admin(cast) == "active"
+
+
+def test_if_it_would_differ_the_page_shows_it_again(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession
+) -> None:
+    path = request_removal(server, cast, key)
+    page = owner.get(path).text
+    cast.make_key(role=Role.ADMIN)
+    different = owner.submit_page(page, path)
+    assert different.status_code == 409
+    assert "API keys created by Adam Admin" in visible_text(different.text)
+    assert status_of_admin(cast) == "active"
+    owner.submit_page(different.text, path)
+    assert status_of_admin(cast) == "left"
+
+
+def test_it_expires(server: RunningServer, cast: Cast, key: str, owner: BrowserSession) -> None:
+    path = request_removal(server, cast, key)
+    page = owner.get(path).text
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        db.run("UPDATE confirmation SET expires_at = '2026' WHERE organisation_id = :organisation")
+    assert owner.get(path).status_code == 404
+    assert owner.submit_page(page, path).status_code == 404
+    assert status_of_admin(cast) == "active"
+
+
+def test_the_rights_are_those_of_now(server: RunningServer, cast: Cast, key: str, owner: BrowserSession) -> None:
+    path = request_removal(server, cast, key)
+    page = owner.get(path).text
+    cast.lapse()
+    assert owner.submit_page(page, path).status_code == 402
+    cast.renew()
+    cast.perform(revoke_key, keyId=actor_with_key(cast, key).credential)
+    refused = owner.submit_page(page, path)
+    assert refused.status_code == 409
+    assert "The access of the program has ended." in visible_text(refused.text)
+    assert status_of_admin(cast) == "active"
+
+
+def test_a_repeat_with_the_same_key_gets_the_answer_once_it_is_confirmed(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession
+) -> None:
+    path = request_removal(server, cast, key, idempotencyKey="one")
+    owner.submit_page(owner.get(path).text, path)
+    given = {"personId": cast.people[Role.ADMIN], "confirmed": True, "idempotencyKey": "one"}
+    repeated = call_tool(server, key, "remove_person", **given)["structuredContent"]
+    assert (repeated["status"], repeated["result"]["status"]) == ("done", "left")
+
+
+def test_a_connected_app_waits_as_well(cast: Cast) -> None:
+    app = actor_through_app(cast, Role.OWNER)
+    cast.perform(update_connection, connectionId=app.credential, confirmsInOffice=True)
+    request = RequestDetails("req_1")
+    given = {"personId": cast.people[Role.ADMIN], "confirmed": True}
+    assert cast.answer(remove_person, app, request=request, **given).awaits_confirmation
+    assert status_of_admin(cast) == "active"
+    cast.perform(update_connection, connectionId=app.credential, confirmsInOffice=False)
+    assert not cast.answer(remove_person, app, request=request, **given).awaits_confirmation
+    assert status_of_admin(cast) == "left"
+
+
+def test_an_app_is_changed_by_its_person_or_who_manages_apps(cast: Cast) -> None:
+    app = actor_through_app(cast, Role.OFFICE)
+    for role in (Role.OFFICE, Role.ADMIN):
+        cast.perform(update_connection, role, connectionId=app.credential, confirmsInOffice=True)
+    with pytest.raises(NotFound):
+        cast.perform(update_connection, Role.MEMBER, connectionId=app.credential, confirmsInOffice=False)
+    cast.perform(revoke_connection, connectionId=app.credential)
+    with pytest.raises(Conflict):
+        cast.perform(update_connection, connectionId=app.credential, confirmsInOffice=False)
+
+
+@pytest.mark.parametrize("kind", ["keys", "mcp"])
+def test_the_switch_is_on_the_page_of_the_key_or_app(cast: Cast, owner: BrowserSession, kind: str) -> None:
+    record = (
+        actor_with_key(cast, cast.make_key()) if kind == "keys" else actor_through_app(cast, Role.OWNER)
+    ).credential
+    path = f"/settings/developer/{kind}/{record}"
+    assert "Confirm in the office No" in visible_text(owner.get(path).text)
+    form = owner.get(f"{path}/edit").text
+    assert 'name="confirmsInOffice"' in form
+    saved = owner.submit_page(form, f"{path}/edit", confirmsInOffice="yes")
+    assert "Confirm in the office Yes" in visible_text(owner.follow_redirect(saved).text)
+    cleared = owner.submit_form(f"{path}/edit")
+    assert "Confirm in the office No" in visible_text(owner.follow_redirect(cleared).text)
