@@ -9,7 +9,7 @@ DEV := $(VENV)/.dev-installed
 MCP1 := $(VENV)/clients/mcp1
 # Cosmic Ray, which makes mutants of the source. It is only run by hand, with `make mutants`.
 MUTANTS := $(VENV)/clients/mutants
-# The MCP Inspector, which the tests run as well; npm comes with the packages of the tests.
+# The MCP Inspector and the conformance suite, which the tests run as well; npm comes with the packages of the tests.
 INSPECTOR := $(VENV)/clients/inspector
 # Caddy and nginx of Debian's packages, where the system has none.
 PROXIES := $(abspath $(VENV))/clients/proxies

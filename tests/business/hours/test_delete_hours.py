@@ -14,7 +14,7 @@ from support.stored_state import operations_on
 def test_what_is_not_approved_can_be_deleted(cast: Cast, status: str) -> None:
     entry = make_time_entry(cast_at(cast), status=status)
     preview = cast.perform(delete_hours, Role.MEMBER, timeEntryId=entry["id"])
-    assert preview["summary"] == "1:00 hours of Mia Member on 2026-11-16: deleted."
+    assert preview["summary"] == "1:00 hours of Mia Member on 2026-11-16 will be deleted."
     assert preview["blockers"] == []
     assert cast.perform(get_time_entry, Role.MEMBER, timeEntryId=entry["id"])
     cast.perform(delete_hours, Role.MEMBER, timeEntryId=entry["id"], confirmed=True)

@@ -202,7 +202,7 @@ def delete_hours(ctx: Context, _given: DeleteHours, entry: TimeEntry) -> TimeEnt
 
     Only hours that are not approved. Also discards a running timer.
     """
-    ctx.summary = Message("{entry}: deleted.", entry=entry.name_in_messages)
+    ctx.summary = Message("{entry} will be deleted.", entry=entry.name_in_messages)
     ctx.effects.append(Message("They cannot be restored."))
     TIME_ENTRIES.remove(ctx, entry)
     if entry.status == "running":
