@@ -14,7 +14,6 @@ from mainstay.kernel.event import Event
 from mainstay.values.memo import CachedValue
 from mainstay.values.message import PROGRAM_FORMAT, Message, MessageFormat
 from mainstay.values.moments import moment_text
-from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Stale
@@ -88,8 +87,6 @@ class Context:
     summary: Message | str = ""
     # How many bytes of files the organisation may store.
     storage_limit: int = 0
-    # The languages in which people are written to.
-    languages: Languages = ENGLISH_ONLY
     # Whether a change is being undone: then a line that was removed gets the id that it had.
     is_undoing: bool = False
     # How the undoing of a change is undone in turn: the operations, or the reason why it cannot be.

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any, NamedTuple, Protocol, Union
 from zoneinfo import ZoneInfo
 
-from mainstay.values.choices import to_label
 from mainstay.values.durations import hours_text
 from mainstay.values.moments import parse_moment
 from mainstay.values.sizes import size_text
@@ -273,8 +272,3 @@ def message_of(error: ValueError) -> Message | str:
 def local_time_of(moment: str, time_zone: str) -> datetime:
     """Return a stored moment as the local time of a time zone."""
     return parse_moment(moment).astimezone(ZoneInfo(time_zone))
-
-
-def label_in_sentence(value: str) -> str:
-    """Return the label of a fixed value as it stands within a sentence: `in progress`."""
-    return to_label(value).lower()
