@@ -14,8 +14,8 @@ EQUIPMENT_LAYOUT = RecordLayout(
     kind=EQUIPMENT,
     lead="What is installed where, and its warranty.",
     create_operation=save_equipment,
-    title_of=lambda equipment: str(equipment["name"]),
-    subtitle_of=lambda equipment: join_isolated(equipment["siteName"], equipment["customerName"], separator=" · "),
+    title_of=lambda equipment: str(equipment.name),
+    subtitle_of=lambda equipment: join_isolated(equipment.site_name, equipment.customer_name, separator=" · "),
     columns=("make", "model", "serialNumber", "warrantyUntil", "status"),
     optional_columns=("make",),
     facts=(
