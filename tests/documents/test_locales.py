@@ -2,7 +2,7 @@
 
 import pytest
 
-from mainstay.documents.locales import Locale, format_decimal_of_country
+from mainstay.documents.locales import Locale, format_decimal_of_country, format_percent_of_country
 from mainstay.documents.snapshot import AddressSnapshot
 from mainstay.values.countries import COUNTRIES
 
@@ -121,6 +121,14 @@ def test_an_address_is_written_as_its_country_does_and_names_another_country(
 )
 def test_a_decimal_is_written_as_its_country_does(country: str, expected: str) -> None:
     assert format_decimal_of_country("1234567.50", country) == expected
+
+
+@pytest.mark.parametrize(
+    ("country", "expected"),
+    [("GB", "1,012.5%"), ("DE", f"1.012,5{NBSP}%"), ("TR", "%1.012,5"), ("NL", "1.012,5%")],
+)
+def test_a_percentage_is_written_as_its_country_does(country: str, expected: str) -> None:
+    assert format_percent_of_country("1012.5", country) == expected
 
 
 def test_a_decimal_keeps_its_decimals() -> None:

@@ -34,7 +34,7 @@ def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, pag
     page.get_by_label("Name").fill("Once")
     page.get_by_label("Access").select_option("Read only")
     # Whoever listens last stops both, and tells which had been stopped before.
-    stopped = page.get_by_role("button", name="Create key").evaluate("""(button) => {
+    stopped = page.get_by_role("button", name="Create API key").evaluate("""(button) => {
         const stopped = [];
         addEventListener("submit", (event) => { stopped.push(event.defaultPrevented); event.preventDefault(); });
         button.click();
@@ -48,10 +48,10 @@ def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: C
     enter_office(page, cast)
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Developer").click()
-    page.get_by_role("link", name="Create key").click()
+    page.get_by_role("link", name="Create API key").click()
     page.get_by_label("Name").fill("Website bookings")
     page.get_by_label("Access").select_option("Read and write")
-    page.get_by_role("button", name="Create key").click()
+    page.get_by_role("button", name="Create API key").click()
     key = page.locator("#secret").inner_text()
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy").click()
@@ -151,7 +151,7 @@ def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, p
     menu = page.get_by_label("Actions for Mia Member")
     menu.focus()
     page.keyboard.press("Enter")
-    for action in ("Edit", "Change role", "Name owner", "Remove"):
+    for action in ("Edit", "Change role", "Make owner", "Remove"):
         page.keyboard.press("Tab")
         expect(page.get_by_role("row", name="Mia Member").get_by_role("link", name=action)).to_be_focused()
     page.keyboard.press("Escape")

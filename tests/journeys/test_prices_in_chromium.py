@@ -44,7 +44,7 @@ def make_rate(page: Page) -> None:
 
 def make_kit(page: Page, *, scripts: bool) -> None:
     page.get_by_role("link", name="Price list").first.click()
-    page.get_by_role("link", name="Add price item").click()
+    page.get_by_role("link", name="Add price list item").click()
     page.get_by_label("Name", exact=True).first.fill("New boiler, fitted")
     page.get_by_label("Tax").select_option("Quebec")
     rows = page.locator(".rows .line")
@@ -61,14 +61,14 @@ def make_kit(page: Page, *, scripts: bool) -> None:
     for number, item in enumerate(typed):
         rows.nth(number).get_by_label("Item").fill(item)
         rows.nth(number).get_by_label("Quantity").fill("two" if number == 1 else "2,5")
-    page.get_by_role("button", name="Add price item").click()
+    page.get_by_role("button", name="Add price list item").click()
     fault = page.get_by_role("link", name="Parts, row 2: Quantity is not a quantity")
     expect(fault).to_be_visible()
     expect(page.get_by_role("group", name="Parts, row 2").get_by_label("Quantity")).to_be_focused()
     if scripts:
         check_page(page)
     page.get_by_role("group", name="Parts, row 2").get_by_label("Quantity").fill("1")
-    page.get_by_role("button", name="Add price item").click()
+    page.get_by_role("button", name="Add price list item").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("New boiler, fitted")
     page.locator("section", has_text="Parts").get_by_role("link", name="Copper pipe").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Copper pipe")

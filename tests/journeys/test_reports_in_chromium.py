@@ -31,7 +31,7 @@ def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, 
         expect(page.locator("tbody tr")).to_have_count(2)
         expect(page.locator("tfoot")).to_contain_text("555,543.58")
         with page.expect_download() as saved:
-            page.get_by_role("link", name="CSV").click()
+            page.get_by_role("link", name="Download CSV").click()
         assert saved.value.suggested_filename == "Revenue.csv"
         page.goto("/reports")
         with page.expect_download() as journal:
@@ -64,7 +64,7 @@ def test_a_statement_is_asked_for_and_printed_and_what_is_owed_is_paid(
         page.locator(".parties").get_by_role("link", name=LONG_NAME).click()
         expect(page.locator(".facts dt").first).to_have_text("Balance")
         check_page(page)
-        page.get_by_role("link", name="Open invoices").click()
+        page.get_by_role("link", name="Unpaid invoices").click()
         page.locator("tbody").get_by_role("link").first.click()
         page.get_by_role("link", name="Record payment").click()
         picked = page.get_by_label("Invoice", exact=False).first

@@ -98,13 +98,13 @@ def test_a_webhook_is_made_tried_mended_rotated_and_deleted(page: Page, cast: Ca
     receiver.status = 200
     page.get_by_role("row", name="Test event").first.get_by_role("link").click()
     expect(page.get_by_role("row", name="Attempt 1")).to_contain_text("500 Internal Server Error")
-    page.get_by_role("button", name="Redeliver event").click()
+    page.get_by_role("button", name="Resend event").click()
     expect(page.get_by_role("row").filter(has_text="200 OK")).to_be_visible()
     expect(page.locator("[data-live]")).to_contain_text("Delivered")
 
     page.get_by_role("link", name="Our accounting").click()
-    choose_action(page, "Rotate secret")
-    page.get_by_role("button", name="Rotate secret").click()
+    choose_action(page, "Replace secret")
+    page.get_by_role("button", name="Replace secret").click()
     assert page.locator("#secret").inner_text() != secret
     expect(page.get_by_text("The previous secret also works until")).to_be_visible()
 

@@ -1,5 +1,6 @@
 """Format dates, numbers, money and addresses by the language of a document and the country of its issuer."""
 
+import re
 from datetime import date
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -88,6 +89,15 @@ def format_decimal_of_country(text: str, country: str) -> str:
     decimals = len(text.partition(".")[2])
     pattern = f"{whole_pattern}.{'0' * decimals}" if decimals else whole_pattern
     return _replace_minus(import_lazily("babel.numbers").format_decimal(Decimal(text), pattern, locale))
+
+
+def format_percent_of_country(text: str, country: str) -> str:
+    """Format a percentage as it is written in a country, with as many decimals as it has: `20%`, or `20 %`."""
+    before, after = _NUMBER_IN_PATTERN.split(_load_country_locale(country).percent_formats[None].pattern, maxsplit=1)
+    return f"{before}{format_decimal_of_country(text, country)}{after}"
+
+
+_NUMBER_IN_PATTERN = re.compile("[#,.0]+")
 
 
 @lru_cache(4096)

@@ -101,7 +101,10 @@ def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
 
 list_webhooks = declare_list(
     WEBHOOKS,
-    "List webhooks. Newest first. Their secrets are never shown again.",
+    "list_webhooks",
+    """List webhooks.
+
+    Newest first. Their secrets are never shown again.""",
     Permission.WEBHOOKS_MANAGE,
     {},
     doors=PEOPLE_DOORS,
@@ -110,7 +113,10 @@ list_webhooks = declare_list(
 
 get_webhook = declare_get(
     WEBHOOKS,
-    "Get webhook. Also one that is paused or disabled.",
+    "get_webhook",
+    """Get webhook.
+
+    Also one that is paused or disabled.""",
     Permission.WEBHOOKS_MANAGE,
     Annotated[str, Field(description="The webhook's ID.")],
     doors=PEOPLE_DOORS,

@@ -104,7 +104,7 @@ def test_the_demo_has_a_price_list_with_kits_taxes_and_suppliers(server: Running
     assert [item["code"] for item in items if not float(item["costPrice"] or 0) < float(item["sellPrice"])] == [
         "FEE-PARK"
     ]
-    assert [rate["name"] for rate in rates if rate["isDefault"]] == ["VAT 20 %"]
+    assert [rate["name"] for rate in rates if rate["isDefault"]] == ["VAT 20%"]
 
 
 def test_the_demo_has_quotes_invoices_and_payments_in_every_state(server: RunningServer) -> None:

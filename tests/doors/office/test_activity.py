@@ -183,7 +183,7 @@ def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, c
     assert len(read_acts(page)) == 25
     [following] = re.findall(r'id="next-page" href="([^"]*)"', page)
     assert len(read_acts(session.get(unescape(following)).text)) == 6
-    [export] = re.findall(r'<a href="([^"]*)" download>CSV</a>', page)
+    [export] = re.findall(r'<a href="([^"]*)" download>Download CSV</a>', page)
     rows = list(csv.reader(io.StringIO(session.get(unescape(export)).content.decode("utf-8-sig"))))
     assert rows[0] == ["When", "Who", "App or key", "What", "Records"]
     assert [row[1:] for row in rows[1:]] == [["Orla Office", "", "Details edited: phone", "'=Calder"]] * 30 + [

@@ -71,7 +71,7 @@ def test_a_customer_s_page_tells_what_they_owe_with_the_ways_to_it(server: Runni
         for way, name in re.findall(r'href="(/(?:reports|invoices)\?[^"]+|/reports/[^"]+)"[^>]*>([^<]+)<', page)
     }
     ways["Statement"] += "&from=2026-01-01"
-    statement, open_, late = (session.get(ways[name]) for name in ("Statement", "Open invoices", "£234.50"))
+    statement, open_, late = (session.get(ways[name]) for name in ("Statement", "Unpaid invoices", "£234.50"))
     assert "Total £1,234.50 £34.50 £1,200.00" in visible_text(statement.text)
     assert [len(re.findall('<th scope="row"><a href="/invoices/', one.text)) for one in (open_, late)] == [2, 1]
 

@@ -179,7 +179,7 @@ def test_what_is_to_be_billed_is_drafted_by_one_press(server: RunningServer, cas
     page = session.get("/hours/to-bill").text
     # It is a part of the invoices, wherever one comes from.
     assert re.search(r'<a href="/invoices" aria-current="true">', page)
-    assert re.search(r'<a href="/hours/to-bill" aria-current="page">To bill</a>', page)
+    assert re.search(r'<a href="/hours/to-bill" aria-current="page">To invoice</a>', page)
     assert "/hours/to-bill" in session.get("/invoices").text
     for job, amount in ((worked, "90.00"), (agreed, "120.00")):
         [form] = [
@@ -195,7 +195,7 @@ def test_only_who_sees_costs_is_told_what_is_to_be_billed(server: RunningServer,
     session = sign_in_new_person(server, cast, Role.MEMBER)
     assert session.get("/hours/to-bill").status_code == 403
     assert "to-bill" not in session.get("/hours/week").text
-    assert "Nothing to bill." in read_unbilled_page(sign_in_new_person(server, cast, Role.OFFICE))
+    assert "Nothing to invoice." in read_unbilled_page(sign_in_new_person(server, cast, Role.OFFICE))
 
 
 def test_what_happened_is_told_as_it_was_done(server: RunningServer, cast: Cast) -> None:

@@ -19,7 +19,7 @@ from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_new_person, visible_text
 from support.cast import Cast
 from support.customers import close_job, make_customer, make_job
-from support.hours import cast_at
+from support.hours import cast_at, make_time_entry
 from support.invoices import issue_invoice, make_invoice, pay_invoice
 from support.purchases import make_order
 from support.quotes import make_quote
@@ -147,6 +147,20 @@ def test_behind_the_title_stands_how_many_there_are(server: RunningServer, cast:
     assert "count" not in cast.perform(list_people), "a list that is for no page is not counted"
 
 
+@pytest.mark.parametrize(
+    ("path", "header"),
+    [("/customers", "Name"), ("/jobs", "Job"), ("/invoices", "Invoice"), ("/hours", "Time entry")],
+)
+def test_the_first_column_says_what_the_records_are_if_they_have_no_name(
+    server: RunningServer, cast: Cast, path: str, header: str
+) -> None:
+    make_job(cast, make_customer(cast))
+    make_invoice(cast)
+    make_time_entry(cast)
+    page = sign_in_new_person(server, cast).get(path).text
+    assert re.findall(r'<th scope="col"[^>]*>(?:<a[^>]*>)?([^<]+)', page)[0] == header
+
+
 def test_an_amount_is_no_order_though_it_is_called_like_one(server: RunningServer, cast: Cast) -> None:
     issue_invoice(cast)
     page = sign_in_new_person(server, cast).get("/invoices?order=due").text
@@ -169,16 +183,16 @@ def test_jobs_begin_with_the_newest_that_is_live_and_leave_none_of_these_out(ser
 def test_what_an_order_leaves_out_is_told(server: RunningServer, cast: Cast) -> None:
     session, customer = sign_in_new_person(server, cast), make_customer(cast)
     make_job(cast, customer, title="Mend the gate", dueOn="2038-03-01")
-    assert "in this order" not in session.get("/jobs?order=due").text, "nothing is left out yet"
+    assert "hidden when sorted" not in session.get("/jobs?order=due").text, "nothing is left out yet"
     make_job(cast, customer, title="Paint the door")
     page = session.get(f"/jobs?customerId={customer}&order=due").text
     assert "Paint the door" not in page
-    assert "Jobs without a due date aren't shown in this order. Show all" in visible_text(page)
-    way_back = re.search(r'shown in this order. <a href="([^"]+)">Show all', page)
+    assert "Jobs without a due date are hidden when sorted this way. Show all" in visible_text(page)
+    way_back = re.search(r'hidden when sorted this way. <a href="([^"]+)">Show all', page)
     assert way_back
     assert unescape(way_back[1]) == f"/jobs?customerId={customer}"
     for path in (unescape(way_back[1]), "/jobs", "/jobs?order=due&text=gate"):
-        assert "in this order" not in session.get(path).text
+        assert "hidden when sorted" not in session.get(path).text
     # Whoever looks for too little is told that, and no more.
     assert session.get("/jobs?order=due&text=a").status_code == session.get("/jobs?text=a").status_code
 
@@ -187,7 +201,7 @@ def test_where_counting_has_stopped_what_an_order_may_leave_out_is_told(server: 
     customer = make_customer(cast)
     for _ in range(COUNT_LIMIT):
         make_job(cast, customer, dueOn="2038-03-01")
-    assert "Jobs without a due date aren't shown in this order." in visible_text(
+    assert "Jobs without a due date are hidden when sorted this way." in visible_text(
         sign_in_new_person(server, cast).get("/jobs?order=due").text
     )
 
@@ -290,11 +304,11 @@ def read_address(address: str) -> ListAddress:
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/quotes?order=issued", "Quotes without a date of issue aren't shown in this order. Show all"),
-        ("/invoices?order=due", "Invoices without a due date aren't shown in this order. Show all"),
+        ("/quotes?order=issued", "Quotes without a date of issue are hidden when sorted this way. Show all"),
+        ("/invoices?order=due", "Invoices without a due date are hidden when sorted this way. Show all"),
         (
             "/purchasing/orders?order=needed",
-            "Orders without a date on which they are needed aren't shown in this order. Show all",
+            "Orders without a date on which they are needed are hidden when sorted this way. Show all",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_time_off_that_was_asked_for_is_decided_with_the_visits_in_view(server: 
     leave = request_leave(cast)["id"]
     office = sign_in_cast(server, cast, Role.OFFICE)
     page = office.get(f"/time-off/{leave}").text
-    assert find_next_step(page) == ("Decide", f"/time-off/{leave}/decide")
+    assert find_next_step(page) == ("Approve or decline", f"/time-off/{leave}/decide")
     form = office.get(f"/time-off/{leave}/decide").text
     assert f'href="/schedule/visits/{within}"' in extract_main(form)
     page = office.follow_redirect(office.submit_page(form, f"/time-off/{leave}/decide", decision="approve")).text

@@ -179,7 +179,7 @@ def read_company(cast: Cast) -> str | None:
 
 def test_it_is_offered_on_the_record_and_in_its_row_to_those_who_may(server: RunningServer, cast: Cast) -> None:
     path = f"/people/{cast.people[Role.MEMBER]}"
-    button = f'href="{path}/pin-badge">Pin badge</a>'
+    button = f'href="{path}/pin-badge">Pin a badge on someone</a>'
     for page in (path, "/people"):
         for role in (Role.OWNER, Role.ADMIN):
             assert button in sign_in_new_person(server, cast, role).get(page).text
@@ -192,7 +192,7 @@ def test_it_is_offered_on_the_record_and_in_its_row_to_those_who_may(server: Run
     )
     assert bow
     assert re.findall(r'name="(\w+)"', bow[1]) == ["csrf", "once", "version"]
-    assert visible_text(bow[1]) == "Bow to"
+    assert visible_text(bow[1]) == "Bow to someone"
     assert "bow-to" not in sign_in_new_person(server, cast, Role.ADMIN).get(path).text
 
 
@@ -266,7 +266,7 @@ def test_what_is_not_for_the_office_is_not_in_it(server: RunningServer, cast: Ca
 
 def test_one_that_makes_records_has_its_form_and_leads_to_what_it_made(server: RunningServer, cast: Cast) -> None:
     session = sign_in_new_person(server, cast)
-    assert '<a class="button primary" href="/people/adopt">Adopt person</a>' in session.get("/people").text
+    assert '<a class="button primary" href="/people/adopt">Adopt a person</a>' in session.get("/people").text
     page = visible_text(session.get("/people/adopt").text)
     assert "Adopt a person They come as they are. Name What they are called." in page
     wrong = session.submit_form("/people/adopt", name=" ")

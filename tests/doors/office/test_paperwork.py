@@ -46,10 +46,10 @@ def test_all_of_it_is_asked_for_in_one_form_where_one_is_paid_first(server: Runn
 
 def test_the_books_are_closed_where_one_looks_for_money(server: RunningServer, cast: Cast) -> None:
     session = sign_in_new_person(server, cast, Role.ADMIN)
-    assert "Books closed until Not closed Markup on materials 0 %" in read_page(session)
+    assert "Books closed until Not closed Markup on materials 0%" in read_page(session)
     assert re.search(rf'<a href="{PAGE}"[^>]*>Money</a>', session.get("/settings").text)
     session.follow_redirect(save_settings(session, booksClosedUntil="2026-01-31", materialsMarkupPercent="15"))
-    assert "Books closed until 31 Jan 2026 Markup on materials 15 %" in read_page(session)
+    assert "Books closed until 31 Jan 2026 Markup on materials 15%" in read_page(session)
     settings = cast.perform(get_settings)
     assert (settings["booksClosedUntil"], settings["materialsMarkupPercent"]) == ("2026-01-31", 15)
     # What is not on this form stays.
@@ -122,7 +122,7 @@ def test_the_ways_to_all_that_stands_on_a_document_are_there(server: RunningServ
     text = read_page(session)
     for missing in ("No address yet.", "Logo No logo yet.", "Taxes No tax rates yet"):
         assert missing in text
-    assert "Email texts Standard texts, in each customer's language." in text
+    assert "Email templates Standard texts, in each customer's language." in text
     for name in ("Exempt", "Reverse charge", "VAT 5 %"):
         make_tax_rate(cast, name, isDefault=False)
     make_tax_rate(cast, "VAT 20 %", isDefault=True)

@@ -131,7 +131,7 @@ def test_what_was_listed_for_something_else_bills_nothing(session: BrowserSessio
     another = {"jobId": other["id"], "customerId": other["customerId"]}
     answer = session.post("/invoices/new", fields_of(page) | another)
     assert answer.status_code == 409
-    assert "The list of what can be billed has changed." in visible_text(answer.text)
+    assert "The list of what can be invoiced has changed." in visible_text(answer.text)
     assert BOXES.findall(answer.text) == [(f"bill timeEntry {theirs}", " checked")]
     session.follow_redirect(session.post("/invoices/new", fields_of(answer.text) | another))
     assert source_ids_of(fetch_draft(cast)) == [theirs]

@@ -270,7 +270,7 @@ def test_a_credit_note_is_recorded_from_its_order(session: BrowserSession, cast:
     path = f"/purchasing/bills/new?purchaseOrderId={order['id']}&credit=on"
     assert path.replace("&", "&amp;") in session.get(path_of(order)).text
     page = session.get(path)
-    assert "Everything billed and returned on PO-0001 is filled in." in visible_text(page.text)
+    assert "Lines are filled in from PO-0001." in visible_text(page.text)
     given = {"supplierNumber": "CN 1", "on": "2026-02-10", "total": "-24", "do": "record"}
     made = session.submit_page(page.text, path, **fields_of(page.text) | given)
     assert "Bill recorded." in visible_text(session.follow_redirect(made).text)

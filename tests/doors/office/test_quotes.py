@@ -197,7 +197,7 @@ def test_a_record_page_shows_lines_totals_margin_and_the_answer(session: Browser
     for shown in ("Combi boiler", "Optional, chosen", "Total £1,440.00", "Accepted by phone by Ann Boyle"):
         assert shown in page
     # Of the warranty nobody knows what it costs.
-    assert "Margin on lines with cost £300.00 Net of 1 line without cost £200.00" in page
+    assert "Margin on lines with a cost £300.00 1 line without a cost (net) £200.00" in page
     assert agreed["jobNumber"] in page
     pdf = session.get(f"/quotes/{quote['id']}/pdf")
     assert (pdf.status_code, pdf.content[:5]) == (200, b"%PDF-")
@@ -221,7 +221,7 @@ def test_the_list_has_tabs_and_finds(session: BrowserSession, cast: Cast) -> Non
     make_quote(cast, title="Bathroom")
     issue_quote(cast, make_quote(cast, title="Kitchen"), deliver="none")
     page = visible_text(session.get("/quotes").text)
-    assert "Waiting 1" in page
+    assert "Sent 1" in page
     assert "Drafts 1" in page
     waiting = visible_text(session.get("/quotes?status=sent").text)
     assert "Kitchen" in waiting

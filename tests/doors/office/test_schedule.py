@@ -284,7 +284,7 @@ def test_who_is_free_in_an_afternoon_and_who_is_on_leave(server: RunningServer, 
     text = visible_text(page)
     assert "Monday 11 January Sam Subcontractor nothing else planned that day" in text
     assert [clock for clock in ("13:00\N{EN DASH}14:00", "15:00\N{EN DASH}16:00") if clock not in text] == []
-    assert "On leave Mia Member: sick, 11 Jan 2038" in text
+    assert "Off Mia Member: sick, 11 Jan 2038" in text
     assert "Orla Office" not in text.partition("Monday 11 January")[2]
 
 

@@ -204,7 +204,7 @@ def test_while_lapsed_everyone_is_told_what_stays_open_and_whom_to_ask(
     assert "You can still see and download everything" in text
     assert session.get("/jobs/export.csv").status_code == 200
     renews = role in {Role.OWNER, Role.ADMIN}
-    assert ("To renew, contact your administrator." in text) is renews
+    assert ("To renew, contact your system administrator." in text) is renews
     assert (f"To renew it, ask an owner or admin of {name}." in text) is not renews
     assert ('<a href="/settings/export">Export</a>' in page.text) is renews
     cast.renew()

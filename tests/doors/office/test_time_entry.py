@@ -28,10 +28,10 @@ def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningSer
     def status() -> str:
         return str(cast.perform(get_time_entry, timeEntryId=entry["id"])["status"])
 
-    assert list_buttons(session.get(path).text) == ["Submit", "Update hours", "Delete hours"]
+    assert list_buttons(session.get(path).text) == ["Submit", "Edit", "Delete hours"]
     assert session.submit_form(path, f"{path}/submit-hours").headers["Location"] == f"{path}?done=submit_hours"
     assert (status(), list_buttons(session.get(path).text)) == ("submitted", [])
-    assert list_buttons(office.get(path).text) == ["Approve", "Reject", "Update hours", "Delete hours"]
+    assert list_buttons(office.get(path).text) == ["Approve", "Reject", "Edit", "Delete hours"]
     assert office.submit_form(path, review, decision="approve").headers["Location"] == f"{path}?done=review_hours"
     assert (status(), list_buttons(office.get(path).text)) == ("approved", ["Unapprove"])
     office.submit_form(path, review, decision="unapprove")

@@ -90,7 +90,10 @@ class UpdateCustomer(_CustomerFields):
 
 list_customers = declare_list(
     CUSTOMERS,
-    "List customers. Find a customer, client or their phone number. Members only see the customers of their own jobs.",
+    "list_customers",
+    """List customers.
+
+    Find a customer, client or their phone number. Members only see the customers of their own jobs.""",
     Permission.CUSTOMERS_READ,
     {
         "status": "Only this status. Default: active.",
@@ -103,9 +106,13 @@ list_customers = declare_list(
 
 get_customer = declare_get(
     CUSTOMERS,
-    "Show customer. All their details. Members only see the customers of their own jobs.",
+    "get_customer",
+    """Show customer.
+
+    All their details. Members only see the customers of their own jobs.""",
     Permission.CUSTOMERS_READ,
     api_path="GET /customers/{customer_id}",
+    single_statement=True,
 )
 
 

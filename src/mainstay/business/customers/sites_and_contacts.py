@@ -79,8 +79,11 @@ class SaveContact(Input):
 
 list_sites = declare_list(
     SITES,
-    "List sites. The addresses where work is done. Members see the sites of customers they work for,"
-    " subcontractors those of their own jobs.",
+    "list_sites",
+    """List sites.
+
+    The addresses where work is done. Members see the sites of customers they work for, subcontractors those of their
+    own jobs.""",
     Permission.SITES_READ,
     {
         "customer_id": "Only the sites of this customer.",
@@ -93,9 +96,13 @@ list_sites = declare_list(
 
 get_site = declare_get(
     SITES,
-    "Show site. Its address, how to get in, and the contact there.",
+    "get_site",
+    """Show site.
+
+    Its address, how to get in, and the contact there.""",
     Permission.SITES_READ,
     api_path="GET /sites/{site_id}",
+    single_statement=True,
     doors=API_AND_OFFICE,
 )
 
@@ -136,8 +143,11 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
 
 list_contacts = declare_list(
     CONTACTS,
-    "List contacts. The people to speak to. Members see the contacts of customers they work for, subcontractors"
-    " those of their own jobs.",
+    "list_contacts",
+    """List contacts.
+
+    The people to speak to. Members see the contacts of customers they work for, subcontractors those of their own
+    jobs.""",
     Permission.SITES_READ,
     {
         "customer_id": "Only the contacts of this customer.",
@@ -150,9 +160,13 @@ list_contacts = declare_list(
 
 get_contact = declare_get(
     CONTACTS,
-    "Show contact. Who they are, their customer, and how to reach them.",
+    "get_contact",
+    """Show contact.
+
+    Who they are, their customer, and how to reach them.""",
     Permission.SITES_READ,
     api_path="GET /contacts/{contact_id}",
+    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

@@ -110,7 +110,10 @@ def list_failed_work(ctx: Context, given: ListFailedWork) -> PageResult[WorkOut]
 
 get_work = declare_get(
     BACKGROUND_TASKS,
-    "Get failed task. What it does, and why it failed.",
+    "get_work",
+    """Get failed task.
+
+    What it does, and why it failed.""",
     Permission.ORGANISATION_CHANGE,
     Annotated[str, Field(title="Task", description="The task's ID.")],
     doors=PEOPLE_DOORS,

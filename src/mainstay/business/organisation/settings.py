@@ -178,10 +178,14 @@ class UpdateSettings(Input):
 
 get_settings = declare_get(
     SETTINGS,
-    "Get settings. Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes,"
-    " invoices and emails.",
+    "get_settings",
+    """Get settings.
+
+    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices and
+    emails.""",
     Permission.SETTINGS_READ,
     api_path="GET /settings",
+    single_statement=True,
 )
 
 

@@ -94,7 +94,6 @@ ITEMS = Kind(
     source="price_item",
     label="item of the price list",
     plural="price items",
-    own_noun="price item",
     heading="Price list",
     area="Price list",
     prefix="item",

@@ -57,7 +57,10 @@ class SaveSupplier(Input):
 
 list_suppliers = declare_list(
     SUPPLIERS,
-    "List suppliers. Merchants and others you buy from.",
+    "list_suppliers",
+    """List suppliers.
+
+    Merchants and others you buy from.""",
     Permission.PURCHASING_READ,
     {
         "status": "Only suppliers with this status. Default: active.",
@@ -70,9 +73,13 @@ list_suppliers = declare_list(
 
 get_supplier = declare_get(
     SUPPLIERS,
-    "Get supplier. With contact details and your account number.",
+    "get_supplier",
+    """Get supplier.
+
+    With contact details and your account number.""",
     Permission.PURCHASING_READ,
     api_path="GET /suppliers/{supplier_id}",
+    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

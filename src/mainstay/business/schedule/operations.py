@@ -99,9 +99,13 @@ def list_visits(ctx: Context, given: ListVisits) -> PageResult[VisitOut]:
 
 get_visit = declare_get(
     VISITS,
-    "Show visit. The address, access notes, contact and work to do.",
+    "get_visit",
+    """Show visit.
+
+    The address, access notes, contact and work to do.""",
     Permission.SCHEDULE_READ,
     api_path="GET /visits/{visit_id}",
+    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

@@ -129,7 +129,7 @@ def _add_answer_fields(schema: Schema, operation: Operation) -> None:
     """Add the fields that only an answer with a single record has; lists and events leave them out."""
     properties: Schema = schema["properties"]
     if operation.output.office_path:
-        properties.setdefault("url", {"type": "string", "format": "uri", "description": "Its page in the office."})
+        properties.setdefault("url", {"type": "string", "format": "uri", "description": "Its page on the website."})
     properties["availableActions"] = _TEXT_LIST | {"description": "The operations that are possible on it now."}
     if operation.deletes:
         properties["deleted"] = {"type": "boolean", "description": "True in the response to its deletion."}

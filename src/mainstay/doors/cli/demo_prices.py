@@ -9,7 +9,7 @@ from mainstay.doors.cli.operator import Operator
 from mainstay.vocabulary.actor import Actor
 
 _TAXES: tuple[dict[str, Any], ...] = (
-    {"name": "VAT 20 %", "components": [{"name": "VAT", "percent": "20"}], "isDefault": True},
+    {"name": "VAT 20%", "components": [{"name": "VAT", "percent": "20"}], "isDefault": True},
     {"name": "VAT 5 %", "components": [{"name": "VAT", "percent": "5"}], "note": "Energy-saving materials, installed."},
     {
         "name": "Reverse charge",

@@ -9,7 +9,11 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel
 
-from mainstay.documents.locales import format_decimal_of_country, format_money_of_country
+from mainstay.documents.locales import (
+    format_decimal_of_country,
+    format_money_of_country,
+    format_percent_of_country,
+)
 from mainstay.doors.pages.formatting import format_date, format_moment
 from mainstay.doors.pages.page_language import current_language, translate_label, translate_text
 from mainstay.values.choices import TextEnum, to_label
@@ -45,6 +49,10 @@ class DisplaySettings(NamedTuple):
     def format_number(self, text: str) -> str:
         """Format a decimal."""
         return format_decimal_of_country(text, self.country) if self.country else text
+
+    def format_percent(self, text: str) -> str:
+        """Format a percentage: `20%`."""
+        return format_percent_of_country(text, self.country) if self.country else f"{text}%"
 
     def format_money(self, text: str, currency: str | None = None) -> str:
         """Format an amount or a price in a currency, or else in that of the organisation: `£1,548.00`."""

@@ -221,9 +221,9 @@ def initials_of(name: str) -> str:
 
 
 def format_actor(stamp: Stamp) -> str:
-    """Return who did something, and with which client: `Ruth Hartley with Claude`."""
+    """Return who did something, and with which client: `Ruth Hartley via Claude`."""
     name, client = actor_name_of(stamp), stamp.via.client
-    return translate_text("{person} with {app}", person=name, app=client.name) if client else name
+    return translate_text("{person} via {app}", person=name, app=client.name) if client else name
 
 
 def actor_name_of(stamp: Stamp) -> str:
@@ -234,7 +234,7 @@ def actor_name_of(stamp: Stamp) -> str:
 
 ACTOR_NAMES = {
     "customer": "the customer",
-    "operator": "the server's operator",
+    "operator": "the system administrator",
     "house": "Mainstay",
     "person": "someone",
 }

@@ -150,10 +150,14 @@ _FOR_INVOICE = (
 
 get_payment = declare_get(
     PAYMENTS,
-    "Get payment. With the invoices that it pays.",
+    "get_payment",
+    """Get payment.
+
+    With the invoices that it pays.""",
     Permission.INVOICES_READ,
     _PaymentId,
     api_path="GET /payments/{payment_id}",
+    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

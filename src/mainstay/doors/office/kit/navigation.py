@@ -120,7 +120,7 @@ SIDEBAR_GROUPS: tuple[tuple[Area, ...], ...] = (
 )
 DEVELOPER_AREAS = (
     Area("API keys", KEYS.path, operation=list_keys),
-    Area("MCP", CONNECTIONS.path, operation=list_connections),
+    Area("Connected apps", CONNECTIONS.path, operation=list_connections),
     Area("Webhooks", WEBHOOKS.path, operation=list_webhooks),
 )
 SETTINGS_AREAS: tuple[Area, ...] = (
@@ -128,7 +128,7 @@ SETTINGS_AREAS: tuple[Area, ...] = (
     Area("Work", SETTINGS.path, operation=get_settings),
     Area("Money", "/settings/documents", operation=get_settings),
     Area("Taxes", TAX_RATES.path, operation=list_tax_rates),
-    Area("Email texts", "/settings/mail-texts", operation=get_settings),
+    Area("Email templates", "/settings/mail-texts", operation=get_settings),
     Area("Your account", "/settings/account"),
     Area("Developer", "/settings/developer", areas=DEVELOPER_AREAS),
     Area("Import", "/settings/import", operation=create_customer),
@@ -147,7 +147,7 @@ NEW_MENU: Sequence[Area] = (
     Area("Invoice", INVOICES.new_path, operation=draft_invoice),
     Area("Payment", PAYMENTS.new_path, operation=record_payment),
     Area("Purchase order", ORDERS.new_path, operation=draft_purchase_order),
-    Area("Supplier's bill", BILLS.new_path, operation=record_bill),
+    Area("Bill", BILLS.new_path, operation=record_bill),
     Area("Supplier", SUPPLIERS.new_path, operation=save_supplier),
     Area("Price list item", ITEMS.new_path, operation=save_price_item),
     Area("Person", PEOPLE.new_path, operation=invite_person),

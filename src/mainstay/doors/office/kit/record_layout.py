@@ -1,5 +1,6 @@
 """The layout of one kind of record in the office, and the labels and addresses of its operations."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -19,7 +20,6 @@ from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Operation, OperationReturning
-from mainstay.values.choices import to_label
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Conflict
@@ -74,6 +74,8 @@ class RecordLayout:
     # The title and the address, if the kind has another page with its own ones.
     own_title: str = ""
     own_path: str = ""
+    # The title of the form that edits the record, if that is not `Edit` and the kind of record.
+    edit_title: str = ""
     # The tabs of the list: statuses with their labels, the default first. `all` and the empty one do not filter.
     tabs: Mapping[str, str] = field(default_factory=dict)
     # The default order of the list.
@@ -163,7 +165,8 @@ class RecordLayout:
                 records=current_language().translate(self.title).lower(),
             )
             return {"title": title, "submits": purpose}
-        return {"title": title_of_form(operation, record), "submits": submit_label(operation)}
+        title = self.edit_title if self.edit_title and _is_edit(operation) else title_of_form(operation, record)
+        return {"title": title, "submits": submit_label(operation)}
 
     def form_lead(self, operation: Operation) -> str:
         """Return the line below the title of an operation's form."""
@@ -277,33 +280,39 @@ def verb_of(operation: Operation) -> str:
 
 @cache
 def button_label(operation: Operation) -> str:
-    """Return a button label: `Rotate secret` for `rotate_webhook_secret`, `Create webhook` for `create_webhook`."""
-    verb = _name_without_noun(operation) if operation.on else operation.name
+    """Return a button label, the title without the kind of record: `Replace secret` for `Replace webhook secret`."""
+    if _is_edit(operation):
+        return "Edit"
     # With the noun, because "Cancel" alone could mean closing the menu or the form.
-    return to_label(operation.name if verb == "cancel" else verb)
+    if operation.on is None or operation.title.startswith("Cancel "):
+        return operation.title
+    return re.sub(
+        rf"(?: to| the)? {re.escape(operation.on.label)}\b", "", operation.title, count=1, flags=re.IGNORECASE
+    )
 
 
 def label_with_noun(operation: Operation) -> str:
     """Return a button label for the page of another kind of record: `Restore customer`, `Edit supplier`."""
-    verb = "see" if not operation.changes else "edit" if _name_without_noun(operation) == "edit" else None
-    return to_label(f"{verb}_{operation.on.label}" if verb and operation.on else operation.name)
+    if operation.on and not operation.changes:
+        return f"See {operation.on.label}"
+    return f"Edit {_title_without_verb(operation)}" if _is_edit(operation) else operation.title
 
 
 def label_of_new(operation: Operation) -> str:
     """Return the label of a button that creates a record: `Create quote`, and `Add site` for `save_site`."""
-    verb, _, noun = operation.name.partition("_")
-    return to_label(f"{_CREATE_VERBS.get(verb, verb)}_{noun}")
+    verb = _CREATE_VERBS.get(operation.name.partition("_")[0])
+    return f"{verb} {_title_without_verb(operation)}" if verb else operation.title
 
 
 def title_of_new(operation: Operation) -> str:
     """Return the title of the form for a new record: `New job`, or `Log hours`."""
-    verb, _, noun = operation.name.partition("_")
-    return to_label(f"new_{noun}") if verb in {"create", *_CREATE_VERBS} else operation.title
+    creates = operation.name.partition("_")[0] in _CREATE_VERBS
+    return f"New {_title_without_verb(operation)}" if creates else operation.title
 
 
 def title_of_form(operation: Operation, record: AnyRecord) -> str:
     """Return the title of an operation's form: `Edit job`, or with the record's number `Void invoice INV-0213`."""
-    if operation.on and _name_without_noun(operation) == "edit":
+    if _is_edit(operation):
         return label_with_noun(operation)
     return add_number(operation.title, operation, record)
 
@@ -319,12 +328,20 @@ def add_number(label: str, operation: Operation, record: AnyRecord) -> str:
 def submit_label(operation: Operation) -> str:
     """Return the label of the button that sends the form of a record."""
     if operation.is_irreversible:
-        return to_label(f"review_and_{operation.name.partition('_')[0]}")
-    return "Save" if _name_without_noun(operation) == "edit" else button_label(operation)
+        return f"Review and {operation.title.partition(' ')[0].lower()}"
+    return "Save" if _is_edit(operation) else button_label(operation)
 
 
 # Verbs of operations that create records, with the verbs that people read.
-_CREATE_VERBS = {"draft": "create", "save": "add"}
+_CREATE_VERBS = {"create": "Create", "draft": "Create", "save": "Add"}
+
+
+def _is_edit(operation: Operation) -> bool:
+    return operation.on is not None and operation.title.startswith(("Edit ", "Save "))
+
+
+def _title_without_verb(operation: Operation) -> str:
+    return operation.title.partition(" ")[2]
 
 
 def _name_without_noun(operation: Operation) -> str:

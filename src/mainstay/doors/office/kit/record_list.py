@@ -104,7 +104,9 @@ class RecordList:
     ) -> list[dict[str, Any]]:
         """Return the column headers, with the address that orders the list by the column if there is one."""
         orders = dict(choices["order"].choices) if "order" in choices else {}
-        columns = {"name": "Name"} | column_labels(self.list_operation.output, self._visible_columns(request))
+        columns = {"name": self._title_label()} | column_labels(
+            self.list_operation.output, self._visible_columns(request)
+        )
         headers = []
         for name, label in columns.items():
             amount = is_amount_field(self.list_operation.output, name)
@@ -119,6 +121,11 @@ class RecordList:
             }
             headers.append(header | {"yields": name in self.layout.optional_columns})
         return headers
+
+    def _title_label(self) -> str:
+        """Return the header of the first column: `Name`, or what the record is if it has no name, such as `Invoice`."""
+        label = self.layout.kind.label
+        return "Name" if "name" in self.list_operation.output.model_fields else f"{label[:1].upper()}{label[1:]}"
 
     async def _read_address(self, request: OfficeRequest) -> tuple[dict[str, FormField], ListAddress, dict[str, str]]:
         """Return the filters of the list, the current address, and the labels of the chosen values."""

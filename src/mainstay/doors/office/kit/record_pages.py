@@ -58,7 +58,6 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.preview import PreviewDiffers
-from mainstay.values.choices import to_label
 from mainstay.vocabulary.refusal import Invalid, NotFound
 from mainstay.vocabulary.typed_records import RecordFields
 
@@ -302,7 +301,7 @@ class RecordPages:
             title=title_of_form(operation, record),
             lead=self.layout.form_lead(operation),
             sends=operation.name.startswith("send_"),
-            deed=add_number(to_label(operation.name), operation, record),
+            deed=add_number(operation.title, operation, record),
             called=self.layout.localised_title_of(record, request.display),
             path=self.layout.path_of(record.id),
             version=RecordFields(record).get("version"),

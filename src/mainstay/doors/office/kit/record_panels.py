@@ -122,7 +122,7 @@ class RecordPanels:
         can_add = shown.can_add and listed.create_operation and request.can_perform(listed.create_operation)
         prefilled = shown.prefill(record) if can_add else None
         return {
-            "title": shown.title or kind.title,
+            "title": kind.title,
             "rows": [
                 {
                     "called": record_title_of(row),

@@ -14,8 +14,6 @@ class RelatedList(NamedTuple):
     on: Kind[Any]
     filter_field: str
     columns: tuple[str, ...]
-    # The title, if it is not that of the kind.
-    title: str = ""
     # Whether a record can be added there; and further fields to fill in, given the record of the page. None if no more
     # can be added now.
     can_add: bool = False

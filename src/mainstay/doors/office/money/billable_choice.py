@@ -36,7 +36,7 @@ _GROUPS = (
     (Message("Hours"), ("timeEntry",)),
     (Message("Materials"), ("orderLine", "billLine")),
 )
-_LIST_CHANGED = Message("The list of what can be billed has changed. Check it, then create the invoice.")
+_LIST_CHANGED = Message("The list of what can be invoiced has changed. Check it, then create the invoice.")
 _NO_QUOTE_LINES = Message("Select at least one line of the quote, or remove the quote.")
 
 

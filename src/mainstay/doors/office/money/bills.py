@@ -50,7 +50,7 @@ BILLS_LAYOUT = RecordLayout(
     page_body="bill.html",
     empty_text="No bills yet. Record one here or from its order.",
     shown_on=(
-        RelatedList(JOBS, "jobId", ("status", "total", "dueOn"), title="Suppliers' bills", can_add=True),
+        RelatedList(JOBS, "jobId", ("status", "total", "dueOn"), can_add=True),
         RelatedList(SUPPLIERS, "supplierId", ("status", "total", "dueOn"), can_add=True),
         RelatedList(ORDERS, "purchaseOrderId", ("status", "total", "dueOn")),
     ),

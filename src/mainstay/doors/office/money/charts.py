@@ -1,7 +1,6 @@
 """Bar charts of reports. The table of the report has the exact figures."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import NamedTuple
 
 from mainstay.business.reporting.model import ReportOut
@@ -66,14 +65,9 @@ def build_chart(report: ReportOut, display: DisplaySettings) -> Chart | None:
     return _chart_from_figures(
         report.title,
         figures,
-        partial(format_percent, display) if columns[value].kind == "percent" else _amount_format(report, display),
+        display.format_percent if columns[value].kind == "percent" else _amount_format(report, display),
         display,
     )
-
-
-def format_percent(display: DisplaySettings, figure: str) -> str:
-    """Format a percentage for the viewer's country."""
-    return f"{display.format_number(figure)}\N{NO-BREAK SPACE}%"
 
 
 def _amount_format(report: ReportOut, display: DisplaySettings) -> FigureFormat:

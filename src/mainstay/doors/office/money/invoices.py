@@ -42,7 +42,9 @@ _KIND_LABELS = {"deposit": Message("Deposit"), "progress": Message("Progress"), 
 def _invoice_title(invoice: InvoiceOut) -> str:
     """Return the number and the title of an invoice, or whom it is for."""
     title = invoice.title or translate_text("for {customer}", customer=isolate_rtl(invoice.customer_name))
-    return join_isolated(invoice.number or translate_text("Draft"), title)
+    if invoice.number is None:
+        return join_isolated(translate_text("Draft"), title, separator=": ")
+    return join_isolated(invoice.number, title)
 
 
 def _invoice_subtitle(invoice: InvoiceOut) -> str:
@@ -71,7 +73,7 @@ def _payment_fields(invoice: InvoiceOut) -> dict[str, str]:
 
 INVOICES_LAYOUT = RecordLayout(
     kind=INVOICES,
-    lead="What you have billed, and what customers still owe.",
+    lead="What you have invoiced, and what customers still owe.",
     create_operation=draft_invoice,
     title_of=_invoice_title,
     subtitle_of=_invoice_subtitle,
@@ -103,7 +105,7 @@ INVOICES_LAYOUT = RecordLayout(
     },
     form_headers={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
     form_leads={
-        draft_invoice.name: "What would you like to bill? Choose a quote, a job, or only a customer.",
+        draft_invoice.name: "What would you like to invoice? Choose a quote, a job, or only a customer.",
         send_reminder.name: "The customer gets the PDF and the link by email again.",
     },
     empty_text="No invoices yet. Create the first one for a customer, a job or an accepted quote.",
@@ -115,7 +117,7 @@ INVOICES_LAYOUT = RecordLayout(
 )
 PAYMENTS_LAYOUT = RecordLayout(
     kind=PAYMENTS,
-    lead="Payments from customers, and credit not allocated to an invoice yet.",
+    lead="Payments from customers, and money on account: not allocated to an invoice yet.",
     create_operation=record_payment,
     title_of=lambda payment: f"{payment.amount} {payment.currency}",
     has_amount_in_title=True,
@@ -138,7 +140,7 @@ PAYMENTS_LAYOUT = RecordLayout(
     order="date",
     list_header="invoices_above.html",
     page_body="payment.html",
-    form_leads={record_payment.name: "Overpayment is kept as credit."},
+    form_leads={record_payment.name: "Anything overpaid stays on the customer's account."},
     empty_text="No payments yet. Record one here or on its invoice.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("on", "amount", "unallocated"), can_add=True),

@@ -36,7 +36,7 @@ ITEMS_LAYOUT = RecordLayout(
         "description",
         "externalRef",
     ),
-    tabs={"": "In use", "archived": "Archived"},
+    tabs={"": "Active", "archived": "Archived"},
     order="name",
     # Values of a kit that come from its parts are not filled in, because nobody typed them.
     prefill=lambda item: {**item, **dict.fromkeys(item["fromParts"])},
@@ -64,7 +64,7 @@ SUPPLIERS_LAYOUT = RecordLayout(
         "notes",
         "externalRef",
     ),
-    tabs={"": "In use", "archived": "Archived"},
+    tabs={"": "Active", "archived": "Archived"},
     order="name",
     empty_text="No suppliers yet. Add the first one, or import them in Settings → Import.",
 )
@@ -79,8 +79,8 @@ TAXES_LAYOUT = RecordLayout(
     subtitle_of=lambda rate: translate_text("Default rate") if rate.is_default else "",
     columns=("percent", "category"),
     facts=("percent", "category", "note"),
-    tabs={"": "In use", "archived": "Archived"},
-    empty_text="No tax rates yet. Add the rates you charge, such as VAT 20 %, and choose the default.",
+    tabs={"": "Active", "archived": "Archived"},
+    empty_text="No tax rates yet. Add the rates you charge, such as VAT 20%, and choose the default.",
     list_header="taxes_above.html",
     page_body="tax_rate.html",
 )

@@ -45,7 +45,7 @@ def _quote_subtitle(quote: QuoteOut) -> str:
 
 QUOTES_LAYOUT = RecordLayout(
     kind=QUOTES,
-    lead="Offers to customers, and their answers.",
+    lead="What you have quoted, and how customers answered.",
     create_operation=draft_quote,
     title_of=lambda quote: join_isolated(quote.number, quote.title),
     subtitle_of=_quote_subtitle,
@@ -64,12 +64,16 @@ QUOTES_LAYOUT = RecordLayout(
         "withdrawReason",
         "terms",
     ),
-    tabs={"all": "All", "draft": "Drafts", "sent": "Waiting", "expired": "Expired", "accepted": "Accepted"}
+    tabs={"all": "All", "draft": "Drafts", "sent": "Sent", "expired": "Expired", "accepted": "Accepted"}
     | {"declined": "Declined", "withdrawn": "Withdrawn", "superseded": "Replaced"},
     choices={"deliver": DELIVERY_CHOICES},
     skipped_fields=frozenset({"lines", "edits", "chosen"}),
     page_body="quote.html",
     form_headers={send_quote.name: "document_way.html"},
+    form_leads={
+        record_quote_decision.name: "For an answer by phone, email or on paper. If accepted, the job is created unless "
+        "the quote has one, a deposit invoice is drafted if a deposit was quoted, and the customer gets an email."
+    },
     form_parts={record_quote_decision.name: FormPart("chosen_options.html", _read_chosen_options)},
     empty_text="No quotes yet. Create the first one for a customer.",
     shown_on=(

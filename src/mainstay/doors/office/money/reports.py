@@ -19,7 +19,7 @@ from mainstay.doors.office.kit.list_export import ListExport, export_list, write
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
 from mainstay.doors.office.kit.reference_fields import ReferenceFields, restore_ids
 from mainstay.doors.office.kit.spreadsheet_rows import escape_formula, write_csv
-from mainstay.doors.office.money.charts import build_chart, format_percent
+from mainstay.doors.office.money.charts import build_chart
 from mainstay.doors.pages.display import EMPTY_TEXT, DisplaySettings, drop_empty_cells, format_cells
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
@@ -283,7 +283,7 @@ def _format_value(kind: str, value: Any, currency: str, display: DisplaySettings
     if kind == "money":
         return display.format_amount(value, currency)
     if kind == "percent":
-        return format_percent(display, value)
+        return display.format_percent(value)
     if kind == "minutes":
         return hours_text(value)
     return _TEXT_FORMATS.get(kind, str)(value)

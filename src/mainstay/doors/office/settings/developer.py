@@ -48,7 +48,7 @@ KEYS_LAYOUT = RecordLayout(
     facts=("access", "confirmsInOffice", "personName", "createdAt", "lastUsedAt", "revokedAt"),
     panels=PANELS_WITHOUT_FILES,
     page_body="activity_link.html",
-    empty_text="No keys yet. Create one for each program, so that you can revoke each separately.",
+    empty_text="No API keys yet. Create one for each program, so that you can revoke each separately.",
 )
 CONNECTIONS_LAYOUT = RecordLayout(
     kind=CONNECTIONS,
@@ -118,7 +118,7 @@ class DeveloperPages:
         if operation is not create_key:
             return None
         secret = self.key_maker.derive_key(request.actor, request.once_token) if request.once_token else key.key
-        return {"title": "Your new key", "secret": secret}
+        return {"title": "Your new API key", "secret": secret}
 
     async def _connection_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         if record is None:

@@ -14,6 +14,7 @@ from mainstay.business.organisation.operations import UpdateOrganisation, update
 from mainstay.business.organisation.settings import Numbering, SettingsOut, UpdateSettings, get_settings
 from mainstay.business.organisation.store import ORGANISATION
 from mainstay.business.pricelist.taxes import list_tax_rates
+from mainstay.documents.locales import format_percent_of_country
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
@@ -92,10 +93,16 @@ NUMBER_FORMATS = {
     for series in ("invoice_numbers", "credit_note_numbers", "quote_numbers", "job_numbers", "purchase_order_numbers")
 }
 
-_LEAD = "What appears on your quotes and invoices, where customers pay, and how far the books are closed."
+
+def _format_markup(record: AnyRecord, _zone: str) -> str:
+    return format_percent_of_country(str(record.materials_markup_percent), record.country)
+
+
+_LEAD = "What appears on your quotes and invoices, where customers pay, and the date up to which your books are closed."
 DOCUMENT_SETTINGS_LAYOUT = RecordLayout(
     kind=ORGANISATION,
     own_title="Money",
+    edit_title="Edit money settings",
     lead=_LEAD,
     own_path="/settings/documents",
     base_template="settings.html",
@@ -107,7 +114,7 @@ DOCUMENT_SETTINGS_LAYOUT = RecordLayout(
         "bank": _format_bank,
         "eInvoiceAddress": _format_e_invoice_address,
         "booksClosedUntil": _format_books_closed,
-        "materialsMarkupPercent": lambda record, _zone: f"{record.materials_markup_percent} %",
+        "materialsMarkupPercent": _format_markup,
         **NUMBER_FORMATS,
     },
     skipped_fields=_field_names(UpdateOrganisation) - MONEY_FIELDS,

@@ -47,12 +47,12 @@ class _EmailKind(NamedTuple):
 
 
 _KINDS = {
-    "quote": _EmailKind("Quote", "Sent with a quote.", QuoteMail, lambda settings: settings.quote_numbers, 30),
+    "quote": _EmailKind("Quote", "Used when you send a quote.", QuoteMail, lambda settings: settings.quote_numbers, 30),
     "invoice": _EmailKind(
-        "Invoice", "Sent with an invoice.", InvoiceMail, lambda settings: settings.invoice_numbers, 14
+        "Invoice", "Used when you send an invoice.", InvoiceMail, lambda settings: settings.invoice_numbers, 14
     ),
     "reminder": _EmailKind(
-        "Reminder", "Sent when an invoice is overdue.", InvoiceMail, lambda settings: settings.invoice_numbers, -7
+        "Reminder", "Used when you send a payment reminder.", InvoiceMail, lambda settings: settings.invoice_numbers, -7
     ),
 }
 

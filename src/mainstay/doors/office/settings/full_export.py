@@ -203,7 +203,7 @@ class FullExport:
         return _README.format(
             began=started_at,
             ended=moment_text(self.performer.clock()),
-            person=self.actor.person.name if self.actor.person else "the operator",
+            person=self.actor.person.name if self.actor.person else "the system administrator",
             counts="\n".join(f"  {name}: {count}" for name, count in self.counts.items()),
             left_out="\n".join(f"  {to_label(_without_verb(name))}: {why}." for name, why in EXCLUDED_LISTS.items()),
             pdfs_not_made=_format_notice(_PDFS_NOT_MADE, self.pdfs_not_made),
@@ -246,7 +246,7 @@ def _format_notice(heading: str, names: Sequence[str]) -> str:
     return "\n".join(("", heading, *names, "")) if names else ""
 
 
-_PDFS_NOT_MADE = "These PDFs were not created yet. Open each in the office to create it, then export again:"
+_PDFS_NOT_MADE = "These PDFs were not created yet. Open each in Mainstay to create it, then export again:"
 _MISSING_FILES = "These files were not found in storage:"
 _README = """All data of your organisation that {person} can see,
 read from {began} to {ended}.

@@ -77,7 +77,7 @@ class ImportPages:
         fields = await self.office.read_form_with_files(request, {"file": UploadLimit(MAX_BYTES)})
         kind, files = self._kinds.get(fields.get("kind", "")), request.uploaded_files.get("file", [])
         if kind is None or not files:
-            return await self._render_form(request, Message("Choose what is in the file, and the file."))
+            return await self._render_form(request, Message("Choose what the file contains, then choose the file."))
         check_permission(kind.create_operation, request.actor)
         await self.office.count_upload(request, "imports")
         try:

@@ -33,10 +33,10 @@ _ACCOUNT_PATH = "/settings/account"
 
 ORGANISATION_LAYOUT = RecordLayout(
     kind=ORGANISATION,
-    lead="Your name, address and numbers, as customers see them.",
+    lead="Your name, address and company details, as customers see them.",
     base_template="settings.html",
     title_of=lambda organisation: str(organisation.name),
-    subtitle_of=lambda _: translate_text("Your name, address and numbers, as customers see them."),
+    subtitle_of=lambda _: translate_text("Your name, address and company details, as customers see them."),
     columns=(),
     facts=(
         "legalName",
@@ -56,6 +56,7 @@ ORGANISATION_LAYOUT = RecordLayout(
 
 WORK_RULES_LAYOUT = RecordLayout(
     kind=SETTINGS,
+    edit_title="Edit work settings",
     lead="Working hours, what each role can see, and job numbers.",
     base_template="settings.html",
     title_of=lambda _: translate_text("Work"),

@@ -137,6 +137,7 @@ HOURS_LAYOUT = RecordLayout(
     list_header="hours_above.html",
     page_body="time_entry.html",
     empty_text="No hours yet. Log hours or start a timer.",
+    form_leads={review_hours.name: "Rejected hours go back to the person to correct."},
     primary_actions={
         stop_timer.name: _stop_buttons,
         submit_hours.name: _submit_buttons,

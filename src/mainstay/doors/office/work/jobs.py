@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.customers.store import CUSTOMERS, SITES
 from mainstay.business.jobs.model import BOARD_STAGES, DONE, OFFICE_STAGES, settable_statuses
-from mainstay.business.jobs.operations import create_job, list_jobs
+from mainstay.business.jobs.operations import change_job_status, create_job, list_jobs
 from mainstay.business.jobs.store import JOBS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
@@ -51,7 +51,10 @@ JOBS_LAYOUT = RecordLayout(
     list_header="jobs_above.html",
     page_header="job_ways.html",
     page_body="job.html",
-    form_leads={create_job.name: "Use Enquiry until the customer agrees; you can open it later."},
+    form_leads={
+        create_job.name: "Use Enquiry until the customer agrees; you can open it later.",
+        change_job_status.name: "If you close a job with work that is not invoiced yet, you get a warning.",
+    },
     possible_choices={"status": lambda job, by: settable_statuses(job.status, by)},
     empty_text="No jobs yet. Create your first job.",
     shown_on=(

@@ -14,7 +14,7 @@ PEOPLE_LAYOUT = RecordLayout(
     subtitle_of=lambda person: f"{translate_label(person.role)} · {person.email}",
     columns=("status", "phone", "skills"),
     facts=("phone", "skills", "workingHours", "companyName", "colour", "costRate", "billRate"),
-    tabs={"": "Current", "invited": "Invited", "left": "Left"},
+    tabs={"": "Active", "invited": "Invited", "left": "Left"},
     order="name",
     # No form can give the highest role, so no role is chosen in the form of a person who has it.
     prefill=lambda person: {**person, **({"role": None} if person["role"] == HIGHEST_ROLE else {})},

@@ -158,18 +158,21 @@ VISITS_LAYOUT = RecordLayout(
     choices={
         "scope": (
             ("one", "This visit only"),
-            ("crew", "This visit and its crew"),
+            ("crew", "This visit for everyone on it"),
             ("following", "This and following visits"),
             ("all", "All visits in the series"),
         )
     },
     field_texts={"startsAt": _format_visit_start},
-    form_leads={plan_visit.name: "Clashes are checked when you save."},
+    form_leads={
+        plan_visit.name: "Clashes are checked when you save.",
+        set_visit_status.name: "Starting the first visit also starts the job.",
+    },
     empty_text="No upcoming visits.",
 )
 TIME_OFF_LAYOUT = RecordLayout(
     kind=TIME_OFF,
-    lead="Holidays, sick leave and other absences.",
+    lead="Holidays, sickness and other time off.",
     create_operation=request_time_off,
     title_of=lambda leave: join_isolated(translate_label(leave.kind), leave.person_name, separator=", "),
     subtitle_of=_format_leave_period,

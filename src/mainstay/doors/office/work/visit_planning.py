@@ -1,4 +1,4 @@
-"""Change several visits at once: type in rows, check a preview, then perform all changes or none."""
+"""Edit several visits at once: type in rows, check a preview, then perform all changes or none."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ _MAX_ROWS, _MAX_PEOPLE = 100, 100
 _A_WEEK = timedelta(days=6)
 # The problems by which visits can be filtered, each with the text of the page.
 PROBLEM_FILTERS = {
-    "onLeave": Message("Upcoming visits of people who are on leave."),
+    "onLeave": Message("Upcoming visits of people who are off."),
     "unassigned": Message("Upcoming visits without a person."),
 }
 _NO_CHANGES = Message("No changes yet. Choose another person, date or time for a visit, or cancel it.")
