@@ -122,11 +122,6 @@ class Key(StoredRecord):
     name: str
     revoked_at: str | None
 
-    @property
-    def display_name(self) -> str:
-        """The name of the key, which says what it is for."""
-        return self.name
-
     def not_revocable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be revoked."""
         return [Reason(Message("The key {key} is already revoked.", key=self.name))] if self.revoked_at else []

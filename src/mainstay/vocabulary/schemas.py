@@ -160,8 +160,9 @@ class StoredRecord:
 
     @property
     def display_name(self) -> str:
-        """The name that people use for it."""
-        return self.id
+        """The name that people use for it: its name if its rules know it, or else its id."""
+        name: str = getattr(self, "name", self.id)
+        return name
 
     @property
     def name_in_messages(self) -> Message | str:
@@ -170,8 +171,9 @@ class StoredRecord:
 
     @property
     def detail(self) -> str | None:
-        """A detail that tells it apart from records with the same name."""
-        return None
+        """A detail that tells it apart from records with the same name: its customer, if its rules know that."""
+        name: str | None = getattr(self, "customer_name", None)
+        return name
 
     @property
     def is_replaced(self) -> bool:

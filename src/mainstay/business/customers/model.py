@@ -143,11 +143,6 @@ class Customer(StoredRecord):
     survivor: str | None
 
     @property
-    def display_name(self) -> str:
-        """The customer's name."""
-        return self.name
-
-    @property
     def detail(self) -> str | None:
         """Their phone number or email address."""
         return self.phone or self.email
@@ -218,16 +213,6 @@ class Contact(StoredRecord):
     customer_name: str
     status: ArchivableStatus
 
-    @property
-    def display_name(self) -> str:
-        """The contact's name."""
-        return self.name
-
-    @property
-    def detail(self) -> str:
-        """The name of their customer."""
-        return self.customer_name
-
 
 @dataclass(frozen=True, slots=True)
 class Site(StoredRecord):
@@ -243,11 +228,6 @@ class Site(StoredRecord):
     status: ArchivableStatus
 
     @property
-    def display_name(self) -> str:
-        """The site's name."""
-        return self.name
-
-    @property
     def parsed_address(self) -> Address:
         """The site's address."""
         return Address.model_validate_json(self.address)
@@ -256,11 +236,6 @@ class Site(StoredRecord):
     def is_named_after_address(self) -> bool:
         """Whether its name is the beginning of its address."""
         return self.name == choose_site_name(None, self.parsed_address)
-
-    @property
-    def detail(self) -> str:
-        """The name of its customer."""
-        return self.customer_name
 
 
 def choose_site_name(name: str | None, address: Address) -> str:

@@ -68,11 +68,6 @@ class Equipment(StoredRecord):
     status: ArchivableStatus
 
     @property
-    def display_name(self) -> str:
-        """Its name."""
-        return self.name
-
-    @property
     def detail(self) -> str:
         """What it is, and the name of its site."""
         return " · ".join(filter(None, (self.make, self.model, self.site_name)))

@@ -229,11 +229,6 @@ class ListedInvoice(StoredRecord):
         return Message("Draft invoice {title}", title=title)
 
     @property
-    def detail(self) -> str:
-        """The customer's name."""
-        return self.customer_name
-
-    @property
     def is_issued(self) -> bool:
         """Whether it was issued and is not void."""
         return self.status not in {"draft", "void"}

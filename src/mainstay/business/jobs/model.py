@@ -289,11 +289,6 @@ class Job(StoredRecord):
         return f"{self.number} {self.title}"
 
     @property
-    def detail(self) -> str:
-        """The name of its customer."""
-        return self.customer_name
-
-    @property
     def progress(self) -> JobProgress:
         """What determines its stage."""
         return JobProgress(self.status, self.billing, self.planned_visits, self.quoting, self.invoiced, self.owed)

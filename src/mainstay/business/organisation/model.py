@@ -60,11 +60,6 @@ class Organisation(StoredRecord):
     logo: str | None
     logo_bytes: int
 
-    @property
-    def display_name(self) -> str:
-        """The organisation's name."""
-        return self.name
-
     def logo_not_removable(self, _by: Actor) -> list[Reason]:
         """Return why there is no logo to remove."""
         return [] if self.logo else [Reason(Message("There is no logo to remove."))]

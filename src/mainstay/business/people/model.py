@@ -94,11 +94,6 @@ class Person(StoredRecord):
     usual_hours: str
 
     @property
-    def display_name(self) -> str:
-        """The person's name."""
-        return self.name
-
-    @property
     def detail(self) -> str:
         """The person's role."""
         return self.role.label

@@ -189,11 +189,6 @@ class TaxRate(StoredRecord):
     used: bool
 
     @property
-    def display_name(self) -> str:
-        """The name of the rate."""
-        return self.name
-
-    @property
     def rate(self) -> Rate:
         """The rate that totals are computed with."""
         return Rate(self.id, tuple(parse_price(part["percent"]) for part in self.components))
@@ -211,11 +206,6 @@ class Supplier(StoredRecord):
     payment_terms_days: int | None
     language: Language | None
     status: ArchivableStatus
-
-    @property
-    def display_name(self) -> str:
-        """The supplier's name."""
-        return self.name
 
     @property
     def detail(self) -> str | None:

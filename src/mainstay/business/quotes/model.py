@@ -158,11 +158,6 @@ class ListedQuote(StoredRecord):
         """The number and the title."""
         return f"{self.short_name} {self.title}"
 
-    @property
-    def detail(self) -> str:
-        """The customer's name."""
-        return self.customer_name
-
     def not_editable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be edited."""
         if self.status == "draft":

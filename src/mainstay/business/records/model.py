@@ -73,11 +73,6 @@ class Document(StoredRecord):
     thumbnail_bytes: int
     created_by: dict[str, Any]
 
-    @property
-    def display_name(self) -> str:
-        """The file's name."""
-        return self.name
-
     def not_removable(self, by: Actor) -> list[Reason]:
         """Return why the actor cannot remove it. The office may, and the person who added it."""
         creator = self.created_by["person"]

@@ -89,11 +89,6 @@ class ListedCreditNote(StoredRecord):
         """The number: a credit note has no title."""
         return self.number
 
-    @property
-    def detail(self) -> str:
-        """The customer's name."""
-        return self.customer_name
-
 
 @dataclass(frozen=True, slots=True)
 class CreditNote(ListedCreditNote):

@@ -117,11 +117,6 @@ class Payment(StoredRecord):
         )
 
     @property
-    def detail(self) -> str:
-        """The customer's name."""
-        return self.customer_name
-
-    @property
     def shares(self) -> dict[str, int]:
         """The allocated amounts by invoice id."""
         return {one["invoiceId"]: Money.parse(one["amount"], self.currency).minor for one in self.allocations}
