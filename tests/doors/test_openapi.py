@@ -156,8 +156,9 @@ def find_called_functions(by: object, found: set[FunctionType]) -> set[FunctionT
     """A function of the product, and those that it and they call by their names."""
     if isinstance(by, FunctionType) and by.__module__.startswith("mainstay.") and by not in found:
         found.add(by)
-        for name in by.__code__.co_names:
-            find_called_functions(by.__globals__.get(name), found)
+        captured = [cell.cell_contents for cell in by.__closure__ or ()]
+        for called in [*captured, *(by.__globals__.get(name) for name in by.__code__.co_names)]:
+            find_called_functions(called, found)
     return found
 
 

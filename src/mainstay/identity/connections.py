@@ -233,10 +233,7 @@ def start_connection(ctx: Context, _given: StartConnection, connection: Connecti
 
 list_connections = declare_list(
     CONNECTIONS,
-    "list_connections",
-    """List connected apps.
-
-    Newest first. Owners and admins see everyone's, others their own.""",
+    "List connected apps. Newest first. Owners and admins see everyone's, others their own.",
     Permission.CONNECTIONS_READ,
     {},
     doors=PEOPLE_DOORS,
@@ -245,10 +242,7 @@ list_connections = declare_list(
 
 get_connection = declare_get(
     CONNECTIONS,
-    "get_connection",
-    """Get connected app.
-
-    Who approved it, what it may do and when it was last used.""",
+    "Get connected app. Who approved it, what it may do and when it was last used.",
     Permission.CONNECTIONS_READ,
     Annotated[str, Field(description="The connection's ID.")],
     doors=PEOPLE_DOORS,

@@ -182,22 +182,17 @@ def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
 
 list_keys = declare_list(
     KEYS,
-    "list_keys",
-    """List API keys.
-
-    Newest first, including revoked ones. The keys themselves are never shown again.""",
+    "List API keys. Newest first, including revoked ones. The keys themselves are never shown again.",
     Permission.KEYS_MANAGE,
     {},
+    name="list_keys",
     doors=PEOPLE_DOORS,
 )
 
 
 get_key = declare_get(
     KEYS,
-    "get_key",
-    """Get API key.
-
-    Its name, access and last use. The key itself is never shown again.""",
+    "Get API key. Its name, access and last use. The key itself is never shown again.",
     Permission.KEYS_MANAGE,
     Annotated[str, Field(description="The key's ID.")],
     doors=PEOPLE_DOORS,

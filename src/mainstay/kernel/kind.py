@@ -15,13 +15,15 @@ class Kind(RecordStore[K]):
     heading: str = field(default="", kw_only=True)
     # The area of the sidebar that their pages belong to.
     area: str = field(kw_only=True)
+    # What operations call one of them, if their inputs call it otherwise: `get_price_item` takes an `item_id`.
+    own_noun: str = field(default="", kw_only=True)
     # The end of the address of the form for a new one.
     new: str = field(default="new", kw_only=True)
 
     @property
     def noun(self) -> str:
-        """What an input calls one of them: the site of `site_id`."""
-        return (self.id_field or self.label).removesuffix("_id").replace("_", " ")
+        """What operations call one of them: the site of `site_id`."""
+        return self.own_noun or (self.id_field or self.label).removesuffix("_id").replace("_", " ")
 
     @property
     def title(self) -> str:

@@ -1,8 +1,8 @@
-"""Operations that are alike for many kinds of records, declared from the kind: list, get, archive and restore."""
+"""Operations that are alike for many kinds of records, declared from the kind: list, get, file, archive, restore."""
 
 from collections.abc import Callable, Mapping
 from types import GenericAlias
-from typing import Annotated, Any, Literal, NamedTuple, Protocol, Unpack, cast
+from typing import Annotated, Any, Literal, NamedTuple, Protocol, Unpack, cast, get_type_hints
 
 from pydantic import Field, create_model
 from pydantic.alias_generators import to_camel
@@ -40,13 +40,13 @@ class KindShowing(Protocol[R_co]):
 
 def declare_list(
     shown_kind: KindShowing[R],
-    name: str,
     text: str,
     permission: Permission,
     filters: Mapping[str, str],
+    name: str = "",
     **options: Unpack[OperationOptions],
 ) -> OperationReturning[RecordPage[R]]:
-    """Declare an operation that lists the records of a kind. `text` is its title and, below, its description.
+    """Declare an operation that lists the records of a kind. The first sentence of the text is its title.
 
     The filters have their descriptions; their types follow from the fields of the model. Besides these, `text` searches
     and `order` names an order of the kind.
@@ -56,6 +56,7 @@ def declare_list(
     def list_records(ctx: Context, given: ListInput) -> PageResult[Any]:
         return kind.page(ctx, given)
 
+    name = name or f"list_{kind.plural.replace(' ', '_')}"
     fields: dict[str, Any] = {
         "starting_after": (Annotated[str | None, make_id_validator(kind.prefix, f"a {kind.noun}")], STARTING_AFTER)
     } | {field: _build_filter(kind, field, description) for field, description in filters.items()}
@@ -67,22 +68,52 @@ def declare_list(
 
 def declare_get(
     shown_kind: KindShowing[R],
-    name: str,
     text: str,
     permission: Permission,
     id_type: Any = None,
     **options: Unpack[OperationOptions],
 ) -> OperationReturning[R]:
-    """Declare an operation that gets a record of a kind. Its input has an id, of a type that can say more."""
+    """Declare an operation that gets a record of a kind. The first sentence of the text is its title.
+
+    Its input has an id, of a type that can say more. On the API it reads with one statement, unless the options say no.
+    """
     kind = cast("Kind[Any]", shown_kind)
 
     def get_record(_ctx: Context, _given: Input, record: StoredRecord) -> StoredRecord:
         return record
 
+    name = f"get_{kind.noun.replace(' ', '_')}"
     hints = {"ctx": Context, "given": _make_id_input(kind, name, id_type)} | _record_hints(kind)
     options["on"] = kind
+    options.setdefault("single_statement", "api_path" in options)
     declare = operation(permission=permission, effect=Effect.READ, **options)
     return declare(_describe(get_record, kind, name, text, hints))
+
+
+def declare_file(
+    kind: Kind[Any],
+    read: Callable[[Any], R],
+    text: str,
+    permission: Permission,
+    id_type: Any = None,
+    **options: Unpack[OperationOptions],
+) -> OperationReturning[R]:
+    """Declare an operation that answers with a file of a record, which `read` names; its route ends with the form."""
+
+    def get_file(_ctx: Context, _given: Input, record: StoredRecord) -> R:
+        return read(record)
+
+    form = options["api_path"].rpartition("/")[2]
+    name = f"get_{kind.noun.replace(' ', '_')}_{form}"
+    hints = {
+        "ctx": Context,
+        "given": _make_id_input(kind, name, id_type),
+        "record": kind.record_type,
+        "return": get_type_hints(read)["return"],
+    }
+    options["on"] = kind
+    declare = operation(permission=permission, effect=Effect.READ, **options)
+    return declare(_describe(get_file, kind, name, text, hints))
 
 
 class ArchivingStep(NamedTuple):
@@ -116,7 +147,7 @@ def declare_archiving(
             blocked_by=step.blocked_by,
             undone_by=declare_inverse(inverse, to_camel(kind.id_field or "")),
             past_text=f"{kind.noun.capitalize()} {verb.removesuffix('e')}ed",
-        )(_describe(set_status, kind, name, f"{to_label(name)}.\n\n{step.description}", hints))
+        )(_describe(set_status, kind, name, f"{to_label(name)}. {step.description}", hints))
 
     return declare("archive", "restore", "archived", archive), declare("restore", "archive", "active", restore)
 
@@ -125,7 +156,8 @@ def _describe(
     function: Callable[..., Any], kind: Kind[Any], name: str, text: str, hints: Mapping[str, Any]
 ) -> Callable[..., Any]:
     """Give a function its name, docstring and types, as if it was written in the area of a kind."""
-    function.__name__, function.__doc__, function.__annotations__ = name, text, dict(hints)
+    title, _, description = text.partition(". ")
+    function.__name__, function.__doc__, function.__annotations__ = name, f"{title}.\n\n{description}", dict(hints)
     function.__module__ = kind.record_type.__module__
     return function
 

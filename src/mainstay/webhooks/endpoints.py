@@ -101,10 +101,7 @@ def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
 
 list_webhooks = declare_list(
     WEBHOOKS,
-    "list_webhooks",
-    """List webhooks.
-
-    Newest first. Their secrets are never shown again.""",
+    "List webhooks. Newest first. Their secrets are never shown again.",
     Permission.WEBHOOKS_MANAGE,
     {},
     doors=PEOPLE_DOORS,
@@ -113,10 +110,7 @@ list_webhooks = declare_list(
 
 get_webhook = declare_get(
     WEBHOOKS,
-    "get_webhook",
-    """Get webhook.
-
-    Also one that is paused or disabled.""",
+    "Get webhook. Also one that is paused or disabled.",
     Permission.WEBHOOKS_MANAGE,
     Annotated[str, Field(description="The webhook's ID.")],
     doors=PEOPLE_DOORS,

@@ -90,10 +90,7 @@ class UpdateCustomer(_CustomerFields):
 
 list_customers = declare_list(
     CUSTOMERS,
-    "list_customers",
-    """List customers.
-
-    Find a customer, client or their phone number. Members only see the customers of their own jobs.""",
+    "List customers. Find a customer, client or their phone number. Members only see the customers of their own jobs.",
     Permission.CUSTOMERS_READ,
     {
         "status": "Only this status. Default: active.",
@@ -106,13 +103,9 @@ list_customers = declare_list(
 
 get_customer = declare_get(
     CUSTOMERS,
-    "get_customer",
-    """Show customer.
-
-    All their details. Members only see the customers of their own jobs.""",
+    "Show customer. All their details. Members only see the customers of their own jobs.",
     Permission.CUSTOMERS_READ,
     api_path="GET /customers/{customer_id}",
-    single_statement=True,
 )
 
 

@@ -79,11 +79,8 @@ class SaveContact(Input):
 
 list_sites = declare_list(
     SITES,
-    "list_sites",
-    """List sites.
-
-    The addresses where work is done. Members see the sites of customers they work for, subcontractors those of their
-    own jobs.""",
+    "List sites. The addresses where work is done. Members see the sites of customers they work for,"
+    " subcontractors those of their own jobs.",
     Permission.SITES_READ,
     {
         "customer_id": "Only the sites of this customer.",
@@ -96,13 +93,9 @@ list_sites = declare_list(
 
 get_site = declare_get(
     SITES,
-    "get_site",
-    """Show site.
-
-    Its address, how to get in, and the contact there.""",
+    "Show site. Its address, how to get in, and the contact there.",
     Permission.SITES_READ,
     api_path="GET /sites/{site_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 
@@ -143,11 +136,8 @@ def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
 
 list_contacts = declare_list(
     CONTACTS,
-    "list_contacts",
-    """List contacts.
-
-    The people to speak to. Members see the contacts of customers they work for, subcontractors those of their own
-    jobs.""",
+    "List contacts. The people to speak to. Members see the contacts of customers they work for, subcontractors"
+    " those of their own jobs.",
     Permission.SITES_READ,
     {
         "customer_id": "Only the contacts of this customer.",
@@ -160,13 +150,9 @@ list_contacts = declare_list(
 
 get_contact = declare_get(
     CONTACTS,
-    "get_contact",
-    """Show contact.
-
-    Who they are, their customer, and how to reach them.""",
+    "Show contact. Who they are, their customer, and how to reach them.",
     Permission.SITES_READ,
     api_path="GET /contacts/{contact_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

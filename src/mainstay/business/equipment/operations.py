@@ -60,11 +60,8 @@ class SaveEquipment(Input):
 
 list_equipment = declare_list(
     EQUIPMENT,
-    "list_equipment",
-    """List equipment.
-
-    Boilers, pumps, alarms and other assets at customers' sites, with serial numbers and warranties. Members see that of
-    customers they work for, subcontractors that of their own jobs' sites.""",
+    "List equipment. Boilers, pumps, alarms and other assets at customers' sites, with serial numbers and"
+    " warranties. Members see that of customers they work for, subcontractors that of their own jobs' sites.",
     Permission.SITES_READ,
     {
         "site_id": "Only the equipment at this site.",
@@ -77,13 +74,9 @@ list_equipment = declare_list(
 
 get_equipment = declare_get(
     EQUIPMENT,
-    "get_equipment",
-    """Show equipment.
-
-    Its make, model, serial number, warranty and site.""",
+    "Show equipment. Its make, model, serial number, warranty and site.",
     Permission.SITES_READ,
     api_path="GET /equipment/{equipment_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

@@ -116,14 +116,10 @@ def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
 
 get_time_entry = declare_get(
     TIME_ENTRIES,
-    "get_time_entry",
-    """Show hours.
-
-    One time entry: the hours of one person on one job.""",
+    "Show hours. One time entry: the hours of one person on one job.",
     Permission.HOURS_READ,
     _EntryId,
     api_path="GET /hours/{time_entry_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

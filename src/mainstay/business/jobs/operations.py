@@ -165,15 +165,7 @@ def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
 
 
 get_job = declare_get(
-    JOBS,
-    "get_job",
-    """Show job.
-
-    By its id or number.""",
-    Permission.JOBS_READ,
-    _JobId,
-    api_path="GET /jobs/{job_id}",
-    single_statement=True,
+    JOBS, "Show job. By its id or number.", Permission.JOBS_READ, _JobId, api_path="GET /jobs/{job_id}"
 )
 
 

@@ -110,10 +110,7 @@ def list_failed_work(ctx: Context, given: ListFailedWork) -> PageResult[WorkOut]
 
 get_work = declare_get(
     BACKGROUND_TASKS,
-    "get_work",
-    """Get failed task.
-
-    What it does, and why it failed.""",
+    "Get failed task. What it does, and why it failed.",
     Permission.ORGANISATION_CHANGE,
     Annotated[str, Field(title="Task", description="The task's ID.")],
     doors=PEOPLE_DOORS,

@@ -50,14 +50,10 @@ class ChangeSubscription(Input):
 
 get_organisation = declare_get(
     ORGANISATION,
-    "get_organisation",
-    """Get organisation.
-
-    Its name, address, currency, time zone and whether its subscription is active. The quickest check that a credential
-    works.""",
+    "Get organisation. Its name, address, currency, time zone and whether its subscription is active. The quickest"
+    " check that a credential works.",
     Permission.ORGANISATION_READ,
     api_path="GET /organisation",
-    single_statement=True,
 )
 
 

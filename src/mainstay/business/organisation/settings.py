@@ -178,14 +178,10 @@ class UpdateSettings(Input):
 
 get_settings = declare_get(
     SETTINGS,
-    "get_settings",
-    """Get settings.
-
-    Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes, invoices and
-    emails.""",
+    "Get settings. Working hours, what roles may see, rounding of hours, closed books, numbers, prices, quotes,"
+    " invoices and emails.",
     Permission.SETTINGS_READ,
     api_path="GET /settings",
-    single_statement=True,
 )
 
 

@@ -113,10 +113,7 @@ def get_me(ctx: Context, _given: GetMe) -> MeOut:
 
 list_people = declare_list(
     PEOPLE,
-    "list_people",
-    """List people.
-
-    The team: staff and subcontractors. People who have left are only included with the status `left`.""",
+    "List people. The team: staff and subcontractors. People who have left are only included with the status `left`.",
     Permission.PEOPLE_READ,
     {
         "status": "Only this status. Default: everyone who has not left.",
@@ -130,13 +127,9 @@ list_people = declare_list(
 
 get_person = declare_get(
     PEOPLE,
-    "get_person",
-    """Show person.
-
-    Also someone who has left. People who may not see others can only see themselves.""",
+    "Show person. Also someone who has left. People who may not see others can only see themselves.",
     Permission.ME_READ,
     api_path="GET /people/{person_id}",
-    single_statement=True,
 )
 
 

@@ -81,10 +81,8 @@ class SavePriceItem(Input):
 
 list_price_items = declare_list(
     ITEMS,
-    "list_price_items",
-    """List price list items.
-
-    Labour, materials, services, fees and kits, with their prices. Members see prices only if the settings allow it.""",
+    "List price list items. Labour, materials, services, fees and kits, with their prices. Members see prices only"
+    " if the settings allow it.",
     Permission.PRICE_LIST_READ,
     {
         "status": "Only items with this status. Default: active.",
@@ -99,14 +97,10 @@ list_price_items = declare_list(
 
 get_price_item = declare_get(
     ITEMS,
-    "get_price_item",
-    """Get price list item.
-
-    With its price and cost, and the parts of a kit.""",
+    "Get price list item. With its price and cost, and the parts of a kit.",
     Permission.PRICE_LIST_READ,
     Annotated[str, Field(description="The item's id or code.")],
     api_path="GET /price-items/{item_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

@@ -94,6 +94,7 @@ ITEMS = Kind(
     source="price_item",
     label="item of the price list",
     plural="price items",
+    own_noun="price item",
     heading="Price list",
     area="Price list",
     prefix="item",

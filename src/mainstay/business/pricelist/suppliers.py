@@ -57,10 +57,7 @@ class SaveSupplier(Input):
 
 list_suppliers = declare_list(
     SUPPLIERS,
-    "list_suppliers",
-    """List suppliers.
-
-    Merchants and others you buy from.""",
+    "List suppliers. Merchants and others you buy from.",
     Permission.PURCHASING_READ,
     {
         "status": "Only suppliers with this status. Default: active.",
@@ -73,13 +70,9 @@ list_suppliers = declare_list(
 
 get_supplier = declare_get(
     SUPPLIERS,
-    "get_supplier",
-    """Get supplier.
-
-    With contact details and your account number.""",
+    "Get supplier. With contact details and your account number.",
     Permission.PURCHASING_READ,
     api_path="GET /suppliers/{supplier_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

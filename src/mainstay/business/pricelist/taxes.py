@@ -53,28 +53,19 @@ class SaveTaxRate(Input):
 
 list_tax_rates = declare_list(
     TAX_RATES,
-    "list_tax_rates",
-    """List tax rates.
-
-    The VAT or sales tax rates for quotes and invoices, and which is the default.""",
+    "List tax rates. The VAT or sales tax rates for quotes and invoices, and which is the default.",
     Permission.SETTINGS_READ,
-    {
-        "status": "Only rates with this status. Default: active.",
-    },
+    {"status": "Only rates with this status. Default: active."},
     api_path="GET /tax-rates",
 )
 
 
 get_tax_rate = declare_get(
     TAX_RATES,
-    "get_tax_rate",
-    """Get tax rate.
-
-    With its taxes and its category.""",
+    "Get tax rate. With its taxes and its category.",
     Permission.SETTINGS_READ,
     Annotated[str, Field(description="The rate's id.")],
     api_path="GET /tax-rates/{tax_rate_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

@@ -149,14 +149,10 @@ def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
 
 get_bill = declare_get(
     BILLS,
-    "get_bill",
-    """Get supplier bill.
-
-    A supplier's bill with its lines, prices and tax, the job, and whether it is paid.""",
+    "Get supplier bill. A supplier's bill with its lines, prices and tax, the job, and whether it is paid.",
     Permission.PURCHASING_READ,
     _BillId,
     api_path="GET /bills/{bill_id}",
-    single_statement=True,
 )
 
 

@@ -119,14 +119,10 @@ def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> PageResult[
 
 get_purchase_order = declare_get(
     ORDERS,
-    "get_purchase_order",
-    """Get purchase order.
-
-    What was ordered, received and billed, line by line.""",
+    "Get purchase order. What was ordered, received and billed, line by line.",
     Permission.ORDERS_READ,
     OrderId,
     api_path="GET /purchase-orders/{purchase_order_id}",
-    single_statement=True,
 )
 
 

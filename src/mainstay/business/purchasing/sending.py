@@ -13,7 +13,6 @@ from mainstay.business.issuing.document_emails import (
 )
 from mainstay.business.issuing.document_files import (
     PDF,
-    PaperOut,
     ProofOut,
     check_not_issued,
     create_print_task,
@@ -30,6 +29,7 @@ from mainstay.business.purchasing.store import ORDERS
 from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_file
 from mainstay.values.fields import Email
 from mainstay.values.message import Message
 from mainstay.values.money import amount_text
@@ -45,12 +45,6 @@ class SendPurchaseOrder(IrreversibleInput):
     purchase_order_id: OrderId
     deliver: DeliveryMethod = DELIVER_FIELD
     to: list[Email] | None = recipients_field("the supplier's own")
-
-
-class GetPurchaseOrderPdf(Input):
-    """Which order."""
-
-    purchase_order_id: OrderId
 
 
 class GetPurchaseOrderProof(Input):
@@ -107,20 +101,16 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     return after
 
 
-@operation(
-    permission=Permission.PURCHASING_READ,
-    effect=Effect.READ,
+get_purchase_order_pdf = declare_file(
+    ORDERS,
+    document_file_of,
+    "Get purchase order PDF. As it was sent. A draft has none.",
+    Permission.PURCHASING_READ,
+    OrderId,
     api_path="GET /purchase-orders/{purchase_order_id}/pdf",
     doors=API_AND_OFFICE,
-    on=ORDERS,
     returns_file=PDF,
 )
-def get_purchase_order_pdf(_ctx: Context, _given: GetPurchaseOrderPdf, order: Order) -> PaperOut:
-    """Get purchase order PDF.
-
-    As it was sent. A draft has none.
-    """
-    return document_file_of(order)
 
 
 @operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=ORDERS)

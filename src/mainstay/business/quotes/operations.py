@@ -137,14 +137,11 @@ def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
 
 get_quote = declare_get(
     QUOTES,
-    "get_quote",
-    """Get quote.
-
-    With its lines, by its id or number. The number stands for the newest revision, `Q-0318-1` for the first.""",
+    "Get quote. With its lines, by its id or number. The number stands for the newest revision, `Q-0318-1` for the"
+    " first.",
     Permission.QUOTES_READ,
     QuoteId,
     api_path="GET /quotes/{quote_id}",
-    single_statement=True,
 )
 
 

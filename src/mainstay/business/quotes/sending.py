@@ -18,7 +18,6 @@ from mainstay.business.issuing.document_emails import (
 )
 from mainstay.business.issuing.document_files import (
     PDF,
-    PaperOut,
     ProofOut,
     check_not_issued,
     create_print_task,
@@ -36,6 +35,7 @@ from mainstay.documents.locales import Locale
 from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_file
 from mainstay.values.fields import Email, Paragraph
 from mainstay.values.message import CalendarDate, Message
 from mainstay.values.money import amount_text
@@ -58,12 +58,6 @@ class WithdrawQuote(IrreversibleInput):
 
     quote_id: QuoteId
     reason: Paragraph | None = Field(None, title="Reason", description="Office only. Not shown to the customer.")
-
-
-class GetQuotePdf(Input):
-    """The quote."""
-
-    quote_id: QuoteId
 
 
 class GetQuoteProof(Input):
@@ -158,20 +152,16 @@ def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     return after
 
 
-@operation(
-    permission=Permission.QUOTES_READ,
-    effect=Effect.READ,
+get_quote_pdf = declare_file(
+    QUOTES,
+    document_file_of,
+    "Get PDF of quote. As it was sent: always the same bytes. A draft has no PDF.",
+    Permission.QUOTES_READ,
+    QuoteId,
     api_path="GET /quotes/{quote_id}/pdf",
     doors=API_AND_OFFICE,
-    on=QUOTES,
     returns_file=PDF,
 )
-def get_quote_pdf(_ctx: Context, _given: GetQuotePdf, quote: Quote) -> PaperOut:
-    """Get PDF of quote.
-
-    As it was sent: always the same bytes. A draft has no PDF.
-    """
-    return document_file_of(quote)
 
 
 @operation(permission=Permission.QUOTES_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=QUOTES)

@@ -80,13 +80,11 @@ def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut
 
 get_document = declare_get(
     DOCUMENTS,
-    "get_document",
-    """Get file.
-
-    A photo or file: its name, size and type. Its content is at its url, in the office.""",
+    "Get file. A photo or file: its name, size and type. Its content is at its url, in the office.",
     Permission.DOCUMENTS_READ,
     _DocumentId,
     api_path="GET /documents/{document_id}",
+    single_statement=False,
 )
 
 

@@ -15,7 +15,7 @@ from mainstay.business.issuing.document_emails import (
     find_customer_recipients,
     recipients_field,
 )
-from mainstay.business.issuing.document_files import PDF, PaperOut, create_print_task, document_file_of
+from mainstay.business.issuing.document_files import PDF, create_print_task, document_file_of
 from mainstay.business.issuing.snapshotting import take_statement_snapshot
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.reporting.customer_statement import CustomerAccount, read_account
@@ -27,14 +27,14 @@ from mainstay.documents.locales import Locale
 from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.kernel.reads import declare_file, declare_get, declare_list
 from mainstay.values.fields import Day, Email, make_id_validator
 from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
-from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay
+from mainstay.vocabulary.schemas import IrreversibleInput, LastDay
 
 _StatementId = Annotated[
     str, make_id_validator("statement"), Field(title="Statement", description="The statement's ID.")
@@ -51,12 +51,6 @@ class SendStatement(IrreversibleInput):
     until: LastDay | None = Field(None, description="The last date. Default: today.")
     deliver: DeliveryMethod = DELIVER_FIELD
     to: list[Email] | None = recipients_field("the customer's addresses for invoices")
-
-
-class GetStatementPdf(Input):
-    """Which statement."""
-
-    statement_id: _StatementId
 
 
 @operation(
@@ -120,14 +114,10 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
 
 list_statements = declare_list(
     STATEMENTS,
-    "list_statements",
-    """List sent statements.
-
-    Statements of account, each as it was sent; get_customer_balance shows what is owed now.""",
+    "List sent statements. Statements of account, each as it was sent; get_customer_balance shows what is owed now.",
     Permission.INVOICES_READ,
-    {
-        "customer_id": "Only statements of this customer.",
-    },
+    {"customer_id": "Only statements of this customer."},
+    name="list_statements",
     api_path="GET /statements",
     doors=API_AND_OFFICE,
 )
@@ -135,31 +125,25 @@ list_statements = declare_list(
 
 get_statement = declare_get(
     STATEMENTS,
-    "get_statement",
-    """Get sent statement.
-
-    A statement of account, as it was sent.""",
+    "Get sent statement. A statement of account, as it was sent.",
     Permission.INVOICES_READ,
     _StatementId,
     api_path="GET /statements/{statement_id}",
     doors=API_AND_OFFICE,
+    single_statement=False,
 )
 
 
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
+get_statement_pdf = declare_file(
+    STATEMENTS,
+    document_file_of,
+    "Get statement PDF. The statement of account as it was sent.",
+    Permission.INVOICES_READ,
+    _StatementId,
     api_path="GET /statements/{statement_id}/pdf",
-    on=STATEMENTS,
     doors=API_AND_OFFICE,
     returns_file=PDF,
 )
-def get_statement_pdf(_ctx: Context, _given: GetStatementPdf, statement: AccountStatement) -> PaperOut:
-    """Get statement PDF.
-
-    The statement of account as it was sent.
-    """
-    return document_file_of(statement)
 
 
 OPERATIONS = (send_statement, list_statements, get_statement, get_statement_pdf)

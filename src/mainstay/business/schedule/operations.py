@@ -99,13 +99,9 @@ def list_visits(ctx: Context, given: ListVisits) -> PageResult[VisitOut]:
 
 get_visit = declare_get(
     VISITS,
-    "get_visit",
-    """Show visit.
-
-    The address, access notes, contact and work to do.""",
+    "Show visit. The address, access notes, contact and work to do.",
     Permission.SCHEDULE_READ,
     api_path="GET /visits/{visit_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 

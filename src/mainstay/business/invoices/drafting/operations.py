@@ -159,14 +159,10 @@ def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoice
 
 get_invoice = declare_get(
     INVOICES,
-    "get_invoice",
-    """Get invoice.
-
-    With its lines, by its id or number.""",
+    "Get invoice. With its lines, by its id or number.",
     Permission.INVOICES_READ,
     InvoiceId,
     api_path="GET /invoices/{invoice_id}",
-    single_statement=True,
 )
 
 

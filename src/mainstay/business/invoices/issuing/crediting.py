@@ -182,14 +182,10 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> PageResult[Listed
 
 get_credit_note = declare_get(
     CREDIT_NOTES,
-    "get_credit_note",
-    """Get credit note.
-
-    With its lines, by its id or number.""",
+    "Get credit note. With its lines, by its id or number.",
     Permission.INVOICES_READ,
     Annotated[str, Field(title="Credit note", description="The credit note's id or number.")],
     api_path="GET /credit-notes/{credit_note_id}",
-    single_statement=True,
 )
 
 

@@ -1,6 +1,6 @@
 """The files of invoices and credit notes: PDFs with the e-invoice inside, and the e-invoice as a file of its own."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -12,107 +12,12 @@ from mainstay.business.issuing.document_files import PDF, XML, PaperOut, documen
 from mainstay.documents.einvoice import explain_impossible
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.kernel.reads import declare_file
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import Input
-
-
-class GetInvoicePdf(Input):
-    """The invoice."""
-
-    invoice_id: InvoiceId
-    copy_: Literal["void"] | None = Field(
-        None, alias="copy", description="`void`: the copy of a void invoice that is stamped as void."
-    )
-
-
-class GetInvoiceUbl(Input):
-    """The invoice."""
-
-    invoice_id: InvoiceId
-
-
-class GetCreditNotePdf(Input):
-    """The credit note."""
-
-    credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
-
-
-class GetCreditNoteUbl(Input):
-    """The credit note."""
-
-    credit_note_id: str = Field(title="Credit note", description="The credit note's id or number.")
-
-
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /invoices/{invoice_id}/pdf",
-    doors=API_AND_OFFICE,
-    on=INVOICES,
-    returns_file=PDF,
-)
-def get_invoice_pdf(_ctx: Context, given: GetInvoicePdf, invoice: Invoice) -> PaperOut:
-    """Get PDF of invoice.
-
-    As it was issued, with the e-invoice inside: always the same bytes. A draft has no PDF.
-    """
-    if given.copy_ and invoice.status != "void":
-        raise Conflict(Message("This invoice is not void, so there's no copy stamped as void."))
-    return document_file_of(invoice, given.copy_ or "pdf")
-
-
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /invoices/{invoice_id}/ubl",
-    doors=API_AND_OFFICE,
-    on=INVOICES,
-    returns_file=XML,
-)
-def get_invoice_ubl(_ctx: Context, _given: GetInvoiceUbl, invoice: Invoice) -> PaperOut:
-    """Get e-invoice (UBL) of invoice.
-
-    As it was issued. If it is not an e-invoice, the refusal says what is missing.
-    """
-    return e_invoice_file_of(invoice)
-
-
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /credit-notes/{credit_note_id}/pdf",
-    doors=API_AND_OFFICE,
-    on=CREDIT_NOTES,
-    returns_file=PDF,
-)
-def get_credit_note_pdf(_ctx: Context, _given: GetCreditNotePdf, credit_note: CreditNote) -> PaperOut:
-    """Get PDF of credit note.
-
-    As it was issued, with the e-invoice inside: always the same bytes.
-    """
-    return document_file_of(credit_note)
-
-
-@operation(
-    permission=Permission.INVOICES_READ,
-    effect=Effect.READ,
-    api_path="GET /credit-notes/{credit_note_id}/ubl",
-    doors=API_AND_OFFICE,
-    on=CREDIT_NOTES,
-    returns_file=XML,
-)
-def get_credit_note_ubl(_ctx: Context, _given: GetCreditNoteUbl, credit_note: CreditNote) -> PaperOut:
-    """Get e-invoice (UBL) of credit note.
-
-    As it was issued. If it is not an e-invoice, the refusal says what is missing.
-    """
-    return e_invoice_file_of(credit_note)
-
-
-OPERATIONS = (get_invoice_pdf, get_invoice_ubl, get_credit_note_pdf, get_credit_note_ubl)
 
 
 def e_invoice_file_of(document: Invoice | CreditNote) -> PaperOut:
@@ -150,3 +55,73 @@ _MISSING_FIELDS = {
     "buyer.taxNumber": Message("the customer's tax number"),
     "dueOn": Message("the due date"),
 }
+
+
+_CREDIT_NOTE_ID = Annotated[str, Field(title="Credit note", description="The credit note's id or number.")]
+
+
+class GetInvoicePdf(Input):
+    """The invoice."""
+
+    invoice_id: InvoiceId
+    copy_: Literal["void"] | None = Field(
+        None, alias="copy", description="`void`: the copy of a void invoice that is stamped as void."
+    )
+
+
+@operation(
+    permission=Permission.INVOICES_READ,
+    effect=Effect.READ,
+    api_path="GET /invoices/{invoice_id}/pdf",
+    doors=API_AND_OFFICE,
+    on=INVOICES,
+    returns_file=PDF,
+)
+def get_invoice_pdf(_ctx: Context, given: GetInvoicePdf, invoice: Invoice) -> PaperOut:
+    """Get PDF of invoice.
+
+    As it was issued, with the e-invoice inside: always the same bytes. A draft has no PDF.
+    """
+    if given.copy_ and invoice.status != "void":
+        raise Conflict(Message("This invoice is not void, so there's no copy stamped as void."))
+    return document_file_of(invoice, given.copy_ or "pdf")
+
+
+get_invoice_ubl = declare_file(
+    INVOICES,
+    e_invoice_file_of,
+    "Get e-invoice (UBL) of invoice. As it was issued. If it is not an e-invoice, the refusal says what is missing.",
+    Permission.INVOICES_READ,
+    InvoiceId,
+    api_path="GET /invoices/{invoice_id}/ubl",
+    doors=API_AND_OFFICE,
+    returns_file=XML,
+)
+
+
+get_credit_note_pdf = declare_file(
+    CREDIT_NOTES,
+    document_file_of,
+    "Get PDF of credit note. As it was issued, with the e-invoice inside: always the same bytes.",
+    Permission.INVOICES_READ,
+    _CREDIT_NOTE_ID,
+    api_path="GET /credit-notes/{credit_note_id}/pdf",
+    doors=API_AND_OFFICE,
+    returns_file=PDF,
+)
+
+
+get_credit_note_ubl = declare_file(
+    CREDIT_NOTES,
+    e_invoice_file_of,
+    "Get e-invoice (UBL) of credit note. As it was issued. If it is not an e-invoice, the refusal says what is"
+    " missing.",
+    Permission.INVOICES_READ,
+    _CREDIT_NOTE_ID,
+    api_path="GET /credit-notes/{credit_note_id}/ubl",
+    doors=API_AND_OFFICE,
+    returns_file=XML,
+)
+
+
+OPERATIONS = (get_invoice_pdf, get_invoice_ubl, get_credit_note_pdf, get_credit_note_ubl)

@@ -150,14 +150,10 @@ _FOR_INVOICE = (
 
 get_payment = declare_get(
     PAYMENTS,
-    "get_payment",
-    """Get payment.
-
-    With the invoices that it pays.""",
+    "Get payment. With the invoices that it pays.",
     Permission.INVOICES_READ,
     _PaymentId,
     api_path="GET /payments/{payment_id}",
-    single_statement=True,
     doors=API_AND_OFFICE,
 )
 
