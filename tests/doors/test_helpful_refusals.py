@@ -168,6 +168,7 @@ LISTS = {
     "customer": "list_customers",
     "site": "list_sites",
     "contact": "list_contacts",
+    "equipment": "list_equipment",
     "job": "list_jobs",
     "visit": "list_visits",
     "leave": "list_time_off",

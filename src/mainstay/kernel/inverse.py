@@ -67,9 +67,7 @@ def restore_values_or_archive(act: Act) -> Sequence[Inverse]:
     """Restore the previous values; or archive the record if the operation created it."""
     if act.before is not None:
         return restore_values(act)
-    if "status" in act.model.model_fields:
-        return [Inverse(act.operation, name_record(act) | {"status": "archived"})]
-    return [Inverse(act.operation.replace("save_", "archive_", 1), name_record(act))]
+    return [Inverse(act.operation, name_record(act) | {"status": "archived"})]
 
 
 def name_record(act: Act) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from mainstay.kernel.event import Event
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import (
+    ALL_DOORS,
     BlockedBy,
     Effect,
     HasOutput,
@@ -24,6 +25,7 @@ from mainstay.kernel.operation import (
 from mainstay.values.choices import to_label
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.search_words import SearchText
+from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.roles import RefersTo, find_marks
 from mainstay.vocabulary.schemas import Input, ListInput, PageResult, RecordPage, StoredRecord
@@ -125,9 +127,13 @@ class ArchivingStep(NamedTuple):
 
 
 def declare_archiving(
-    shown_kind: KindShowing[R], permission: Permission, path: str, archive: ArchivingStep, restore: ArchivingStep
+    shown_kind: KindShowing[R],
+    permission: Permission,
+    archive: ArchivingStep,
+    restore: ArchivingStep,
+    doors: frozenset[Door] = ALL_DOORS,
 ) -> tuple[OperationReturning[R], OperationReturning[R]]:
-    """Declare the operations that archive and restore a record of a kind, below this path of the API."""
+    """Declare the operations that archive and restore a record of a kind."""
     kind = cast("Kind[Any]", shown_kind)
 
     def declare(verb: str, opposite: str, status: str, step: ArchivingStep) -> OperationReturning[R]:
@@ -143,8 +149,9 @@ def declare_archiving(
             permission=permission,
             effect=Effect.CHANGE,
             on=kind,
-            api_path=f"POST {path}/{{{kind.id_field}}}/{verb}",
+            api_path=f"POST {kind.path}/{{{kind.id_field}}}/{verb}",
             blocked_by=step.blocked_by,
+            doors=doors,
             undone_by=declare_inverse(inverse, to_camel(kind.id_field or "")),
             past_text=f"{kind.noun.capitalize()} {verb.removesuffix('e')}ed",
         )(_describe(set_status, kind, name, f"{to_label(name)}. {step.description}", hints))

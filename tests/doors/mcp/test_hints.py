@@ -38,8 +38,6 @@ DESTRUCTIVE = {
     "merge_customers",
     "save_site",
     "save_equipment",
-    "archive_equipment",
-    "restore_equipment",
     "save_price_item",
     "save_tax_rate",
     "save_supplier",

@@ -160,7 +160,6 @@ def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> 
 archive_customer, restore_customer = declare_archiving(
     CUSTOMERS,
     Permission.CUSTOMERS_CHANGE,
-    "/customers",
     ArchivingStep("Hides them from lists and prevents new work for them; their records stay.", Customer.not_archivable),
     ArchivingStep(
         "Brings an archived customer back: they are listed again and can get new work.", Customer.not_restorable

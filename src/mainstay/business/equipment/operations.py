@@ -8,12 +8,13 @@ from mainstay.business.customers.model import Customer, Site
 from mainstay.business.customers.store import CUSTOMERS, SITES, check_external_ref
 from mainstay.business.equipment.model import Equipment, EquipmentOut
 from mainstay.business.equipment.store import EQUIPMENT
+from mainstay.business.records.model import ArchivableStatus
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
 from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get, declare_list
-from mainstay.values.fields import Day, Paragraph, TextLine, make_id_validator, omittable_field
+from mainstay.values.fields import Day, DefaultValue, Paragraph, TextLine, make_id_validator, omittable_field
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import raise_if_blocked
@@ -53,6 +54,9 @@ class SaveEquipment(Input):
     installed_on: Day | None = Field(None, title="Installed on", description="The date of installation.")
     warranty_until: Day | None = Field(None, title="Warranty until", description="The last day of the warranty.")
     notes: Paragraph | None = Field(None, description="Visible to field staff.")
+    status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
+        description="`archived` hides it from lists."
+    )
     external_ref: TextLine | None = Field(
         None, title="External ID", description="ID in your old or accounting software. Must be unique."
     )
@@ -116,13 +120,14 @@ def save_equipment(ctx: Context, given: SaveEquipment, equipment: Equipment | No
 archive_equipment, restore_equipment = declare_archiving(
     EQUIPMENT,
     Permission.CUSTOMERS_CHANGE,
-    "/equipment",
     ArchivingStep(
         "Hides it from lists, when it was removed or replaced; its history stays.",
         Equipment.not_archivable,
         EquipmentUpdated,
     ),
     ArchivingStep("Brings archived equipment back into the lists.", Equipment.not_restorable, EquipmentUpdated),
+    # Tools set the status with save_equipment.
+    doors=API_AND_OFFICE,
 )
 
 OPERATIONS = (list_equipment, get_equipment, save_equipment, archive_equipment, restore_equipment)
