@@ -71,6 +71,7 @@ def test_an_app_is_connected_seen_and_disconnected(
         row.get_by_role("link", name="Kitchen planner").click()
         expect(page.get_by_text("invite_person")).to_be_visible()
         check_page(page)
+        page.get_by_label("More actions").click()
         page.get_by_role("link", name="Revoke").click()
         check_page(page)
         page.get_by_role("button", name="Revoke").click()

@@ -267,11 +267,11 @@ def test_a_change_reads_the_person_once_and_writes_once(cast: Cast) -> None:
     assert [sql.split()[0] for sql in about] == ["SELECT", "UPDATE"]
 
 
-def test_a_change_is_eight_statements(cast: Cast) -> None:
+def test_a_change_is_nine_statements(cast: Cast) -> None:
     database = RecordingDatabase(cast.performer.database)
     watched = replace(cast, performer=replace(cast.performer, database=database))
     actor = watched.actor(Role.OWNER)
     database.statements.clear()
     watched.perform(update_person, actor, personId=cast.people[Role.MEMBER], colour="#3366cc")
     verbs = [" ".join(statement.sql.split()[:1]) for statement in database.statements]
-    assert verbs == ["SELECT", "SELECT", "UPDATE", "UPDATE", "INSERT", "SELECT", "INSERT", "INSERT"]
+    assert verbs == ["SELECT", "SELECT", "UPDATE", "UPDATE", "INSERT", "SELECT", "INSERT", "INSERT", "INSERT"]

@@ -46,6 +46,6 @@ def test_what_cannot_be_is_refused_in_one_sentence(server: RunningServer, cast: 
         ("webhook", "delete", "webhook_x"),
     )
     assert private.error == "url: leads to an address that is not public"
-    assert unknown.error.startswith("events: has an unknown type of event, choose from invoice.created, ")
+    assert unknown.error.startswith("events: has an unknown type of event, choose from equipment.created, ")
     assert lost.error == "There is no webhook with that identifier."
     assert cast.perform(list_webhooks)["data"] == []

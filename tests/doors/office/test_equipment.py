@@ -14,7 +14,7 @@ def test_it_is_added_on_the_page_of_its_site_and_shown_there(server: RunningServ
     page = session.get(f"/sites/{site}").text
     assert f'href="/equipment/new?siteId={site}"' in page
     made = session.submit_form(
-        f"/equipment/new?siteId={site}", "/equipment/new", siteId=site, name="Boiler", make="Worcester"
+        f"/equipment/new?siteId={site}", "/equipment/new", siteId=site, name="Boiler", make="Worcester", status="active"
     )
     (equipment,) = cast.perform(list_equipment)["data"]
     assert made.headers["Location"].startswith(f"/equipment/{equipment['id']}")
