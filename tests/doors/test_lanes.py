@@ -23,7 +23,6 @@ from mainstay.changes import outbox
 from mainstay.changes.outbox import Lane, OutboxTask
 from mainstay.changes.outbox_queue import LEASE, MAX_LOST_LEASES, LeasedTask
 from mainstay.composition import open_performer
-from mainstay.identity.emails import build_email_task
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
 from mainstay.infrastructure.worker_wakeups import WakeupListener
@@ -40,7 +39,7 @@ from support.dispatchers import ManualClock
 from support.installations import Installations
 from support.invoices import issue_invoice, make_invoice
 from support.mail_server import run_mail_server
-from support.outbox_tasks import empty_outbox
+from support.outbox_tasks import empty_outbox, make_email_task
 from support.waiting import wait_until
 from support.webhooks import list_stored_deliveries, make_webhook
 
@@ -104,7 +103,7 @@ def installation(engine: str, installations: Installations, tmp_path: Path) -> I
 
 
 def make_mail_task(to: str = "kim@new.example") -> OutboxTask:
-    return build_email_task(to, "Hello", "Hello Kim")
+    return make_email_task(to, "Hello", "Hello Kim")
 
 
 class SlowTask:

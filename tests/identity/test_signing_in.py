@@ -50,7 +50,7 @@ def ask_for_reset(cast: Cast, email: str, typed: str | None = None) -> list[tupl
     Seen as they are written: a worker of another test may be at the outbox too.
     """
     watched = RecordingDatabase(cast.performer.database)
-    signing_in.send_reset_link(watched, typed or email, cast.performer.clock())
+    signing_in.send_reset_link(watched, cast.performer.languages, typed or email, cast.performer.clock())
     with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
         links = db.all("SELECT id FROM one_time_link WHERE email = :email ORDER BY id", email=email)
     return [("letter", mail) for mail in read_mails(watched)] + [("link", str(link)) for (link,) in links]

@@ -9,7 +9,6 @@ from mainstay.business.people.operations import invite_person
 from mainstay.changes import outbox
 from mainstay.changes.outbox import OutboxTask
 from mainstay.identity.connections import approve_connection
-from mainstay.identity.emails import build_email_task
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
@@ -37,6 +36,7 @@ from rules.examples_reports import REPORT_EXAMPLES
 from rules.examples_schedule import SCHEDULE_EXAMPLES, ScheduleSamples, make_schedule_samples
 from rules.examples_work import WORK_EXAMPLES, WorkSamples, make_work_samples
 from support.cast import PASSWORD, Cast, make_cast
+from support.outbox_tasks import make_email_task
 from support.recorded_statements import RecordingDatabase
 from support.stored_state import actor_with_key, read_last_event
 from support.webhooks import set_columns
@@ -136,7 +136,7 @@ def make_samples(performer: Performer) -> SampleRecords:
         assert row is not None
         outbox.add_task(
             db,
-            build_email_task("ian@cast.example", "Come", "Come.", record_id=str(row[0])),
+            make_email_task("ian@cast.example", "Come", "Come.", record_id=str(row[0])),
             moment_text(performer.clock()),
         )
     failed_work = _insert_failed_work(cast)

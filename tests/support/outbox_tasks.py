@@ -5,7 +5,10 @@ from datetime import UTC, datetime, timedelta
 from mainstay.changes import outbox, outbox_queue
 from mainstay.changes.outbox import Lane, OutboxTask
 from mainstay.changes.outbox_queue import LeasedTask
+from mainstay.identity.email_format import EmailFormat
+from mainstay.identity.emails import PersonEmail, build_email_task
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, Row
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from support.cast import Cast
 
@@ -73,3 +76,9 @@ def list_tasks(cast: Cast) -> list[Row]:
     """Return the kind of each task, when it is due, and why it waits."""
     with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
         return [*db.all("SELECT kind, due_at, problem FROM outbox ORDER BY id")]
+
+
+def make_email_task(to: str, subject: str, text: str, *, record_id: str | None = None) -> OutboxTask:
+    """Return a task that sends an email with these texts to someone."""
+    email = PersonEmail(to, Message.with_values(subject, {}), [text], record_id=record_id)
+    return build_email_task(email, EmailFormat())

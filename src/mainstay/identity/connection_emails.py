@@ -1,20 +1,15 @@
 """The emails that tell the owners of an organisation that an app was connected to it."""
 
 from mainstay.changes.outbox import OutboxTask
-from mainstay.identity.emails import build_email_task
+from mainstay.identity.email_format import undated_format_of
+from mainstay.identity.emails import PersonEmail, build_email_task
 from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.values.message import Message
+from mainstay.values.reader_language import Languages
 from mainstay.vocabulary.permissions import Permission, sql_roles_with
 
-_EMAIL_TEXT = """\
-Hello {owner},
 
-{person} has connected the app "{app}" to {organisation} with {access} access. It can now act as {person}.
-
-If you don't want this, end its access at {base_url}/settings/developer/mcp
-"""
-
-
-def build_owner_emails(db: DatabaseHandle, connection: str, base_url: str) -> list[OutboxTask]:
+def build_owner_emails(db: DatabaseHandle, connection: str, base_url: str, languages: Languages) -> list[OutboxTask]:
     """Return an email for each owner: who connected which app, and where to end its access."""
     found = db.one(
         "SELECT c.client_name, c.access, p.name, o.name FROM connection c"
@@ -28,20 +23,19 @@ def build_owner_emails(db: DatabaseHandle, connection: str, base_url: str) -> li
     )
     if found is None:
         return []
-    app, access, person, organisation = found
-    access_words = "read and write" if access == "write" else "read-only"
-    return [
-        build_email_task(
-            str(email),
-            f"New app connected to {organisation}",
-            _EMAIL_TEXT.format(
-                owner=owner,
-                person=person,
-                app=app,
-                organisation=organisation,
-                access=access_words,
-                base_url=base_url,
-            ),
-        )
-        for owner, email in owners
-    ]
+    app, access, person, organisation = map(str, found)
+    subject = Message("New app connected to {organisation}", organisation=organisation)
+    paragraphs = (
+        Message(
+            '{person} has connected the app "{app}" to {organisation} with {access} access.'
+            " It can now act as {person}.",
+            person=person,
+            app=app,
+            organisation=organisation,
+            access=Message("read and write") if access == "write" else Message("read-only"),
+        ),
+        Message("If you don't want this, end its access at {address}", address=f"{base_url}/settings/developer/mcp"),
+    )
+    style = undated_format_of(db, languages)
+    greeted = [(str(email), Message("Hello {name},", name=str(owner))) for owner, email in owners]
+    return [build_email_task(PersonEmail(to, subject, (greeting, *paragraphs)), style) for to, greeting in greeted]

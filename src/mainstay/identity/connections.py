@@ -226,7 +226,7 @@ def start_connection(ctx: Context, _given: StartConnection, connection: Connecti
     )
     ctx.writer.touch(connection.id)
     ctx.writer.mark_written(CONNECTIONS.table, connection.id)
-    for task in build_owner_emails(ctx.db, connection.id, ctx.base_url):
+    for task in build_owner_emails(ctx.db, connection.id, ctx.base_url, ctx.languages):
         ctx.add_task(task)
     return connection
 

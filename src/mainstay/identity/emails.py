@@ -1,6 +1,11 @@
-"""Build emails for the outbox."""
+"""Build emails to people of an organisation for the outbox."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from mainstay.changes.outbox import Lane, OutboxTask, TaskMessage
+from mainstay.identity.email_format import EmailFormat
+from mainstay.values.message import Message
 
 # The kind of the task that sends an email. Its payload has `to`, `subject` and `text`.
 EMAIL_TASK = "mail"
@@ -8,17 +13,42 @@ EMAIL_TASK = "mail"
 # sent.
 LINK_MARK = "\x02"
 
+# A paragraph of an email: one message or several lines. A plain text is data, such as what someone wrote.
+EmailParagraph = Message | str | Sequence[Message | str]
 
-def build_email_task(
-    to: str, subject: str, text: str, *, link: tuple[str, str] | None = None, record_id: str | None = None
-) -> OutboxTask:
+
+class PersonEmail(NamedTuple):
+    """An email to a person of an organisation."""
+
+    to: str
+    subject: Message
+    paragraphs: Sequence[EmailParagraph]
+    # The kind and ID of the one-time link at the link mark.
+    link: tuple[str, str] | None = None
+    # The record that it is about.
+    record_id: str | None = None
+
+
+def build_email_task(email: PersonEmail, style: EmailFormat) -> OutboxTask:
     """Return a task that sends an email.
 
     A one-time link waits in the task as its kind and ID, which give no access. If the email is about a record, the page
     of that record shows whether it was sent.
     """
-    payload = {"to": to, "subject": subject, "text": text}
-    if link:
-        payload["link_kind"], payload["link"] = link
-    mention = TaskMessage(record_id, to, subject) if record_id else None
-    return OutboxTask(EMAIL_TASK, payload, f"Email to {to}: {subject}", mention, lane=Lane.EMAILS)
+    subject = style.render(email.subject)
+    payload = {"to": email.to, "subject": subject, "text": _render_text(style, email.paragraphs)}
+    if email.link:
+        payload["link_kind"], payload["link"] = email.link
+    mention = TaskMessage(email.record_id, email.to, subject) if email.record_id else None
+    return OutboxTask(EMAIL_TASK, payload, f"Email to {email.to}: {subject}", mention, lane=Lane.EMAILS)
+
+
+def _render_text(style: EmailFormat, paragraphs: Sequence[EmailParagraph]) -> str:
+    """Return the text of an email, with an empty line between its paragraphs."""
+    texts = (
+        style.render(paragraph)
+        if isinstance(paragraph, (Message, str))
+        else "\n".join(style.render(line) for line in paragraph)
+        for paragraph in paragraphs
+    )
+    return "\n\n".join(texts) + "\n"

@@ -3,7 +3,8 @@
 from pydantic import Field, SecretStr
 
 from mainstay.identity import devices, links, return_tickets, sessions
-from mainstay.identity.emails import build_email_task
+from mainstay.identity.email_format import undated_format_of
+from mainstay.identity.emails import PersonEmail, build_email_task
 from mainstay.identity.links import LinkKind
 from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.sign_in import InvalidLink, clear_failed_attempts
@@ -17,14 +18,14 @@ from mainstay.vocabulary.schemas import Input, Output
 
 _OFFICE_ONLY = frozenset({Door.OFFICE})
 
-_CHANGE_NOTICE = """\
-Hello,
-
-Your Mainstay password has been changed, and you have been signed out everywhere else.
-
-If this was not you, choose a new password now with "Forgot your password?" on the sign-in page, and tell an owner or
-admin of your organisation.
-"""
+_CHANGE_NOTICE = (
+    Message("Hello,"),
+    Message("Your Mainstay password has been changed, and you have been signed out everywhere else."),
+    Message(
+        'If this was not you, choose a new password now with "Forgot your password?" on the sign-in page, and tell an'
+        " owner or\nadmin of your organisation."
+    ),
+)
 
 
 class SignedInOut(Output):
@@ -161,7 +162,8 @@ def _set_password(ctx: Context, account_id: str) -> None:
     devices.forget_devices(ctx.db, account_id)
     _touch_own_record(ctx)
     if row := ctx.db.one("SELECT email FROM account WHERE id = :id", id=account_id):
-        ctx.add_task(build_email_task(str(row[0]), "Your Mainstay password was changed", _CHANGE_NOTICE))
+        email = PersonEmail(str(row[0]), Message("Your Mainstay password was changed"), _CHANGE_NOTICE)
+        ctx.add_task(build_email_task(email, undated_format_of(ctx.db, ctx.languages)))
 
 
 def _touch_own_record(ctx: Context) -> None:

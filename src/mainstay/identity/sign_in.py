@@ -10,7 +10,8 @@ from datetime import datetime
 from mainstay.changes import outbox
 from mainstay.changes.outbox import OutboxTask
 from mainstay.identity import links
-from mainstay.identity.emails import LINK_MARK, build_email_task
+from mainstay.identity.email_format import EmailFormat, undated_format_of
+from mainstay.identity.emails import LINK_MARK, PersonEmail, build_email_task
 from mainstay.identity.links import LIFETIMES, LinkKind
 from mainstay.identity.passwords import MAX_LENGTH, is_password
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, Database, DatabaseHandle, Row
@@ -18,22 +19,11 @@ from mainstay.values.email_address import fold_address
 from mainstay.values.lifetimes import describe_lifetime
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
+from mainstay.values.reader_language import Languages
 from mainstay.vocabulary.refusal import NotFound, Unauthenticated
 
 # The hash that is checked for an unknown address, so that it takes as long as for a known one.
 _DUMMY_HASH = "$argon2id$v=19$m=19456,t=2,p=1$8ETtMX7cUvAq8tJjKrFXCA$WLDhK6WYtNfWHpQfCk13IoHTH6nkorABav2NN1GVxWE"
-
-_RESET_TEXT = f"""\
-Hello,
-
-Someone, probably you, asked to reset the Mainstay password for this email address.
-
-Choose a new password here within {describe_lifetime(LIFETIMES[LinkKind.RESET])}:
-
-{LINK_MARK}
-
-The link works once. If this was not you, ignore this email: your password stays the same.
-"""
 
 
 class WrongCredentials(Unauthenticated):
@@ -108,16 +98,28 @@ def find_email_organisation(database: Database, email: str) -> str:
         return find_organisation_of(db, look_up_address(db, email).account)
 
 
-def send_reset_link(database: Database, email: str, now: datetime) -> bool:
+def send_reset_link(database: Database, languages: Languages, email: str, now: datetime) -> bool:
     """Email a password reset link to this address, and return whether the address belongs to anyone."""
     with database.read_transaction(ALL_ORGANISATIONS) as db:
         known = look_up_address(db, email)
         organisation = find_organisation_of(db, known.account)
     with database.write_transaction(organisation) as db:
         link = links.create_reset_link(db, known.account, known.email, now)
-        task = build_email_task(known.email, "Reset your Mainstay password", _RESET_TEXT, link=(LinkKind.RESET, link))
-        _enqueue_email(db, task, now)
+        _enqueue_email(db, _build_reset_email(undated_format_of(db, languages), known.email, link), now)
     return organisation != ALL_ORGANISATIONS
+
+
+def _build_reset_email(style: EmailFormat, to: str, link: str) -> OutboxTask:
+    paragraphs = (
+        Message("Hello,"),
+        Message("Someone, probably you, asked to reset the Mainstay password for this email address."),
+        Message("Choose a new password here within {within}:", within=describe_lifetime(LIFETIMES[LinkKind.RESET])),
+        LINK_MARK,
+        Message("The link works once. If this was not you, ignore this email: your password stays the same."),
+    )
+    return build_email_task(
+        PersonEmail(to, Message("Reset your Mainstay password"), paragraphs, (LinkKind.RESET, link)), style
+    )
 
 
 def _enqueue_email(db: DatabaseHandle, task: OutboxTask, now: datetime) -> None:

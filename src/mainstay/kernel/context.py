@@ -14,6 +14,7 @@ from mainstay.kernel.event import Event
 from mainstay.values.memo import CachedValue
 from mainstay.values.message import PROGRAM_FORMAT, Message, MessageFormat
 from mainstay.values.moments import moment_text
+from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Stale
@@ -91,6 +92,8 @@ class Context:
     is_undoing: bool = False
     # How the undoing of a change is undone in turn: the operations, or the reason why it cannot be.
     redo: Sequence[Inverse] | Message = ()
+    # The languages of the installation, for emails to people of the organisation.
+    languages: Languages = ENGLISH_ONLY
 
     def __post_init__(self) -> None:
         self.db.me, self.db.now = self.actor.id or self.actor.linked_record, lambda: self.now_text

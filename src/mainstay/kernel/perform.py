@@ -68,7 +68,7 @@ class Performer:
     # How many bytes of files each organisation may store.
     storage_limit: int
     preview_maker: PreviewMaker
-    # The languages in which pages are shown.
+    # The languages of pages, and of emails to people.
     languages: Languages = ENGLISH_ONLY
 
     def perform(self, operation: Operation, actor: Actor, raw: RawInput, request: RequestDetails) -> Answer:
@@ -198,6 +198,7 @@ class Performer:
             self.base_url,
             prepared,
             storage_limit=self.storage_limit,
+            languages=self.languages,
         )
 
     def _make_current_context(

@@ -21,6 +21,11 @@ def to_label(name: str) -> str:
     return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()
 
 
+def label_in_text(label: str) -> str:
+    """Return a label as it is written within a sentence: `due date`, but `VAT number`."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
 def fold_text(text: str) -> str:
     """Return a text as it is sorted and searched: without case, accents, special letters and repeated blanks."""
     if text.isascii():

@@ -53,6 +53,17 @@ class CalendarDate(NamedTuple):
         return style.format_date(self.text)
 
 
+class CalendarDates(NamedTuple):
+    """The whole days from a date to another, which may be the same."""
+
+    first: str
+    last: str
+
+    def format(self, style: "MessageFormat") -> str:
+        """Return the days as text."""
+        return style.format_dates(self)
+
+
 class LocalMoment(NamedTuple):
     """A stored moment, shown as the local time of a time zone."""
 
@@ -227,6 +238,11 @@ class MessageFormat:
     def format_date(self, text: str) -> str:
         """Format a date."""
         return text
+
+    def format_dates(self, dates: CalendarDates) -> str:
+        """Format whole days: `2026-11-09 to 2026-11-10`."""
+        first, last = (self.format_date(day) for day in dates)
+        return first if first == last else f"{first} to {last}"
 
     def format_moment(self, moment: LocalMoment) -> str:
         """Format a moment: `2026-11-30T08:30 (Europe/London)`."""

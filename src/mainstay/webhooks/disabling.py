@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from mainstay.changes.outbox import OutboxTask
-from mainstay.identity.emails import build_email_task
-from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.identity.email_format import undated_format_of
+from mainstay.identity.emails import PersonEmail, build_email_task
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.message import Message
@@ -16,6 +16,7 @@ from mainstay.vocabulary.permissions import Permission, sql_roles_with
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import Input
 from mainstay.webhooks.model import Webhook
+from mainstay.webhooks.retry_schedule import FAILING, GONE
 from mainstay.webhooks.store import WEBHOOKS
 
 
@@ -64,7 +65,7 @@ def disable_webhook(ctx: Context, given: DisableWebhook, webhook: Webhook) -> We
         " WHERE organisation_id = :organisation AND webhook_id = :webhook AND status IN ('waiting', 'sending')",
         webhook=webhook.id,
     )
-    for task in _build_emails(ctx.db, given, ctx.base_url):
+    for task in _build_emails(ctx, given):
         ctx.add_task(task)
     return after
 
@@ -75,39 +76,34 @@ def hide_url_secrets(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
-_EMAIL_TEXT = """\
-Hello {name},
-
-Mainstay no longer sends events of {organisation} to this address:
-
-{url}
-
-{reason} Waiting events have been marked as failed, and new events are not stored for this webhook.
-
-Once the receiver works again, resume the webhook in Settings → Developer → Webhooks. You can also resend the events it
-missed there:
-{base_url}/settings/developer/webhooks/{webhook}
-"""
+_REASONS = {GONE: Message(GONE), FAILING: Message(FAILING)}
 
 
-def _build_emails(db: DatabaseHandle, given: DisableWebhook, base_url: str) -> list[OutboxTask]:
-    people = db.all(
+def _build_emails(ctx: Context, given: DisableWebhook) -> list[OutboxTask]:
+    people = ctx.db.all(
         "SELECT p.name, p.email, o.name FROM person p JOIN organisation o ON o.id = p.organisation_id"
         " WHERE p.organisation_id = :organisation AND p.status = 'active'"
         f" AND p.role IN {sql_roles_with(Permission.WEBHOOKS_MANAGE)}"
     )
+    style = undated_format_of(ctx.db, ctx.languages)
     return [
-        build_email_task(
-            str(email),
-            f"A webhook of {organisation} was disabled",
-            _EMAIL_TEXT.format(
-                name=name,
-                organisation=organisation,
-                url=hide_url_secrets(given.url),
-                reason=given.reason,
-                base_url=base_url,
-                webhook=given.webhook_id,
-            ),
-        )
-        for name, email, organisation in people
+        build_email_task(_write_email(ctx, given, *map(str, names_and_address)), style) for names_and_address in people
     ]
+
+
+def _write_email(ctx: Context, given: DisableWebhook, name: str, to: str, organisation: str) -> PersonEmail:
+    paragraphs = (
+        Message("Hello {name},", name=name),
+        Message("Mainstay no longer sends events of {organisation} to this address:", organisation=organisation),
+        hide_url_secrets(given.url),
+        Message(
+            "{reason} Waiting events have been marked as failed, and new events are not stored for this webhook.",
+            reason=_REASONS.get(given.reason, given.reason),
+        ),
+        Message(
+            "Once the receiver works again, resume the webhook in Settings → Developer → Webhooks. You can also resend"
+            " the events it\nmissed there:\n{address}",
+            address=f"{ctx.base_url}/settings/developer/webhooks/{given.webhook_id}",
+        ),
+    )
+    return PersonEmail(to, Message("A webhook of {organisation} was disabled", organisation=organisation), paragraphs)

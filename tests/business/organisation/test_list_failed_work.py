@@ -4,17 +4,17 @@ from mainstay.business.organisation.failed_work import list_failed_work
 from mainstay.business.people.operations import invite_person
 from mainstay.catalogue import CATALOGUE
 from mainstay.changes.outbox import EVENT, OutboxTask
-from mainstay.identity.emails import build_email_task
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Forbidden
 from support.cast import Cast
 from support.failed_work import PROBLEM, park_new_task
+from support.outbox_tasks import make_email_task
 
 
 def test_what_failed_is_listed_newest_first_and_nothing_that_waits(cast: Cast) -> None:
     cast.perform(invite_person, name="N", email="n@new.example", role="member")
-    first, second = park_new_task(cast), park_new_task(cast, build_email_task("kim@new.example", "Come", "secret text"))
+    first, second = park_new_task(cast), park_new_task(cast, make_email_task("kim@new.example", "Come", "secret text"))
     third = park_new_task(cast, OutboxTask(EVENT, {"event": "evt_1"}))
     page = cast.perform(list_failed_work)
     assert [work["id"] for work in page["data"]] == [third, second, first]

@@ -9,12 +9,12 @@ from mainstay.business.organisation.sent_emails import list_messages
 from mainstay.changes import outbox, outbox_queue
 from mainstay.changes.outbox import Lane, OutboxTask
 from mainstay.changes.outbox_queue import RETRIES, LeasedTask
-from mainstay.identity.emails import build_email_task
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Forbidden
 from support.cast import Cast
+from support.outbox_tasks import make_email_task
 from support.stored_state import read_all_rows
 
 
@@ -22,7 +22,7 @@ def add_mail(cast: Cast, subject: str, record: str | None) -> None:
     with cast.performer.database.write_transaction(cast.organisation) as db:
         outbox.add_task(
             db,
-            build_email_task("kim@new.example", subject, "Hello", record_id=record),
+            make_email_task("kim@new.example", subject, "Hello", record_id=record),
             moment_text(cast.performer.clock()),
         )
 

@@ -2,11 +2,11 @@ import pytest
 
 from mainstay.business.organisation.failed_work import list_failed_work, retry_work
 from mainstay.business.organisation.sent_emails import list_messages
-from mainstay.identity.emails import build_email_task
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Conflict, NotFound
 from support.cast import Cast
 from support.failed_work import park_new_task, read_task_state
+from support.outbox_tasks import make_email_task
 from support.stored_state import operations_on
 
 
@@ -20,7 +20,7 @@ def test_it_is_due_at_once_as_if_it_had_never_been_tried(cast: Cast) -> None:
 
 def test_a_mail_is_on_its_way_again_on_its_record_s_page(cast: Cast) -> None:
     record = cast.people[Role.MEMBER]
-    work = park_new_task(cast, build_email_task("kim@new.example", "Come", "Come.", record_id=record))
+    work = park_new_task(cast, make_email_task("kim@new.example", "Come", "Come.", record_id=record))
     assert [one["status"] for one in cast.perform(list_messages, about=record)["data"]] == ["failed"]
     cast.perform(retry_work, workId=work)
     [message] = cast.perform(list_messages, about=record)["data"]

@@ -4,12 +4,12 @@ import pytest
 
 from mainstay.business.people.operations import invite_again, invite_person
 from mainstay.changes import outbox
-from mainstay.identity.emails import build_email_task
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_new_person, visible_text, wait_for_emails, wait_for_link
 from support.cast import Cast
+from support.outbox_tasks import make_email_task
 from support.servers import RunningServer
 from support.waiting import wait_until
 
@@ -44,7 +44,7 @@ def test_one_that_can_never_be_sent_is_said_above_all_until_another_is(server: R
     with cast.performer.database.write_transaction(cast.organisation) as db:
         outbox.add_task(
             db,
-            build_email_task("a..b@new.example", "Come", "Come.", record_id=person),
+            make_email_task("a..b@new.example", "Come", "Come.", record_id=person),
             moment_text(cast.performer.clock()),
         )
     cast.performer.wake_worker()
@@ -64,7 +64,7 @@ def _page_if_contains(page: str, word: str) -> str | None:
 
 def test_a_page_of_a_record_without_words_of_its_own_says_it_too(server: RunningServer, cast: Cast) -> None:
     with cast.performer.database.write_transaction(cast.organisation) as db:
-        task = build_email_task("kim@new.example", "Come", "Come.", record_id=cast.organisation)
+        task = make_email_task("kim@new.example", "Come", "Come.", record_id=cast.organisation)
         outbox.add_task(db, task, "9999-01-01T00:00:00.000Z")
         db.run("UPDATE message SET status = 'failed', problem = 'No.' WHERE record_id = :organisation")
     page = visible_text(sign_in_new_person(server, cast).get("/settings").text)

@@ -9,14 +9,11 @@ from mainstay.business.hours import store
 from mainstay.business.hours.inputs import MAX_ENTRIES_AT_ONCE, EntryIds, WorkerId, resolve_person
 from mainstay.business.hours.model import STATUS_AFTER, BriefEntry, HoursBatchOut, ReviewDecision, TimeEntry
 from mainstay.business.hours.restoring import restore_review
-from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.emails import actor_name, email_person, find_recipients
-from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.values.durations import hours_text
 from mainstay.values.fields import Day, Paragraph
-from mainstay.values.message import CalendarDate, FieldName, Message
+from mainstay.values.message import CalendarDate, Duration, FieldName, Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, LastDay
@@ -98,29 +95,28 @@ def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
 
 OPERATIONS = (submit_hours, review_hours)
 
-_EMAIL_TEXT = """\
-{name} did not approve some of your hours:
-
-{reason}
-
-Please correct these and submit them again:
-
-{entries}
-"""
-
 
 def _email_people(ctx: Context, entries: Sequence[TimeEntry], reason: str) -> None:
     """Email people which of their hours were rejected and why, one email for each person."""
-    locale = Locale("en", settings_of(ctx).country)
     for person in find_recipients(ctx, [entry.person_id for entry in entries]):
         lines = [
-            f"{locale.format_day(entry.on)}, {hours_text(entry.minutes or 0)}, {entry.job_number or 'no job'}\n"
-            f"  {ctx.base_url}/hours/{entry.id}"
+            Message(
+                "{day}, {duration}, {job}\n  {address}",
+                day=CalendarDate(entry.on),
+                duration=Duration(entry.minutes or 0),
+                job=entry.job_number or Message("no job"),
+                address=f"{ctx.base_url}/hours/{entry.id}",
+            )
             for entry in entries
             if entry.person_id == person.id
         ]
-        text = _EMAIL_TEXT.format(name=actor_name(ctx), reason=reason, entries="\n".join(lines))
-        email_person(ctx, person, "Some of your hours were not approved", text, person.id)
+        paragraphs = (
+            Message("{name} did not approve some of your hours:", name=actor_name(ctx)),
+            reason,
+            Message("Please correct these and submit them again:"),
+            lines,
+        )
+        email_person(ctx, person, Message("Some of your hours were not approved"), paragraphs, person.id)
 
 
 def _fetch_entries(ctx: Context, ids: Sequence[str], given: SubmitHours) -> list[TimeEntry]:

@@ -19,22 +19,17 @@ from mainstay.documents.messages import translate
 from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import Reaction, ReactionEvent
-from mainstay.values.message import PROGRAM_FORMAT
+from mainstay.values.message import Amount, Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 
-_ACCEPTANCE_EMAIL = """\
-{customer} accepted {quote}: {total}.
-
-Accepted by {name}, {how}.
-Job {job} will be billed at the quoted fixed price.{deposit}
-
-View quote: {base_url}/quotes/{quote_id}
-View job: {base_url}/jobs/{job_id}
-"""
-_DEPOSIT_SENTENCE = "\nA draft deposit invoice for {amount} was created. The customer won't get it until you send it."
-_METHOD_WORDS = {"online": "online", "phone": "by phone", "email": "by email", "paper": "on paper"}
+_METHODS = {
+    "online": Message("online"),
+    "phone": Message("by phone"),
+    "email": Message("by email"),
+    "paper": Message("on paper"),
+}
 
 
 def tell_office_of_acceptance(ctx: Context, event: ReactionEvent) -> None:
@@ -46,22 +41,35 @@ def tell_office_of_acceptance(ctx: Context, event: ReactionEvent) -> None:
     creator = event.record["createdBy"]["person"] or {"id": None}
     actor = event.actor["person"] or {"id": None}
     acceptance = quote.acceptance or {}
-    text = _ACCEPTANCE_EMAIL.format(
-        customer=quote.customer_name,
-        quote=quote.display_name,
-        total=PROGRAM_FORMAT.format_amount(quote.total_amount),
-        name=acceptance["name"],
-        how=_METHOD_WORDS[acceptance["method"]],
-        job=job.display_name,
-        deposit=_DEPOSIT_SENTENCE.format(amount=_deposit_text_of(quote)) if has_deposit(ctx, quote) else "",
-        base_url=ctx.base_url,
-        quote_id=quote.id,
-        job_id=job.id,
+    lines = [
+        Message("Accepted by {name}, {how}.", name=acceptance["name"], how=_METHODS[acceptance["method"]]),
+        Message("Job {job} will be billed at the quoted fixed price.", job=job.display_name),
+    ]
+    if has_deposit(ctx, quote):
+        lines.append(
+            Message(
+                "A draft deposit invoice for {amount} was created. The customer won't get it until you send it.",
+                amount=Amount(amount_text(quote.deposit_amount, quote.currency), quote.currency),
+            )
+        )
+    paragraphs = (
+        Message(
+            "{customer} accepted {quote}: {total}.",
+            customer=quote.customer_name,
+            quote=quote.display_name,
+            total=quote.total_amount,
+        ),
+        lines,
+        (
+            Message("View quote: {address}", address=f"{ctx.base_url}/quotes/{quote.id}"),
+            Message("View job: {address}", address=f"{ctx.base_url}/jobs/{job.id}"),
+        ),
     )
+    subject = Message("{customer} accepted {quote}", customer=quote.customer_name, quote=quote.short_name)
     followers = _find_office_people(ctx, [creator["id"], quote.sent_by, job.lead_person_id])
     ctx.writer.touch(quote.id)
     for person in find_recipients(ctx, followers - {actor["id"]}):
-        email_person(ctx, person, f"{quote.customer_name} accepted {quote.short_name}", text, quote.id)
+        email_person(ctx, person, subject, paragraphs, quote.id)
 
 
 def confirm_acceptance(ctx: Context, event: ReactionEvent) -> None:
@@ -103,10 +111,6 @@ def _find_office_people(ctx: Context, person_ids: Iterable[str | None]) -> set[s
     """Find those of these people who may change quotes; if there are none, all owners and admins."""
     entitled = {one for one in person_ids if one} & find_people_with(ctx, Permission.QUOTES_CHANGE)
     return entitled or find_people_with(ctx, Permission.ORGANISATION_CHANGE)
-
-
-def _deposit_text_of(quote: Quote) -> str:
-    return f"{amount_text(quote.deposit_amount, quote.currency)} {quote.currency}"
 
 
 def refresh_customer_and_quote_search(ctx: Context, customer_id: str) -> None:

@@ -10,18 +10,16 @@ from typing import NamedTuple
 
 import orjson
 
-from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
-from mainstay.business.people.emails import Recipient, actor_name, email_person, find_recipients
+from mainstay.business.organisation.organisation_settings import settings_of
+from mainstay.business.people.emails import THE_OFFICE, Recipient, actor_name, email_person, find_recipients
 from mainstay.business.schedule.model import Visit
 from mainstay.business.schedule.store import VISITS
-from mainstay.business.schedule.visit_times import to_local_time
 from mainstay.changes.outbox import OutboxTask
-from mainstay.documents.locales import Locale
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import TaskKind
-from mainstay.values.message import Message
+from mainstay.values.message import CalendarDate, LocalPeriod, Message
 from mainstay.values.moments import local_date, moment_text, start_of_day
 
 # Changes are collected for this long. Only changes to visits of today and of this many days ahead are emailed.
@@ -45,19 +43,12 @@ class KnownVisit(NamedTuple):
         """Return whether the other visit is at the same time, even if its title differs."""
         return other is not None and self[1:] == other[1:]
 
-    def to_text(self, settings: OrganisationSettings) -> str:
-        """Return the time as text: `17 November 2026, 12:45 to 16:00`.
-
-        The time zone is added if it differs from the organisation's.
-        """
-        locale = Locale("en", settings.country)
+    @property
+    def time(self) -> LocalPeriod | Message:
+        """When it is."""
         if self.starts_at is None or self.ends_at is None:
-            return f"any time on {locale.format_day(self.on or '')}"
-        begin, end = to_local_time(self.starts_at, self.time_zone), to_local_time(self.ends_at, self.time_zone)
-        day, last = (locale.format_day(moment.date().isoformat()) for moment in (begin, end))
-        later = "" if day == last else f"{last}, "
-        zone = "" if self.time_zone == settings.time_zone else f" ({self.time_zone})"
-        return f"{day}, {begin:%H:%M} to {later}{end:%H:%M}{zone}"
+            return Message("any time on {day}", day=CalendarDate(self.on or ""))
+        return LocalPeriod(self.starts_at, self.ends_at, self.time_zone)
 
 
 def record_visit_changes(ctx: Context, before: Iterable[Visit | None], after: Sequence[Visit]) -> None:
@@ -86,30 +77,32 @@ def tell_of_schedule(ctx: Context, given: Mapping[str, str]) -> None:
     visit_rows = select_batched(
         ctx.db, f"{VISITS.select_all} AND visit.id IN {BATCH_VALUES}", [str(visit) for visit, *_ in collected]
     )
-    visits, settings = {visit.id: visit for visit in map(VISITS.from_row, visit_rows)}, settings_of(ctx)
+    visits = {visit.id: visit for visit in map(VISITS.from_row, visit_rows)}
     for person in find_recipients(ctx, [given["person"]]):
-        changes = [(previous, visits.get(str(visit))) for visit, previous, _ in collected]
-        lines = [
-            line for previous, visit in changes if (line := _describe_difference(settings, person.id, previous, visit))
+        differences = [
+            difference
+            for visit, previous, _ in collected
+            if (difference := _describe_difference(person.id, previous, visits.get(str(visit))))
         ]
-        if not lines:
+        if not differences:
             continue
-        names = " and ".join(sorted({str(by) for _, _, by in collected}))
-        rest = [f"And {len(lines) - _MAX_NAMED} more."] if len(lines) > _MAX_NAMED else []
-        text = _EMAIL_TEXT.format(names=names, lines="\n\n".join(lines[:_MAX_NAMED] + rest), base_url=ctx.base_url)
+        names = sorted({str(by) for _, _, by in collected})
+        unnamed = len(differences) - _MAX_NAMED
+        paragraphs = (
+            Message(
+                "{people} changed your schedule.",
+                people=[THE_OFFICE if name == THE_OFFICE.template else name for name in names],
+            ),
+            *differences[:_MAX_NAMED],
+            *([Message("And {count} more.", count=unnamed)] if unnamed > 0 else ()),
+            Message("See your schedule: {address}", address=f"{ctx.base_url}/schedule"),
+        )
         ctx.writer.touch(person.id)
-        email_person(ctx, person, "Your schedule has changed", text, person.id)
+        email_person(ctx, person, _SUBJECT, paragraphs, person.id)
 
 
+_SUBJECT = Message("Your schedule has changed")
 TASK_KINDS = (TaskKind(_TASK_NAME, tell_of_schedule, "Person notified of their visits"),)
-
-_EMAIL_TEXT = """\
-{names} changed your schedule.
-
-{lines}
-
-See your schedule: {base_url}/schedule
-"""
 
 
 def _find_email_window(ctx: Context) -> tuple[str, str]:
@@ -142,23 +135,23 @@ def _store_changes(ctx: Context, person: Recipient, changes: Sequence[tuple[Visi
             person=person.id,
             visit=after.id,
             before=orjson.dumps([*previous]).decode() if previous else None,
-            by=actor_name(ctx),
+            by=str(actor_name(ctx)),
         )
     if not is_waiting:
-        about = f"Email to {person.email}: Your schedule has changed"
+        about = f"Email to {person.email}: {_SUBJECT}"
         ctx.add_task(OutboxTask(_TASK_NAME, {"person": person.id}, about, delay=COLLECTION_DELAY))
 
 
-def _describe_difference(
-    settings: OrganisationSettings, person_id: str, stored: Value, visit: Visit | None
-) -> str | None:
-    """Return what has changed for a person as text; None if nothing has, or if they are at the visit already."""
+def _describe_difference(person_id: str, stored: Value, visit: Visit | None) -> Message | None:
+    """Return what has changed for a person; None if nothing has, or if they are at the visit already."""
     before = KnownVisit(*orjson.loads(str(stored))) if stored else None
     after = _to_known_visit(person_id, visit)
     if after is None:
-        return f"No longer yours: {before.about}\n  {before.to_text(settings)}" if before else None
+        return Message("No longer yours: {visit}\n  {time}", visit=before.about, time=before.time) if before else None
     if after.is_same_time(before) or (visit and visit.status != "planned"):
         return None
     if before is None:
-        return f"New: {after.about}\n  {after.to_text(settings)}"
-    return f"Moved: {after.about}\n  was {before.to_text(settings)}\n  now {after.to_text(settings)}"
+        return Message("New: {visit}\n  {time}", visit=after.about, time=after.time)
+    return Message(
+        "Moved: {visit}\n  was {before}\n  now {after}", visit=after.about, before=before.time, after=after.time
+    )

@@ -11,17 +11,15 @@ from pydantic import Field
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.emails import actor_name, email_person, find_recipients
 from mainstay.business.people.store import PEOPLE, check_people
-from mainstay.business.schedule.emails import KnownVisit
 from mainstay.business.schedule.model import Collision, LeaveKind, LeaveStatus, TimeOff, TimeOffOut
 from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.business.schedule.visit_times import bounds_of_days, read_moment
 from mainstay.changes.undo import Inverse
-from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, declare_inverse, name_record
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, Day, Paragraph, make_id_validator
-from mainstay.values.message import CalendarDate, Choice, FieldName, LocalPeriod, Message
+from mainstay.values.message import CalendarDate, CalendarDates, Choice, FieldName, LocalPeriod, Message
 from mainstay.values.moments import ONE_DAY, local_date, moment_text, parse_moment
 from mainstay.values.wall_times import EnteredMoment
 from mainstay.vocabulary.actor import API_AND_OFFICE
@@ -155,7 +153,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     values = {"person_id": person, "kind": given.kind, "note": given.note, "status": status}
     time_off = TIME_OFF.insert(ctx, values | period)
     if given.approved:
-        _email_person(ctx, time_off, None, _ENTERED_EMAIL)
+        _email_person(ctx, time_off, _describe_entry(ctx, time_off))
     return _add_collisions(ctx, time_off)
 
 
@@ -175,7 +173,7 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     Your own, whether requested or approved. The office can cancel anyone's.
     """
     after = TIME_OFF.save(ctx, time_off, {"status": "cancelled"})
-    _email_person(ctx, after, None, _EMAILS[after.status])
+    _email_person(ctx, after, _describe_change(ctx, after))
     return _add_collisions(ctx, after)
 
 
@@ -215,51 +213,53 @@ def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> Ti
         _check_overlap(ctx, time_off.person_id, time_off.starts_at, time_off.ends_at, except_id=time_off.id)
     after = TIME_OFF.save(ctx, time_off, {"status": status, "decision_note": given.note})
     if after is not time_off:
-        _email_person(ctx, after, given.note, _EMAILS[after.status])
+        _email_person(ctx, after, _describe_change(ctx, after), given.note)
     return _add_collisions(ctx, after)
 
 
 OPERATIONS = (list_time_off, get_time_off, request_time_off, cancel_time_off, decide_time_off)
 
 
-_EMAILS: dict[LeaveStatus, str] = {
-    "approved": "{name} approved your time off ({kind}): {when}.",
-    "declined": "{name} declined your time off ({kind}): {when}.",
-    "cancelled": "{name} cancelled your time off ({kind}): {when}.",
+_SUBJECTS: dict[LeaveStatus, Message] = {
+    "approved": Message("Your time off was approved"),
+    "declined": Message("Your time off was declined"),
+    "cancelled": Message("Your time off was cancelled"),
 }
-_SUBJECTS: dict[LeaveStatus, str] = {
-    "approved": "Your time off was approved",
-    "declined": "Your time off was declined",
-    "cancelled": "Your time off was cancelled",
-}
-_ENTERED_EMAIL = "{name} entered and approved time off for you ({kind}): {when}."
-_EMAIL_REST = """
-{answer}
-See it here: {base_url}/time-off/{id}
-{next}"""
 
 
-def _email_person(ctx: Context, time_off: TimeOff, note: str | None, first_sentence: str) -> None:
+def _describe_entry(ctx: Context, time_off: TimeOff) -> Message:
+    return Message(
+        "{name} entered and approved time off for you ({kind}): {when}.",
+        name=actor_name(ctx),
+        kind=Choice(time_off.kind),
+        when=_period_of(ctx, time_off),
+    )
+
+
+def _describe_change(ctx: Context, time_off: TimeOff) -> Message:
+    name, kind, when = actor_name(ctx), Choice(time_off.kind), _period_of(ctx, time_off)
+    if time_off.status == "approved":
+        return Message("{name} approved your time off ({kind}): {when}.", name=name, kind=kind, when=when)
+    if time_off.status == "declined":
+        return Message("{name} declined your time off ({kind}): {when}.", name=name, kind=kind, when=when)
+    return Message("{name} cancelled your time off ({kind}): {when}.", name=name, kind=kind, when=when)
+
+
+def _email_person(ctx: Context, time_off: TimeOff, first_sentence: Message, note: str | None = None) -> None:
     """Email the person what someone else did with their time off."""
+    lines = [Message("See it here: {address}", address=f"{ctx.base_url}/time-off/{time_off.id}")]
+    if time_off.status != "approved":
+        lines.append(Message("To ask for other days, request time off again."))
+    paragraphs = (first_sentence, note, lines) if note else (first_sentence, lines)
     for person in find_recipients(ctx, [time_off.person_id]):
-        text = (first_sentence + _EMAIL_REST).format(
-            name=actor_name(ctx),
-            kind=time_off.kind,
-            when=_format_period(ctx, time_off),
-            answer=f"\n{note}\n" if note else "",
-            base_url=ctx.base_url,
-            id=time_off.id,
-            next="" if time_off.status == "approved" else "To ask for other days, request time off again.\n",
-        )
-        email_person(ctx, person, _SUBJECTS[time_off.status], text, time_off.id)
+        email_person(ctx, person, _SUBJECTS[time_off.status], paragraphs, time_off.id)
 
 
-def _format_period(ctx: Context, time_off: TimeOff) -> str:
-    """Return the time off as text, from one date to another or from one time to another."""
-    settings = settings_of(ctx)
+def _period_of(ctx: Context, time_off: TimeOff) -> CalendarDates | LocalPeriod:
+    """Return when the time off is: whole days, or from one time to another."""
     if time_off.from_ and time_off.until:
-        return Locale("en", settings.country).format_period(time_off.from_, time_off.until)
-    return KnownVisit(time_off.kind, time_off.starts_at, time_off.ends_at, None, settings.time_zone).to_text(settings)
+        return CalendarDates(time_off.from_, time_off.until)
+    return LocalPeriod(time_off.starts_at, time_off.ends_at, settings_of(ctx).time_zone)
 
 
 def _read_period(given: RequestTimeOff, zone: str) -> dict[str, str | None]:

@@ -1,6 +1,7 @@
 """Messages as people read them: with the labels of fields, and the formats of their organisation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from datetime import date
 from types import MappingProxyType
 from typing import Self
 
@@ -10,35 +11,34 @@ from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.field_labels import NO_LABELS, Labels, quote_label
 from mainstay.doors.pages.formatting import format_date, format_moment
 from mainstay.doors.pages.page_language import current_language, translate_text
-from mainstay.values.choices import to_label
+from mainstay.values.choices import label_in_text
 from mainstay.values.email_address import NOT_AN_ADDRESS
 from mainstay.values.fields import NOT_A_DATE, NOT_AN_ID
 from mainstay.values.message import (
     Amount,
+    CalendarDates,
     Duration,
     LocalMoment,
     LocalPeriod,
     Message,
-    MessageFormat,
     MessageValue,
     local_time_of,
 )
+from mainstay.values.translated_format import TranslatedFormat
 from mainstay.vocabulary.validation import EMPTY, NOT_A_BOOLEAN, NOT_ONE_OF, REQUIRED
 
 
-class PageFormat(MessageFormat):
+class PageFormat(TranslatedFormat):
     """Renders messages for a person."""
-
-    shows_events = False
 
     def __init__(
         self, display: DisplaySettings, labels: Labels = NO_LABELS, localise_name: Callable[[str], str] = str
     ) -> None:
+        super().__init__(display.language)
         self._display = display
         self._labels = labels
         # Localises the dates and amounts in names of records, which are texts.
         self._localise_name = localise_name
-        self._translate = display.language.translate
 
     def render(self, message: Message | str) -> str:
         """Return the text of a message."""
@@ -53,18 +53,8 @@ class PageFormat(MessageFormat):
             name: Duration(value) if is_duration and isinstance(value, int) else value
             for name, value in message.values.items()
         }
-        sentence = self._translate(template) if template else ""
+        sentence = self._language.translate(template) if template else ""
         return Problem(self.render(message), self._fill_known(sentence, values))
-
-    def choose_template(self, message: Message) -> str:
-        """Return the template in the person's language."""
-        if message.plural is None:
-            return self._translate(message.template)
-        return self._display.language.translate_count(message.template, message.plural, message.count)
-
-    def add_detail(self, text: str, _detail: Message | None) -> str:
-        """Leave out what only programs need to know."""
-        return text
 
     def format_amount(self, amount: Amount) -> str:
         """Format an amount: `£1,548.00`."""
@@ -76,7 +66,11 @@ class PageFormat(MessageFormat):
 
     def format_date(self, text: str) -> str:
         """Format a date: `30 Nov 2026`."""
-        return format_date(text, self._display.language)
+        return format_date(text, self._language)
+
+    def format_dates(self, dates: CalendarDates) -> str:
+        """Format whole days: `9-10 Nov 2026`, with a dash."""
+        return self._language.format_date_range(*map(date.fromisoformat, dates))
 
     def format_moment(self, moment: LocalMoment) -> str:
         """Format a moment: `30 Nov 2026, 08:30`."""
@@ -93,26 +87,8 @@ class PageFormat(MessageFormat):
         """Return the label of an input field, in quotes."""
         return quote_label(name, self._labels)
 
-    def format_choice(self, value: str) -> str:
-        """Return the label of one of a few fixed values."""
-        return label_in_text(self._translate(to_label(value)))
-
-    def format_possible_choices(self, values: Sequence[str]) -> str:
-        """Return the labels of the values from which one can be chosen: `Work, Travel or Other`."""
-        labels = [self._translate(to_label(value)) for value in values]
-        *others, last = labels
-        return self._join("{items} or {last}", others, last)
-
-    def join(self, items: Sequence[str]) -> str:
-        """Join several values: `Grace, Ben and Tom`."""
-        *others, last = items or [""]
-        return self._join("{items} and {last}", others, last)
-
-    def _join(self, template: str, others: Sequence[str], last: str) -> str:
-        return self._translate(template).format(items=", ".join(others), last=last) if others else last
-
     def _format_moment(self, text: str, time_zone: str) -> str:
-        return format_moment(text, time_zone, self._display.language)
+        return format_moment(text, time_zone, self._language)
 
     def _name_zone(self, time_zone: str) -> str:
         """Name the city of a time zone, unless it is the person's own zone."""
@@ -151,11 +127,6 @@ def problem_sentence(label: str, problem: str) -> str:
         return f"{label} {problem}."
     in_sentence = label_in_text(label)
     return sentence.format(label=label, label_in_sentence=in_sentence, a_label=_add_article(in_sentence))
-
-
-def label_in_text(label: str) -> str:
-    """Return a label as it is written within a sentence: `due date`, but `VAT number`."""
-    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
 def _add_article(noun: str) -> str:

@@ -28,7 +28,7 @@ from mainstay.doors.pages.form_fields import FormField, id_field_of
 from mainstay.doors.pages.forms import FormTooLong, query_parameters, take_once_token
 from mainstay.doors.pages.interrupted_forms import NOT_STORED
 from mainstay.doors.pages.localised_text import localise_text
-from mainstay.doors.pages.message_format import PageFormat, label_in_text, problem_sentence
+from mainstay.doors.pages.message_format import PageFormat, problem_sentence
 from mainstay.doors.pages.one_time_secrets import OneTimeSecrets
 from mainstay.doors.pages.page_language import current_language
 from mainstay.doors.pages.rendering import render_template
@@ -40,6 +40,7 @@ from mainstay.kernel.catalogue import Catalogue, check_permission, is_permitted
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation, OperationReturning
 from mainstay.kernel.preview import PreviewDiffers
+from mainstay.values.choices import label_in_text
 from mainstay.values.ids import is_id
 from mainstay.values.message import Message
 from mainstay.values.moments import local_date

@@ -5,12 +5,11 @@ from functools import cache
 from typing import Any
 
 from mainstay.business.importing.undo import UNDO_IMPORT
-from mainstay.doors.pages.message_format import label_in_text
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.infrastructure.rehashing import HASH_ROWS
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.operation import Operation
-from mainstay.values.choices import to_label
+from mainstay.values.choices import label_in_text, to_label
 from mainstay.values.message import Message
 
 _MAX_LENGTH = 120

@@ -56,7 +56,7 @@ class PasswordResetPages:
             performer = self.public_pages.visitors.performer
             owner = await self.public_pages.runner.run_read(sign_in.find_email_organisation, performer.database, email)
             await self.public_pages.runner.run_change(
-                owner, sign_in.send_reset_link, performer.database, email, performer.clock()
+                owner, sign_in.send_reset_link, performer.database, performer.languages, email, performer.clock()
             )
             performer.wake_worker()
         return self.public_pages.render_page("forgot.html", request, sent=True, email=email)
