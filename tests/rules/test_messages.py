@@ -58,6 +58,72 @@ def find_built_sentences(path: Path) -> Iterator[str]:
             yield f"{path.relative_to(SOURCE)}:{call.lineno}"
 
 
+def test_no_value_of_a_message_is_a_text_in_english() -> None:
+    assert [place for path in CODE for place in find_english_values(path)] == []
+
+
+def find_english_values(path: Path) -> Iterator[str]:
+    """Yield where a value of a message is several words that are written in code."""
+    for call in find_calls(path, MESSAGE_MAKERS):
+        values = [keyword.value for keyword in call.keywords if keyword.arg not in OPTIONS]
+        if any(is_english(part) for value in values for part in parts_of(value)):
+            yield f"{path.relative_to(SOURCE)}:{call.lineno}"
+
+
+def test_paragraphs_of_emails_are_messages() -> None:
+    assert [place for path in CODE for place in find_english_paragraphs(path)] == []
+
+
+def find_english_paragraphs(path: Path) -> Iterator[str]:
+    """Yield where a text that is written in code stands beside messages, where an email to people is written."""
+    is_email = any(find_calls(path, {"PersonEmail", "email_person"}))
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))) if is_email else ():
+        if isinstance(node, (ast.Tuple, ast.List)) and any(map(is_message, node.elts)):
+            parts = [part for element in node.elts for part in parts_of(element)]
+            yield from (f"{path.relative_to(SOURCE)}:{part.lineno}" for part in parts if is_english(part))
+
+
+def is_message(node: ast.expr) -> bool:
+    """Return whether this makes a message."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message"
+
+
+def parts_of(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield an expression, or the alternatives and elements that it is made of."""
+    if isinstance(node, ast.IfExp):
+        yield from (*parts_of(node.body), *parts_of(node.orelse))
+    elif isinstance(node, ast.Starred):
+        yield from parts_of(node.value)
+    elif isinstance(node, ast.BoolOp):
+        yield from (part for value in node.values for part in parts_of(value))
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        yield from (part for element in node.elts for part in parts_of(element))
+    else:
+        yield node
+
+
+def is_english(node: ast.expr) -> bool:
+    """Return whether this is a text with several words, or with values and a word."""
+    texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    literal = isinstance(node, (ast.Constant, ast.JoinedStr, ast.BinOp))
+    return literal and re.search(r"[A-Za-z]{2} | [A-Za-z]{2}", "\0".join(texts)) is not None
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ('"all of you"', True),
+        ('f"up to {when}"', True),
+        ('name + " and others"', True),
+        ('f"{address}/quotes/{quote}"', False),
+        ('"active"', False),
+        ("note", False),
+    ],
+)
+def test_english_is_told_from_data(code: str, *, expected: bool) -> None:
+    assert is_english(ast.parse(code, mode="eval").body) is expected
+
+
 @pytest.mark.parametrize("name", TEMPLATE_NAMES)
 def test_a_text_of_a_template_names_its_values(name: str) -> None:
     for text in find_template_texts(name):

@@ -1,10 +1,12 @@
 """A pseudo-language: every text of the product with accents, so that a text that is not translated is easy to see."""
 
 import re
+import tomllib
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
+from shutil import copy
 from typing import Literal, get_args, get_origin
 
 import orjson
@@ -12,6 +14,7 @@ from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
+import mainstay.documents
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.pages.display import describe_fields
 from mainstay.doors.pages.field_labels import walk_type
@@ -20,6 +23,7 @@ from mainstay.values.choices import TextEnum
 
 # Pages are in this language; its months and weekdays differ from English ones.
 CODE = "fr"
+LANGUAGES = Path(mainstay.documents.__file__).parent / "languages"
 TEXTS = Path(__file__).parents[2] / "docs" / "messages.pot"
 _PLAIN = "abcdefghijklmnopqrstuvwxyz"
 # No letter of the language itself, so that its names of countries are told apart.
@@ -106,22 +110,23 @@ def collect_data(db: DatabaseHandle, tables: Collection[str]) -> set[str]:
         for row in db.all(f"SELECT * FROM {table}"):
             for value in row:
                 if isinstance(value, str):
-                    found.update(_walk_texts(value))
+                    found.update(walk_texts(value))
     return found
 
 
-def _walk_texts(value: object) -> Iterator[str]:
+def walk_texts(value: object) -> Iterator[str]:
+    """Yield every text in a value, also in JSON that is stored as a text."""
     if isinstance(value, str):
         if value[:1] in {"{", "["}:
             with suppress(orjson.JSONDecodeError):
                 value = orjson.loads(value)
-        yield from [" ".join(value.split())] if isinstance(value, str) else _walk_texts(value)
+        yield from [" ".join(value.split())] if isinstance(value, str) else walk_texts(value)
     elif isinstance(value, dict):
         for part in value.values():
-            yield from _walk_texts(part)
+            yield from walk_texts(part)
     elif isinstance(value, list):
         for part in value:
-            yield from _walk_texts(part)
+            yield from walk_texts(part)
 
 
 class TextCheck:
@@ -168,3 +173,14 @@ def _words_of_dates() -> set[str]:
     locale = Locale.parse(CODE)
     names = [*locale.months["format"].values(), *locale.days["format"].values()]
     return {word for each in names for name in each.values() for word in _WORD.findall(name)}
+
+
+def write_pseudo_documents(folder: Path) -> None:
+    """Put the texts of documents and of emails to customers into a folder, in English and in the pseudo-language."""
+    english = LANGUAGES / "en.toml"
+    copy(english, folder)
+    lines = []
+    for section, texts in tomllib.loads(english.read_text("utf-8")).items():
+        lines.append(f"[{section}]")
+        lines += [f"{name} = {orjson.dumps(accent(text)).decode()}" for name, text in texts.items()]
+    (folder / f"{CODE}.toml").write_text("\n".join(lines), "utf-8")

@@ -28,7 +28,7 @@ from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 
 def _check_client_id(text: str) -> str:
     if not any(is_id(text, prefix) for prefix in ("key", "connection")):
-        raise ValueError(Message(NOT_AN_ID, record="a key or a connected app"))
+        raise ValueError(Message(NOT_AN_ID, record=Message("a key or a connected app")))
     return text
 
 

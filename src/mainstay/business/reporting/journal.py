@@ -45,7 +45,7 @@ def _check_posting_id(text: str) -> str:
     try:
         date.fromisoformat(match[1] if match else "")
     except ValueError:
-        raise ValueError(Message(NOT_AN_ID, record="a posting")) from None
+        raise ValueError(Message(NOT_AN_ID, record=Message("a posting"))) from None
     return text
 
 
