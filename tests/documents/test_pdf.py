@@ -308,7 +308,7 @@ def test_a_void_copy_is_stamped_and_says_the_same() -> None:
         ),
         (
             make_snapshot(SnapshotItem(), kind="creditNote", reason="Returned"),
-            ["Credit note", "corrects invoice INV-0207 of 2 November 2026", "Returned"],
+            ["Credit note", "corrects invoice INV-0207 dated 2 November 2026", "Returned"],
         ),
         (
             make_snapshot(SnapshotItem(), kind="purchaseOrder", seller=BUYER, buyer=SELLER),
@@ -316,7 +316,7 @@ def test_a_void_copy_is_stamped_and_says_the_same() -> None:
         ),
         (
             make_snapshot(SnapshotItem(), kind="purchaseOrder", seller=BUYER, buyer=SELLER, collected=True),
-            ["We collect it from you."],
+            ["We will collect this order."],
         ),
         (make_snapshot(SnapshotItem(), type="deposit"), ["Deposit invoice"]),
         (make_snapshot(SnapshotItem(), type="final"), ["Final invoice"]),

@@ -21,7 +21,7 @@ def test_without_confirmation_there_is_a_preview_and_nothing_happens(server: Run
         preview = answer.json()
         assert list(preview) == FIELDS
         assert (preview["object"], preview["operation"]) == ("preview", "remove_person")
-        assert preview["summary"] == "Removes Adam Admin (admin) from the organisation."
+        assert preview["summary"] == "Adam Admin (admin) will be removed from the organisation."
         assert any("API keys created by Adam Admin" in effect for effect in preview["effects"])
         assert preview["warnings"] == []
         assert preview["blockers"] == []
@@ -51,7 +51,7 @@ def test_a_preview_tells_every_reason_why_it_cannot_be_done(server: RunningServe
     confirmed = server.request("POST", path, key, json={"confirmed": True})
 
     assert preview["blockers"] == [
-        "Olivia Owner is the only owner. Make someone else an owner first, in the office under People."
+        "Olivia Owner is the only owner. Make someone else an owner first, on the website under People."
     ]
     assert check_refusal(confirmed, 409) == preview["blockers"][0]
     assert server.request("GET", "/api/v1/me", key).json()["role"] == "owner"

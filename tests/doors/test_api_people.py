@@ -15,14 +15,14 @@ def test_someone_is_invited_again(server: RunningServer, cast: Cast) -> None:
     assert (again.status_code, again.headers["ETag"]) == (200, '"1"')
     assert [event["type"] for event in list_events_of(cast)[-2:]] == ["person.invited"] * 2
     member = f"{PEOPLE}/{cast.people[Role.MEMBER]}/invite-again"
-    assert check_refusal(server.request("POST", member, key, json={}), 409) == "Mia Member has no open invitation."
+    assert check_refusal(server.request("POST", member, key, json={}), 409) == "Mia Member has no pending invitation."
 
 
 def test_a_role_is_previewed_and_then_changed(server: RunningServer, cast: Cast) -> None:
     key, path = cast.make_key(), f"{PEOPLE}/{cast.people[Role.MEMBER]}/role"
     preview = server.request("POST", path, key, json={"role": "office"})
     assert (preview.status_code, preview.json()["object"]) == (200, "preview")
-    assert preview.json()["summary"] == "Gives Mia Member the role office instead of member."
+    assert preview.json()["summary"] == "Mia Member's role will be office instead of member."
     done = server.request("POST", path, key, json={"role": "office", "confirmed": True})
     assert (done.status_code, done.json()["role"], done.headers["ETag"]) == (200, "office", '"2"')
     assert check_refusal(server.request("POST", path, key, json={"role": "owner"}), 422).startswith(

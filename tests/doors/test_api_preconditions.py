@@ -196,4 +196,4 @@ def test_hours_that_were_changed_meanwhile_are_neither_submitted_approved_nor_st
     assert server.request("POST", "/api/v1/hours/submit", key, headers=seen, json=body).status_code == 200
     body |= {"from": "2026-11-16", "until": "2026-11-16"}
     message = check_refusal(server.request("POST", "/api/v1/hours/submit", key, json=body), 422)
-    assert message.startswith("from: cannot be combined with timeEntryIds")
+    assert message.startswith("from: can't be combined with timeEntryIds")

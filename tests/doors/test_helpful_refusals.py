@@ -103,9 +103,9 @@ def test_a_boolean_as_text_is_told_how_it_is_sent(server: RunningServer, cast: C
     ("role", "operation", "told"),
     [
         (Role.OFFICE, update_person, "Use one with read and write access"),
-        (Role.MEMBER, update_person, "the role member cannot get another. Make the change in the office."),
-        (Role.MEMBER, update_organisation, "the role member cannot do this anyway. Ask an owner or admin."),
-        (Role.OFFICE, update_organisation, "the role office cannot do this anyway. Ask an owner or admin."),
+        (Role.MEMBER, update_person, "the role member can't get another. Make the change on the website."),
+        (Role.MEMBER, update_organisation, "the role member can't do this anyway. Ask an owner or admin."),
+        (Role.OFFICE, update_organisation, "the role office can't do this anyway. Ask an owner or admin."),
     ],
 )
 def test_a_read_only_credential_is_told_whether_another_would_help(
@@ -130,7 +130,9 @@ def test_who_may_not_is_told_where_to_see_what_they_may(server: RunningServer, c
 def test_the_last_owner_is_told_where_another_is_named(server: RunningServer, cast: Cast) -> None:
     result = call_tool(server, cast.make_key(), "remove_person", personId=cast.people[Role.OWNER])
     blockers = result["structuredContent"]["preview"]["blockers"]
-    assert blockers == ["Olivia Owner is the only owner. Make someone else an owner first, in the office under People."]
+    assert blockers == [
+        "Olivia Owner is the only owner. Make someone else an owner first, on the website under People."
+    ]
 
 
 def test_a_state_that_is_in_the_way_names_the_tool_that_clears_it(server: RunningServer, cast: Cast) -> None:

@@ -75,7 +75,7 @@ def test_an_app_is_connected_seen_and_disconnected(
         page.get_by_role("link", name="Revoke").click()
         check_page(page)
         page.get_by_role("button", name="Revoke").click()
-        expect(page.get_by_role("status")).to_contain_text("App access revoked.")
+        expect(page.get_by_role("status")).to_contain_text("App disconnected.")
         assert post_call(server, token, make_legacy_call("ping")).status_code == 401
         page.goto(MCP)
         expect(page.get_by_text("No connected apps yet")).to_be_visible()

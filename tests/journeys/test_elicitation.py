@@ -26,7 +26,7 @@ TYPESCRIPT_SDK = Path(
 )
 SCRIPT = Path(__file__).parent.parent / "clients" / "elicitation.mjs"
 TOOL = "remove_person"
-SUMMARY = "Removes Adam Admin (admin) from the organisation."
+SUMMARY = "Adam Admin (admin) will be removed from the organisation."
 Action = Literal["accept", "decline", "cancel"]
 
 

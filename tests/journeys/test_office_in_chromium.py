@@ -63,7 +63,7 @@ def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: C
     assert key not in page.content()
     page.get_by_label("Actions for Website bookings").click()
     page.get_by_role("link", name="Revoke").click()
-    expect(page.get_by_text("This cannot be undone")).to_be_visible()
+    expect(page.get_by_text("this can't be undone")).to_be_visible()
     page.get_by_role("button", name="Revoke").click()
     expect(page.get_by_role("status")).to_contain_text("API key revoked.")
     assert server.request("GET", "/api/v1/organisation", key).status_code == 401
@@ -168,7 +168,7 @@ def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, p
     page.keyboard.type("Office")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Gives Mia Member the role office instead of member.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Mia Member's role will be office instead of field staff.")).to_be_visible()
     page.get_by_role("button", name="Change role").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Role changed.")
 
@@ -180,11 +180,11 @@ def test_what_is_wrong_is_where_one_begins(cast: Cast, page: Page) -> None:
     page.get_by_label("Email").fill("nina@new.example")
     page.get_by_label("Role").select_option("Office")
     page.get_by_label("Cost per hour").fill("a lot")
-    page.get_by_label("Billed per hour").fill("even more")
+    page.get_by_label("Charge-out rate").fill("even more")
     page.get_by_role("button", name="Invite person").click()
     expect(page.get_by_label("Cost per hour")).to_be_focused()
-    page.get_by_role("alert").get_by_role("link", name="Billed per hour").click()
-    expect(page.get_by_label("Billed per hour")).to_be_focused()
+    page.get_by_role("alert").get_by_role("link", name="Charge-out rate").click()
+    expect(page.get_by_label("Charge-out rate")).to_be_focused()
     assert page.get_by_label("Name").input_value() == "Nina New"
 
 

@@ -37,7 +37,7 @@ def make_rate(page: Page) -> None:
     for number, (name, percent) in enumerate([("GST", "5"), ("QST", "9.975")], 1):
         row = page.get_by_role("group", name=f"Taxes, row {number}")
         row.get_by_label("Name").fill(name)
-        row.get_by_label("Percent").fill(percent)
+        row.get_by_label("Percentage").fill(percent)
     page.get_by_role("button", name="Add tax rate").click()
     expect(page.get_by_role("status")).to_contain_text("Quebec saved.")
 

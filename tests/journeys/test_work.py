@@ -167,7 +167,7 @@ def test_a_sick_day_is_approved_and_what_it_hits_is_moved_in_one_plan(server: Ru
     assert (event["type"], event["data"]["object"]["nextVisitAt"][:10]) == ("job.updated", f"{tuesday}")
     # Nothing is planned for her while she is away.
     refused = server.request("POST", "/api/v1/visits", program.key, json=about | {"startsAt": f"{tuesday}T15:00"})
-    assert (refused.status_code, "on leave (sick)" in refused.json()["error"]) == (409, True)
+    assert (refused.status_code, "is off (sick)" in refused.json()["error"]) == (409, True)
 
 
 def test_an_agent_of_the_office_does_the_same_day(server: RunningServer, cast: Cast) -> None:

@@ -75,13 +75,13 @@ def change_while_reading(ctx: Context, _given: Nothing) -> NothingOut:
 
 def test_forbidden_is_told_before_invalid(cast: Cast) -> None:
     with pytest.raises(
-        Forbidden, match=r"^You do not have access to this\. Ask an owner or admin\. Your role is office\.$"
+        Forbidden, match=r"^You don't have access to this\. Ask an owner or admin\. Your role is office\.$"
     ):
         cast.perform(invite_person, Role.OFFICE, **BAD)
 
 
 def test_read_only_is_told_before_the_role(cast: Cast) -> None:
-    with pytest.raises(Forbidden, match=r"^This credential is read only, and the role office cannot do this anyway\."):
+    with pytest.raises(Forbidden, match=r"^This credential is read only, and the role office can't do this anyway\."):
         cast.perform(invite_person, cast.actor(Role.OFFICE, Access.READ), **BAD)
 
 
@@ -158,7 +158,7 @@ def test_a_key_that_lost_its_permission_after_the_door_changes_nothing(
 def test_a_person_who_lost_the_role_after_the_door_changes_nothing(cast: Cast) -> None:
     acting = cast.actor(Role.ADMIN)
     demote(cast, acting)
-    with pytest.raises(Forbidden, match="You do not have access to this"):
+    with pytest.raises(Forbidden, match="You don't have access to this"):
         cast.perform(update_organisation, acting, phone="1")
 
 

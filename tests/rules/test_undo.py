@@ -192,5 +192,5 @@ def test_what_was_changed_since_is_refused(dry_run: DryRun, operation: Operation
                 db.run(
                     f"UPDATE {table} SET version = version + 1 WHERE {owner} = :organisation AND id = :id", id=record_id
                 )
-        with pytest.raises(AssertionError, match="since, so this cannot be undone"):
+        with pytest.raises(AssertionError, match="since, so this can't be undone"):
             perform(performer, undo_change, undoer_of(operation, actor), {"changeIds": [str(change)]})

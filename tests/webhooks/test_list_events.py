@@ -73,7 +73,7 @@ def test_every_entry_is_written_alike(cast: Cast) -> None:
 @pytest.mark.parametrize("role", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
 def test_events_hold_everything_so_only_owners_and_admins_read_them(cast: Cast, role: Role) -> None:
     with pytest.raises(
-        Forbidden, match=rf"^You do not have access to this\. Ask an owner or admin\. Your role is {role}\.$"
+        Forbidden, match=rf"^You don't have access to this\. Ask an owner or admin\. Your role is {role}\.$"
     ):
         cast.perform(list_events, role)
 

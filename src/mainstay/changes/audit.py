@@ -51,12 +51,12 @@ class ActedBy(TextEnum):
 
 
 _LABELS = {
-    ActedBy.PERSON: "People themselves",
+    ActedBy.PERSON: "People",
     ActedBy.APP: "Connected apps",
     ActedBy.KEY: "API keys",
     ActedBy.CUSTOMER: "Customers",
-    ActedBy.OPERATOR: "The operator",
-    ActedBy.SYSTEM: "Mainstay itself",
+    ActedBy.OPERATOR: "System administrator",
+    ActedBy.SYSTEM: "Mainstay (automatic)",
 }
 
 

@@ -58,7 +58,7 @@ class Locale:
         return self._format_number(Decimal(text), "#,##0.####")
 
     def format_percent(self, value: str | Decimal) -> str:
-        """Format a percentage, such as 19 %."""
+        """Format a percentage, such as 19%."""
         pattern = self._locale.percent_formats[None].pattern
         return self._format_number(Decimal(value) / 100, pattern.replace("##0", "##0.######"))
 

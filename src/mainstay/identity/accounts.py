@@ -60,5 +60,5 @@ def insert(ctx: Context, email: str, password_hash: str) -> str:
         )
     except UniqueViolation:
         # An invitation of another organisation created it at the same moment.
-        raise Conflict(Message("This email has just been given a sign-in. Use its password.")) from None
+        raise Conflict(Message("An account for this email has just been created. Use its password.")) from None
     return account

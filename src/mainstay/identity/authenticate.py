@@ -195,7 +195,7 @@ class InvalidToken(Unauthenticated):
     """The token was never issued, has expired, or its connection has ended."""
 
     def __init__(self) -> None:
-        super().__init__(Message("This token is not valid. It may have expired, or the connection was ended."))
+        super().__init__(Message("This token is not valid. It may have expired, or the app was disconnected."))
 
 
 def _actor_through_client(row: Row, door: Door) -> Actor:

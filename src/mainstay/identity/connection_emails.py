@@ -34,7 +34,7 @@ def build_owner_emails(db: DatabaseHandle, connection: str, base_url: str, langu
             organisation=organisation,
             access=Message("read and write") if access == "write" else Message("read-only"),
         ),
-        Message("If you don't want this, end its access at {address}", address=f"{base_url}/settings/developer/mcp"),
+        Message("If you don't want this, disconnect it at {address}", address=f"{base_url}/settings/developer/mcp"),
     )
     style = undated_format_of(db, languages)
     greeted = [(str(email), Message("Hello {name},", name=str(owner))) for owner, email in owners]

@@ -128,9 +128,7 @@ class Connection(StoredRecord):
 
     def not_revocable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why its access cannot be ended."""
-        return (
-            [Reason(Message("The access of {app} has already ended.", app=self.client_name))] if self.ended_at else []
-        )
+        return [Reason(Message("{app} is already disconnected.", app=self.client_name))] if self.ended_at else []
 
 
 _SELECT_FROM_PERSON = (
@@ -276,14 +274,14 @@ def update_connection(ctx: Context, given: UpdateConnection, connection: Connect
     on=CONNECTIONS,
     blocked_by=Connection.not_revocable,
     asks_again=True,
-    done_message="App access revoked.",
+    done_message="App disconnected.",
     not_undone=Message("Connect the app again."),
     past_text="App disconnected",
 )
 def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
-    """Revoke app access.
+    """Disconnect app.
 
-    The app's next request is refused. To use it again, someone has to approve it again. Owners and admins can revoke
+    The app's access stops at once. To use it again, someone has to approve it again. Owners and admins can disconnect
     any app, others their own.
     """
     return _end_one(ctx, connection)
@@ -297,10 +295,10 @@ def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connec
     on=CONNECTIONS,
     blocked_by=Connection.not_revocable,
     not_undone=Message("Connect the app again."),
-    past_text="App access ended",
+    past_text="App disconnected automatically",
 )
 def end_connection(ctx: Context, _given: EndConnection, connection: Connection) -> Connection:
-    """End app access automatically.
+    """Disconnect app automatically.
 
     The app gave it back, or one of its codes or tokens was used twice.
     """

@@ -149,13 +149,12 @@ KEYS = Kind(
     doors=PEOPLE_DOORS,
     done_message="API key created.",
     not_undone=Message("Revoke the key instead."),
-    past_text="Key created",
+    past_text="API key created",
 )
 def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
     """Create API key.
 
-    It has the permissions of the person who creates it, and stops working when that person leaves or is no longer owner
-    or admin.
+    The key has your permissions. It stops working if you leave or are no longer an owner or admin.
     """
     if ctx.actor.person is None:
         raise Forbidden(Message("Only an owner or admin of the organisation can create an API key."))
@@ -227,12 +226,12 @@ def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:
     asks_again=True,
     done_message="API key revoked.",
     not_undone=Message("Create a new key."),
-    past_text="Key revoked",
+    past_text="API key revoked",
 )
 def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
     """Revoke API key.
 
-    The next request with it is refused. This cannot be undone; a program that still needs access gets a new key.
+    The key stops working at once, and this can't be undone. Create a new key for programs that still need access.
     """
     (revoked,) = end_access(ctx, KEYS, "revoked_at", "id = :id", id=key.id)
     return revoked

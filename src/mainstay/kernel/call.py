@@ -65,8 +65,8 @@ def _check_field_permissions(operation: Operation, given: Input, actor: Actor) -
         role = Message("Your role is {role}.", role=Choice(actor.role))
         if operation.changes:
             raise Forbidden(
-                Message("You cannot change {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
+                Message("You can't change {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
             )
         raise Forbidden(
-            Message("You cannot filter by {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
+            Message("You can't filter by {fields}. Ask an owner or admin.", for_programs=role, fields=fields)
         )

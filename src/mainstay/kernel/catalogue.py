@@ -129,22 +129,22 @@ def check_permission(operation: Operation, actor: Actor) -> None:
         if not has_permission:
             raise Forbidden(
                 Message(
-                    "This credential is read only, and the role {role} cannot do this anyway. Ask an owner or admin.",
+                    "This credential is read only, and the role {role} can't do this anyway. Ask an owner or admin.",
                     role=Choice(actor.role),
                 )
             )
         if not actor.can(Permission.CONNECTIONS_WRITE):
             raise Forbidden(
                 Message(
-                    "This credential is read only, and the role {role} cannot get another. Make the change in the"
-                    " office.",
+                    "This credential is read only, and the role {role} can't get another. Make the change on the"
+                    " website.",
                     role=Choice(actor.role),
                 )
             )
         raise Forbidden(Message("This credential is read only. Use one with read and write access to change records."))
     if not has_permission:
         role = Message("Your role is {role}.", role=Choice(actor.role))
-        raise Forbidden(Message("You do not have access to this. Ask an owner or admin.", for_programs=role))
+        raise Forbidden(Message("You don't have access to this. Ask an owner or admin.", for_programs=role))
     if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
         raise Lapsed
 

@@ -27,7 +27,7 @@ class PreviewDiffers(Conflict):
 
     def __init__(self, preview: Answer) -> None:
         super().__init__(
-            Message("Nothing was done, because this is no longer what the preview showed. Check the new preview.")
+            Message("Something has changed since the preview, so nothing was done. Check the new preview.")
         )
         # What would happen now.
         self.preview = preview

@@ -101,15 +101,15 @@ def _check_undoable(ctx: Context, found: FoundChange) -> UndoRecord:
     """Refuse a change that was undone already, is too old, or cannot be undone."""
     operation = _find_operation(ctx, found.operation)
     if operation and operation.not_undone:
-        raise Conflict(Message("This cannot be undone. {advice}", advice=operation.not_undone))
+        raise Conflict(Message("This can't be undone. {advice}", advice=operation.not_undone))
     if found.is_undone:
         raise Conflict(Message("This was already undone."))
     if found.at <= moment_text(ctx.now - RETENTION):
         raise Conflict(Message("This was done more than 24 hours ago, so it can no longer be undone."))
     if found.undo is None:
-        raise Conflict(Message("This change cannot be undone."))
+        raise Conflict(Message("This change can't be undone."))
     if found.undo.reason:
-        raise Conflict(Message("This cannot be undone. {advice}", advice=Message.with_values(found.undo.reason, {})))
+        raise Conflict(Message("This can't be undone. {advice}", advice=Message.with_values(found.undo.reason, {})))
     return found.undo
 
 
@@ -123,7 +123,7 @@ def _find_steps(ctx: Context, stored: UndoRecord) -> list[UndoStep]:
     for name, given in stored.inverses:
         operation = _find_operation(ctx, name)
         if operation is None:
-            raise Conflict(Message("This change cannot be undone."))
+            raise Conflict(Message("This change can't be undone."))
         steps.append(UndoStep(operation, parse_input(operation.input, orjson.dumps(given))))
     return steps
 
@@ -132,7 +132,7 @@ def _check_access(ctx: Context, operation: Operation) -> None:
     """Refuse an operation that the actor may not perform now, through their door."""
     check_permission(operation, ctx.actor)
     if ctx.actor.door not in operation.doors:
-        raise Forbidden(Message("This can only be undone in the office."))
+        raise Forbidden(Message("This can only be undone on the website."))
 
 
 def _check_versions(
@@ -161,11 +161,11 @@ def _describe_later_change(record: StoredRecord) -> Message:
     person = orjson.loads(to_json(record))["updatedBy"]["person"]
     if person:
         return Message(
-            "{person} has changed {record} since, so this cannot be undone.",
+            "{person} has changed {record} since, so this can't be undone.",
             person=person["name"],
             record=record.name_in_messages,
         )
-    return Message("{record} has changed since, so this cannot be undone.", record=record.name_in_messages)
+    return Message("{record} has changed since, so this can't be undone.", record=record.name_in_messages)
 
 
 def _find_versions(saved: Iterable[SavedRecord], result: Result) -> dict[str, VersionStep]:

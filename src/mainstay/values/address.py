@@ -15,7 +15,7 @@ class Address(RecordPart):
 
     line1: TextLine | None = Field(None, title="Line 1", description="Street and number, or building name.")
     line2: TextLine | None = Field(None, title="Line 2", description="E.g. unit or floor.")
-    city: TextLine | None = Field(None, description="Town or city.")
+    city: TextLine | None = Field(None, description="E.g. Halifax.")
     region: TextLine | None = Field(None, description="County, state or province.")
     postal_code: PostalCode | None = Field(None, title="Postcode", description="E.g. HX6 2AG.")
     country: Country | None = Field(None, description="ISO 3166, two letters.")
@@ -45,5 +45,5 @@ class Address(RecordPart):
 class EInvoiceAddress(RecordPart):
     """An address for electronic invoices, in a network such as Peppol."""
 
-    scheme: TextLine = Field(description="The code of the scheme, e.g. 0088.")
-    id: TextLine = Field(title="Identifier", description="The identifier in that scheme.")
+    scheme: TextLine = Field(description="E.g. 0088. Your customer or e-invoice provider knows it.")
+    id: TextLine = Field(title="Identifier", description="E.g. a Peppol ID without the scheme.")

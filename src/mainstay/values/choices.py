@@ -2,7 +2,9 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 
 
 class TextEnum(StrEnum):
@@ -18,7 +20,37 @@ class TextEnum(StrEnum):
 
 def to_label(name: str) -> str:
     """Return a name as a label: `inProgress` and `in_progress` both become `In progress`."""
-    return re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()
+    return _LABELS.get(name) or re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()
+
+
+# Names of fields and values whose label is another word than the name that programs use.
+_LABELS: Mapping[str, str] = MappingProxyType(
+    {
+        "assessment": "Survey",
+        "bank": "Bank transfer",
+        "budget": "Agreed price",
+        "city": "Town or city",
+        "dated": "Bill date",
+        "expiring": "Expiry date",
+        "fixed": "Fixed price",
+        "kind": "Type",
+        "member": "Field staff",
+        "needed": "Needed by",
+        "nonBillable": "Non-billable",
+        "order": "Sort by",
+        "outside": "Outside the scope of tax",
+        "percent": "Percentage",
+        "pickup": "Collect from supplier",
+        "range": "Selected dates",
+        "region": "County",
+        "superseded": "Replaced",
+        "taxNumber": "VAT number",
+        "tax_number": "VAT number",
+        "until": "To",
+        "wholeLife": "Whole job",
+        "zero": "Zero-rated",
+    }
+)
 
 
 def label_in_text(label: str) -> str:

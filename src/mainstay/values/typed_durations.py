@@ -33,7 +33,7 @@ def parse_minutes(written: str) -> int:
         return int(text) * _MINUTES_OF_HOUR
     if text.isascii() and text.isdigit():
         raise ValueError(Message("could be hours or minutes; write {text}m for minutes", text=text))
-    raise ValueError(Message("is not a time such as 7:30, 7,5 or 45m"))
+    raise ValueError(Message("is not a time such as 7:30, 7.5 or 45m"))
 
 
 def _parse_decimal_hours(hours: str, part: str) -> int:
@@ -54,4 +54,4 @@ def _parse_decimal_hours(hours: str, part: str) -> int:
                 second=hours_text(int(decimal)),
             )
         )
-    raise ValueError(Message("is not a time such as 7:30, 7,5 or 45m"))
+    raise ValueError(Message("is not a time such as 7:30, 7.5 or 45m"))

@@ -41,7 +41,7 @@ IMPORTED_PHONE = Imported(
     ("telephone", "phone number", "tel", "mobile", "mobile number", "mobile phone", "cell phone", "contact number")
 )
 IMPORTED_TERMS = Imported(("payment terms", "terms", "payment days", "days to pay"))
-IMPORTED_TAX_NUMBER = Imported(("vat number", "vat", "vat no", "tax id", "vat id"))
+IMPORTED_TAX_NUMBER = Imported(("tax number", "vat number", "vat", "vat no", "tax id", "vat id"))
 IMPORTED_NOTES = Imported(("note", "comment", "comments", "remarks"))
 
 

@@ -103,7 +103,7 @@ def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> Deliv
 def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) -> Delivery:
     """Resend event.
 
-    Also one that was delivered. It has the same ID, so the receiver can recognise it.
+    You can also resend a delivered event. It keeps its ID, so the receiver can recognise it.
     """
     make_due(ctx.db, delivery.webhook_id, ctx.now_text)
     _send_again(ctx, delivery.id)

@@ -92,7 +92,7 @@ def _check_count_and_address(preparation: Preparation, given: CreateWebhook) -> 
 def create_webhook(ctx: Context, given: CreateWebhook) -> Webhook:
     """Create webhook.
 
-    From now on, events of the organisation are sent to it, signed with its own secret.
+    Mainstay will send events to this address, signed with a secret.
     """
     _check_count(ctx)
     check_kinds(ctx, "events", *given.events or ())
@@ -110,7 +110,7 @@ list_webhooks = declare_list(
 
 get_webhook = declare_get(
     WEBHOOKS,
-    "Get webhook. Also one that is paused or disabled.",
+    "Get webhook. Works for paused and disabled webhooks too.",
     Permission.WEBHOOKS_MANAGE,
     Annotated[str, Field(description="The webhook's ID.")],
     doors=PEOPLE_DOORS,

@@ -119,7 +119,7 @@ def test_the_office_logs_for_others(cast: Cast, role: Role) -> None:
 @pytest.mark.parametrize("field", [{"personId": ""}, {"billable": True}, {"billableMinutes": 5}])
 def test_others_do_not(cast: Cast, role: Role, field: dict[str, object]) -> None:
     given: dict[str, Any] = {name: value or cast.people[Role.OWNER] for name, value in field.items()}
-    with pytest.raises(Forbidden, match=f"You cannot change {next(iter(field))}"):
+    with pytest.raises(Forbidden, match=f"You can't change {next(iter(field))}"):
         make_time_entry(cast_at(cast), role, **given)
 
 
@@ -189,7 +189,7 @@ START = {"startedAt": "2026-11-16T08:00"}
         (START, "endedAt: is required: enter on and minutes, or startedAt and endedAt"),
         (
             START | {"endedAt": "2026-11-16T09:00", "minutes": 60},
-            "minutes: cannot be combined with startedAt and endedAt",
+            "minutes: can't be combined with startedAt and endedAt",
         ),
         (START | {"endedAt": "2026-11-16T08:00"}, "endedAt: is not after the start"),
         (START | {"endedAt": "2026-11-16T07:00"}, "endedAt: is not after the start"),
@@ -245,7 +245,7 @@ def test_a_timer_that_runs_takes_the_time_since_it_began(cast: Cast) -> None:
 def test_closed_books_take_no_hours(cast: Cast) -> None:
     set_organisation_columns(cast, books_closed_until="2026-10-31")
     message = (
-        r"^The books are closed until 2026-10-31, so nothing dated 2026-10-31 can be changed\. An owner or admin can"
+        r"^The books are closed up to 2026-10-31, so nothing dated 2026-10-31 can be changed\. An owner or admin can"
     )
     for role in (Role.MEMBER, Role.OWNER):
         with pytest.raises(Conflict, match=message):
@@ -276,7 +276,9 @@ def test_a_day_has_no_more_than_24_hours(cast: Cast) -> None:
     cast = cast_at(cast)
     first = cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=900)
     cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=540)
-    with pytest.raises(Conflict, match=r"^24:00 hours are already logged on 2026-11-15, which has 24:00"):
+    with pytest.raises(
+        Conflict, match=r"^24:00 hours are already logged on 2026-11-15, so the day would have more than 24:00"
+    ):
         cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=1)
     with pytest.raises(Conflict, match="which has 24:00 hours"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=first["id"], minutes=901)
@@ -290,7 +292,10 @@ def test_hours_with_times_count_beside_those_without(cast: Cast) -> None:
     for _ in range(2):
         cast.perform(log_hours, Role.MEMBER, on="2026-11-15", minutes=150)
     times = {"startedAt": "2026-11-15T00:00", "endedAt": "2026-11-15T19:46"}
-    with pytest.raises(Conflict, match=r"^5:00 hours are already logged on 2026-11-15, which has 24:00 hours\. Change"):
+    with pytest.raises(
+        Conflict,
+        match=r"^5:00 hours are already logged on 2026-11-15, so the day would have more than 24:00\. Change",
+    ):
         cast.perform(log_hours, Role.MEMBER, **times)
     entry = cast.perform(log_hours, Role.MEMBER, **times, breakMinutes=46)
     with pytest.raises(Conflict, match=r"^5:00 hours are already logged on 2026-11-15"):
@@ -317,7 +322,9 @@ def test_a_day_on_which_the_clocks_change_has_its_own_length(cast: Cast, on: str
     cast = cast_at(cast)
     cast.perform(log_hours, Role.MEMBER, on=on, minutes=lasts * 30)
     cast.perform(log_hours, Role.MEMBER, on=on, minutes=lasts * 30)
-    with pytest.raises(Conflict, match=f"^{lasts}:00 hours are already logged on {on}, which has {lasts}"):
+    with pytest.raises(
+        Conflict, match=f"^{lasts}:00 hours are already logged on {on}, so the day would have more than {lasts}"
+    ):
         cast.perform(log_hours, Role.MEMBER, on=on, minutes=1)
 
 

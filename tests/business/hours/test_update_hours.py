@@ -134,9 +134,9 @@ def test_closed_books_stay_closed(cast: Cast) -> None:
     cast = cast_at(cast)
     entry, open_entry = make_time_entry(cast, on="2026-10-31", minutes=60), make_time_entry(cast)
     set_organisation_columns(cast, books_closed_until="2026-10-31")
-    with pytest.raises(Conflict, match=r"^The books are closed until 2026-10-31"):
+    with pytest.raises(Conflict, match=r"^The books are closed up to 2026-10-31"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=entry["id"], note="x")
-    with pytest.raises(Conflict, match=r"^The books are closed until 2026-10-31"):
+    with pytest.raises(Conflict, match=r"^The books are closed up to 2026-10-31"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=open_entry["id"], on="2026-10-31")
 
 
@@ -167,7 +167,7 @@ def test_others_do_not_even_find_it(cast: Cast, other_cast: Cast) -> None:
 
 def test_the_field_does_not_say_what_is_billed(cast: Cast) -> None:
     entry = make_time_entry(cast_at(cast))
-    with pytest.raises(Forbidden, match="You cannot change billable"):
+    with pytest.raises(Forbidden, match="You can't change billable"):
         cast.perform(update_hours, Role.MEMBER, timeEntryId=entry["id"], billable=True)
 
 
@@ -177,7 +177,7 @@ def test_the_field_does_not_say_what_is_billed(cast: Cast) -> None:
         ({"endedAt": "2026-11-16T09:00"}, "startedAt: is required"),
         ({"breakMinutes": 5}, "breakMinutes: is only for hours with startedAt and endedAt"),
         ({"minutes": 0}, "minutes: is below 1"),
-        ({"minutes": 5, **SPAN}, "minutes: cannot be combined with startedAt"),
+        ({"minutes": 5, **SPAN}, "minutes: can't be combined with startedAt"),
         ({"on": "2026-11-17"}, "on: is in the future"),
         ({"breakMinutes": None}, "breakMinutes: is not a whole number"),
         ({"personId": "x"}, "personId: is not known here"),

@@ -71,7 +71,7 @@ def test_an_amount_in_another_currency_is_asked_about(cast: Cast, written: str) 
     lines = make_price_rows("\u00a34", written, "GBP 3")
     [fault] = upload_import(cast, "price items", PRICE_HEADINGS, lines, country="GB", currency="GBP").check().faults
     mark = next(mark for mark in ("\u20ac", "EUR", "$", "CHF") if mark in written)
-    message = f"is in {mark}, but your amounts are in GBP; convert it, or correct the sign: {written}"
+    message = f"is in {mark}, but your amounts are in GBP; convert it, or correct the currency symbol: {written}"
     assert (fault.row, fault.label, fault.problem) == (3, "Price", message)
 
 

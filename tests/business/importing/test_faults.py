@@ -15,7 +15,7 @@ FAULTY_ROWS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "jobs": (
         ["Customer", "Title", "Budget", "Due", "Site", "Priority"],
         ["Nobody", "n", "NaN", "31/31/31", "Mill", "soon"],
-        ["Customer", "Budget", "Due date", "Priority"],
+        ["Customer", "Agreed price", "Due date", "Priority"],
     ),
     "sites": (
         ["Customer", "Site name", "Town", "Country"],
@@ -40,7 +40,7 @@ FAULTY_ROWS: dict[str, tuple[list[str], list[str], list[str]]] = {
     "price items": (
         ["Name", "Kind", "Price", "Cost", "Tax rate", "Supplier"],
         ["x" * 300, "thing", "NaN", "-1", "VAT 99 %", "Nobody"],
-        ["Name", "Kind", "Price", "Cost", "Tax rate", "Supplier"],
+        ["Name", "Type", "Price", "Cost", "Tax rate", "Supplier"],
     ),
 }
 
@@ -92,7 +92,7 @@ def test_a_row_that_is_there_twice_is_looked_at_as_well(cast: Cast) -> None:
 def test_a_site_that_its_customer_does_not_have_is_told_with_the_rest(cast: Cast) -> None:
     cast.perform(create_customer, name="Calder")
     faults = check_rows(cast, "jobs", ["Customer", "Title", "Site", "Due"], ["Calder", "Boiler", "Mill", "soon"]).faults
-    assert [fault.label for fault in faults] == ["Work address", "Due date"]
+    assert [fault.label for fault in faults] == ["Site", "Due date"]
 
 
 def test_what_is_wrong_with_a_known_record_is_told_at_once(cast: Cast) -> None:
@@ -100,7 +100,7 @@ def test_what_is_wrong_with_a_known_record_is_told_at_once(cast: Cast) -> None:
     headings = ["Customer", "Title", "Due", "Budget", "Ref"]
     import_rows(cast, "jobs", headings, ["Calder", "Boiler", "", "", "J-1"])
     faults = check_rows(cast, "jobs", headings, ["Ryburn", "Roof", "soon", "NaN", "J-1"]).faults
-    assert sorted(fault.label for fault in faults) == ["Budget", "Customer", "Due date"]
+    assert sorted(fault.label for fault in faults) == ["Agreed price", "Customer", "Due date"]
 
 
 def test_two_faults_of_prices_that_could_be_two_are_both_told(cast: Cast) -> None:
@@ -119,4 +119,4 @@ def test_a_row_with_faults_counts_as_nothing_and_leaves_nothing(cast: Cast) -> N
 
 def test_who_may_not_is_told_once(cast: Cast) -> None:
     [fault] = upload_import(cast, "price items", ["Name", "Price"], [["Pipe", "NaN"]], Role.MEMBER).check().faults
-    assert "do not have access" in fault.problem
+    assert "don't have access" in fault.problem

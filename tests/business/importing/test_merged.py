@@ -60,7 +60,7 @@ def test_two_rows_about_the_one_customer_that_is_left_are_told(cast: Cast, merge
     ).faults
     [(row, label, problem)] = faults
     assert (row, label) == (4, "External ID")
-    assert problem.startswith("belongs to the same customer as in row 2, because the two were merged.")
+    assert problem.startswith("is now the same customer as in row 2, because they were merged.")
     assert [customer["id"] for customer in list_records(cast)] == [merged_customer.stays]
 
 

@@ -136,7 +136,7 @@ def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast
 def test_two_rows_that_cannot_be_told_apart_are_told_so(cast: Cast) -> None:
     [fault] = check_rows(cast, "customers", ["Name"], ["Calder"], ["calder"]).faults
     assert (fault.row, fault.label) == (3, "External ID")
-    assert "row 2 seems to be the same" in fault.problem
+    assert "row 2 looks the same" in fault.problem
 
 
 def test_sites_contacts_and_jobs_name_their_customer_by_reference_or_name(cast: Cast) -> None:
@@ -187,7 +187,7 @@ def test_who_is_not_known_or_not_clear_is_told(cast: Cast) -> None:
     ]
     result = [fault.problem for fault in faults]
     assert "was not found: Nobody" in result[0]
-    assert "fits several records" in result[1]
+    assert "matches several records" in result[1]
     assert "Restore the customer first" in result[2]
     assert result[3] == "is required"
 
@@ -202,7 +202,7 @@ def test_a_record_stays_with_its_customer(cast: Cast) -> None:
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_whoever_may_not_add_customers_brings_none_over(cast: Cast, role: Role) -> None:
     outcome = upload_import(cast, "customers", ["Name"], [["Calder"]], role).import_rows()
-    assert "do not have access" in outcome.faults[0].problem
+    assert "don't have access" in outcome.faults[0].problem
     assert list_records(cast) == []
 
 
@@ -296,7 +296,7 @@ def test_every_fault_of_every_price_is_told_and_nothing_is_brought_over(cast: Ca
         LABOUR,
     ]
     expected = {
-        (3, "Name"), (3, "Kind"), (3, "Price"), (3, "Cost"), (4, "Price"), (5, "Tax rate"), (6, "Supplier"),
+        (3, "Name"), (3, "Type"), (3, "Price"), (3, "Cost"), (4, "Price"), (5, "Tax rate"), (6, "Supplier"),
         (7, "External ID"), (9, "External ID"),
     }  # fmt: skip
     outcome = check_rows(cast, "price items", ITEMS, *lines)
@@ -317,13 +317,13 @@ def test_a_name_that_several_items_have_is_told(cast: Cast) -> None:
     for code in ("AA", "BB"):
         make_price_item(cast, "Pipe", code=code)
     [fault] = check_rows(cast, "price items", ["Name", "Price"], ["pipe", "5"]).faults
-    assert (fault.label, fault.problem[:20]) == ("Name", "fits several records")
+    assert (fault.label, fault.problem[:23]) == ("Name", "matches several records")
 
 
 @pytest.mark.parametrize("kind", ["price items", "suppliers"])
 def test_members_bring_no_prices_over(cast: Cast, kind: str) -> None:
     outcome = upload_import(cast, kind, ["Name"], [["Pipe"]], Role.MEMBER).import_rows()
-    assert "do not have access" in outcome.faults[0].problem
+    assert "don't have access" in outcome.faults[0].problem
 
 
 def test_headings_are_guessed_and_each_column_is_taken_once() -> None:

@@ -283,7 +283,7 @@ def test_what_was_paid_beyond_what_is_left_stays_on_account(cast: Cast) -> None:
     sent = issue_invoice(cast)
     first, second = pay_invoice(cast, sent, "600"), pay_invoice(cast, sent, "400")
     assert (
-        "500.00 GBP that was paid becomes credit on the account of Calder Property."
+        "500.00 GBP that was paid stays on account for Calder Property."
         in preview_credit(cast, sent, amount="500")["effects"]
     )
     after = credit_issued(cast, sent, amount="500")
@@ -334,7 +334,7 @@ def test_not_on_a_day_of_closed_books_but_after_them(cast: Cast) -> None:
     noon = at_noon(cast)
     sent = issue_invoice(noon)
     set_organisation_columns(cast, books_closed_until="2026-11-16")
-    with pytest.raises(Blocked, match=r"^The books are closed until 2026-11-16"):
+    with pytest.raises(Blocked, match=r"^The books are closed up to 2026-11-16"):
         credit_issued(noon, sent)
     set_organisation_columns(cast, books_closed_until="2026-11-15")
     assert credit_issued(noon, sent)["status"] == "credited"

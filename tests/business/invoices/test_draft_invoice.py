@@ -177,7 +177,7 @@ def test_what_belongs_to_another_customer_is_refused(cast: Cast) -> None:
 
 def test_only_an_accepted_quote_is_billed(cast: Cast) -> None:
     quote = sent_quote(cast, make_quote(cast))
-    with pytest.raises(Blocked, match=r"^Q-0001 has not been accepted, so it can't be billed\.") as refusal:
+    with pytest.raises(Blocked, match=r"^Q-0001 has not been accepted, so it can't be invoiced\.") as refusal:
         make_invoice(cast, quoteId=quote["id"])
     assert [reason.first for reason in refusal.value.reasons] == ["record_quote_decision"]
 
@@ -225,7 +225,8 @@ def test_no_money_is_without_tax_where_there_is_a_usual_one_and_none_is_named(ca
 
 def test_more_lines_than_an_invoice_may_have_are_refused_with_a_way_out(cast: Cast) -> None:
     quote = make_accepted_quote(cast, *[FLUE] * 150)
-    message = r"^lines: would be more than 200: bill a part of the work, such as up to a date, use sources or until$"
+    message = r"^lines: would be more than 200: invoice a part of the work, such as up to a date, send `sources` or"
+    " `until`$"
     with pytest.raises(Invalid, match=message):
         make_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 51)
     assert len(make_invoice(cast, quoteId=quote["id"], lines=[BOILER] * 50)["lines"]) == 200

@@ -52,7 +52,8 @@ def test_what_is_on_invoices_and_drafts_is_taken_off_and_named(cast: Cast) -> No
     rest = draft_for_job(cast, job)
     assert lines_and_amounts(rest) == [("Outside tap", "70.00")]
     assert join_warnings(rest) == (
-        f"50.00 GBP of the 120.00 GBP agreed for {job['number']} is already on {half['number']}. This bills the rest."
+        f"50.00 GBP of the 120.00 GBP agreed for {job['number']} is already on {half['number']}. This invoice is for"
+        f" the rest."
     )
     none = draft_for_job(cast, job)
     assert lines_and_amounts(none) == []
@@ -101,7 +102,7 @@ def test_who_names_what_is_billed_bills_that_and_no_price(cast: Cast) -> None:
     [
         (
             {"billing": "timeAndMaterials"},
-            "has no fixed price. Bill its hours and materials, or add lines.",
+            "has no fixed price. Invoice its hours and materials, or add lines.",
         ),
         ({"budget": None}, "because no price was agreed for"),
     ],

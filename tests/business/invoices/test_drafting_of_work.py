@@ -145,13 +145,13 @@ def test_hours_without_a_rate_come_to_nothing_and_that_is_said(noon: Cast) -> No
     make_approved_hour(noon, job)
     made = make_invoice(noon, jobId=job["id"], unbilled=True)
     assert (made["total"], made["cost"]) == ("0.00", None)
-    assert made["warnings"] == ["1 hours entry has no hourly rate and is billed at zero. Set its price."]
+    assert made["warnings"] == ["1 time entry has no hourly rate and is invoiced at zero. Set its price."]
 
 
 def test_where_there_is_nothing_to_bill_there_is_no_draft(noon: Cast) -> None:
     job = make_hourly_job(noon)
     make_time_entry(noon, jobId=job["id"], minutes=30, status="submitted")
-    with pytest.raises(Blocked, match="This job has no approved hours or materials left to bill") as refusal:
+    with pytest.raises(Blocked, match="This job has no approved hours or materials left to invoice") as refusal:
         make_invoice(noon, jobId=job["id"], unbilled=True)
     assert [reason.first for reason in refusal.value.reasons] == ["review_hours"]
 
@@ -163,7 +163,7 @@ def test_an_hour_is_on_one_invoice_and_the_refusal_of_another_names_it(noon: Cas
     message = f"^{hour} is already on a draft for Calder Property. Remove it there first."
     with pytest.raises(Conflict, match=message):
         make_invoice(noon, jobId=job["id"], sources=[hour])
-    with pytest.raises(Blocked, match="no approved hours or materials left to bill"):
+    with pytest.raises(Blocked, match="no approved hours or materials left to invoice"):
         make_invoice(noon, jobId=job["id"], unbilled=True)
     issue_invoice(noon, draft)
     with pytest.raises(Conflict, match=f"^{hour} is already on INV-0001"):
@@ -185,7 +185,7 @@ def test_what_is_no_hour_to_bill_of_the_job_is_refused(noon: Cast, other_cast: C
     ]
     for one in strange:
         with pytest.raises(
-            Invalid, match=rf"^sources: includes {one}, which is not approved and unbilled work of this job"
+            Invalid, match=rf"^sources: includes {one}, which is not approved work of this job that is still to invoice"
         ):
             make_invoice(noon, jobId=job["id"], sources=[one])
 
@@ -259,7 +259,7 @@ def test_more_hours_come_onto_a_draft_and_the_others_stay(noon: Cast) -> None:
 
 def test_an_invoice_without_a_job_bills_no_hours(noon: Cast) -> None:
     draft = make_invoice(noon)
-    with pytest.raises(Invalid, match=r"^jobId: is required to bill work$"):
+    with pytest.raises(Invalid, match=r"^jobId: is required to invoice work$"):
         noon.perform(update_invoice, Role.OFFICE, invoiceId=draft["id"], sources=["entry_1"])
 
 

@@ -30,7 +30,7 @@ def test_a_part_that_was_asked_for_cannot_be_left_out_of_the_last_invoice(cast: 
     final = make_invoice(cast, quoteId=quote["id"])
     (deduction,) = [line for line in final["lines"] if (line["source"] or {}).get("kind") == "deposit"]
     edit_invoice(cast, final, {"edit": "remove", "lineId": deduction["id"]})
-    with pytest.raises(Blocked, match=r"INV-0001 billed a part of Q-0001 and isn't deducted here\. Create"):
+    with pytest.raises(Blocked, match=r"INV-0001 invoiced a part of Q-0001 and isn't deducted here\. Create"):
         issue_invoice(cast, final)
 
 
@@ -62,7 +62,7 @@ def test_a_part_bills_nothing_else_and_no_more_than_is_left(cast: Cast) -> None:
         edit_invoice(cast, part, sources=["entry_1"])
     edit_invoice(cast, part, words, {"edit": "set", "lineId": part["lines"][0]["id"], "unitPrice": "1091.11"})
     with pytest.raises(
-        Blocked, match=r"^With this invoice, Q-0001 is billed 0\.01 GBP above the quoted total\. Bill less, or"
+        Blocked, match=r"^With this invoice, Q-0001 is invoiced 0\.01 GBP above the quoted total\. Invoice less, or"
     ):
         issue_invoice(cast, part)
     edit_invoice(cast, part, {"edit": "set", "lineId": part["lines"][0]["id"], "unitPrice": "1091.10"})
@@ -86,7 +86,7 @@ def test_what_the_quote_takes_off_is_taken_off_the_invoice(cast: Cast) -> None:
     quote = make_accepted_quote(cast, discount={"percent": "10"})
     draft = make_invoice(cast, quoteId=quote["id"])
     message = (
-        "After discounts, {} GBP is billed for lines of Q-0001, but 981.99 GBP was quoted. Give the same discount as"
+        "After discounts, {} GBP is invoiced for lines of Q-0001, but 981.99 GBP was quoted. Give the same discount as"
     )
     for discount, billed in ((None, "1091.10"), ({"percent": "9.99"}, "982.10"), ({"amount": "109.10"}, "982.00")):
         edit_invoice(cast, draft, discount=discount)
@@ -141,7 +141,7 @@ def test_a_line_that_takes_something_off_is_not_left_out(cast: Cast) -> None:
     edit_invoice(cast, draft, {"edit": "remove", "lineId": left_out["id"]})
     preview = cast.perform(send_invoice, Role.OFFICE, invoiceId=draft["id"], deliver="none")
     message = (
-        "Old boiler taken back (-100.00 GBP) was quoted too but is not on any invoice, so Q-0001 is billed above the"
+        "Old boiler taken back (-100.00 GBP) was quoted too but is not on any invoice, so Q-0001 is invoiced above the"
     )
     assert preview["blockers"] == [f"{message} quoted total. Delete this draft and create it again with that line."]
     with pytest.raises(Blocked):
@@ -162,7 +162,7 @@ def test_a_line_that_bills_something_stays_one_with_a_price(cast: Cast) -> None:
     job = make_hourly_job(cast)
     make_approved_hour(cast, job)
     draft = make_invoice(cast, jobId=job["id"], unbilled=True)
-    with pytest.raises(Invalid, match=r"edits\.0\.kind: can't be changed, because the line bills something"):
+    with pytest.raises(Invalid, match=r"edits\.0\.kind: can't be changed, because the line invoices work or a quote"):
         edit_invoice(cast, draft, {"edit": "set", "lineId": draft["lines"][0]["id"], "kind": "text"})
 
 

@@ -82,7 +82,7 @@ def test_what_is_more_than_is_due_stays_on_account(cast: Cast) -> None:
     sent = issue_invoice(cast)
     payment = pay_invoice(cast, sent, "1200")
     assert (list_shares(payment), payment["unallocated"]) == ([("INV-0001", "1000.00")], "200.00")
-    assert payment["warnings"] == ["200.00 GBP is kept as credit on the account of Calder Property."]
+    assert payment["warnings"] == ["200.00 GBP stays on account for Calder Property."]
     assert reread_invoice(cast, sent)["due"] == "0.00"
 
 
@@ -184,7 +184,7 @@ def test_not_before_it_came_nor_into_closed_books(cast: Cast) -> None:
         pay_invoice(noon, sent, on="2026-11-17")
     set_organisation_columns(cast, books_closed_until="2026-11-10")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-11-10, so nothing dated 2026-11-10 can be changed"
+        Blocked, match=r"^The books are closed up to 2026-11-10, so nothing dated 2026-11-10 can be changed"
     ):
         pay_invoice(noon, sent, on="2026-11-10")
     assert pay_invoice(noon, sent, on="2026-11-11")["status"] == "recorded"

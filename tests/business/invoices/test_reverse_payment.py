@@ -113,7 +113,7 @@ def test_not_on_a_day_of_closed_books(cast: Cast) -> None:
     payment = pay_invoice(noon, issue_invoice(noon), "1", on="2026-11-09")
     set_organisation_columns(cast, books_closed_until="2026-11-10")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-11-10, so nothing dated 2026-11-10 can be changed"
+        Blocked, match=r"^The books are closed up to 2026-11-10, so nothing dated 2026-11-10 can be changed"
     ) as it:
         reverse(noon, payment, on="2026-11-10")
     assert [reason.first for reason in it.value.reasons] == [("update_settings", "update_organisation")]

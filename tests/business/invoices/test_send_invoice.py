@@ -107,7 +107,7 @@ def test_all_that_is_in_its_way_is_told_at_once(cast: Cast) -> None:
         "The due date 2020-01-01 is in the past",
         "Calder has no email address",
     ]
-    assert blockers[1].startswith("The books are closed until 2999-12-31, so nothing dated ")
+    assert blockers[1].startswith("The books are closed up to 2999-12-31, so nothing dated ")
     with pytest.raises(Blocked):
         issue_by_email(cast, draft)
 
@@ -125,7 +125,7 @@ def test_books_that_are_closed_until_yesterday_are_open_today(cast: Cast) -> Non
     noon = at_noon(cast)
     set_organisation_columns(cast, books_closed_until="2026-11-16")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-11-16, so nothing dated 2026-11-16 can be changed"
+        Blocked, match=r"^The books are closed up to 2026-11-16, so nothing dated 2026-11-16 can be changed"
     ):
         issue_invoice(noon)
     set_organisation_columns(cast, books_closed_until="2026-11-15")
@@ -259,7 +259,8 @@ def test_what_is_on_account_is_offered(cast: Cast) -> None:
     pay_invoice(cast, first, "1250")
     draft = make_invoice(cast, customerId=customer)
     message = (
-        "Calder Property has 250.00 GBP on account, which can be allocated to this invoice. allocate_payment does that."
+        "Calder Property has 250.00 GBP on account, which can be allocated to this invoice. To allocate it, call"
+        " allocate_payment."
     )
     assert message in preview_send(cast, draft, deliver="none")["warnings"]
 

@@ -80,7 +80,7 @@ def test_a_second_reminder_within_a_day_takes_a_word_of_its_own(cast: Cast) -> N
     message = (
         "Calder Property was reminded of INV-0001 less than 24 hours ago, on 2026-11-16. Wait, or choose to remind them"
     )
-    message += " again. To do so, send `again` as true."
+    message += " again. To send it anyway, send `again`: true."
     assert remind(soon, sent)["blockers"] == [message]
     with pytest.raises(Blocked) as refused:
         remind(soon, sent, confirmed=True)

@@ -100,7 +100,10 @@ def test_what_is_worth_a_look_names_the_invoice(cast: Cast, overdue_cast: Cast) 
     assert remind(cast_later(overdue_cast, days=1), first, second, fresh)["warnings"] == [
         "The customer was already reminded of INV-0001 on 2026-12-06.",
         "INV-0003 is not overdue yet: it is due on 2026-12-20.",
-        "Ann gets 3 emails, one for each invoice. A statement lists them all in one email. send_statement sends it.",
+        (
+            "Ann gets 3 emails, one for each invoice. A statement lists them all in one email."
+            " To send one statement instead, call send_statement."
+        ),
     ]
 
 

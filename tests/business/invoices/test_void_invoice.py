@@ -83,7 +83,7 @@ def test_every_reason_is_told(cast: Cast) -> None:
     assert preview["blockers"] == [
         "1.00 GBP of INV-0001 has been paid. Credit it instead, or reverse the payment first.",
         "INV-0001 is already partly credited. Credit the rest of it instead.",
-        "The books are closed until 2026-11-16. Credit INV-0001 instead.",
+        "The books are closed up to 2026-11-16. Credit INV-0001 instead.",
     ]
 
 
@@ -108,7 +108,7 @@ def test_what_comes_to_nothing_is_void_though_its_books_are_closed(cast: Cast) -
         credit_issued(noon, final)
     # Nor today, as long as that is closed as well.
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-11-16, so nothing dated 2026-11-16 can be changed"
+        Blocked, match=r"^The books are closed up to 2026-11-16, so nothing dated 2026-11-16 can be changed"
     ):
         void_issued(noon, final)
     tomorrow = at_noon(cast, "2026-11-17T12:00:00Z")

@@ -17,7 +17,7 @@ from support.quotes import issue_quote, make_default_tax_rate, make_quote
 from support.reports import name_rows, perform_report
 
 LISTS = {one.name: one for one in (list_invoices, list_payments)}
-MONEY = ("Overdue invoices", "Invoices to send", "Unallocated payments", "Unpaid invoices")
+MONEY = ("Overdue invoices", "Invoices to send", "Payments on account", "Unpaid invoices")
 
 
 def needs_by_name(cast: Cast, role: Role = Role.OFFICE) -> dict[str, dict[str, Any]]:
@@ -36,7 +36,7 @@ def test_what_waits_for_money_is_told_with_what_it_comes_to(cast: Cast) -> None:
     assert {what: (result[what]["count"], result[what]["amount"]) for what in MONEY} == {
         "Overdue invoices": (1, "1000.00"),
         "Invoices to send": (1, "1200.00"),
-        "Unallocated payments": (1, "50.25"),
+        "Payments on account": (1, "50.25"),
         "Unpaid invoices": (2, "2200.00"),
     }
     for what in MONEY:
@@ -105,9 +105,9 @@ def test_nobody_waits_for_the_sum_of_very_many(cast: Cast) -> None:
     cast = cast_at(cast)
     pay_invoice(cast, issue_invoice(cast), "1001")
     double_payments(cast, range(10))
-    assert needs_by_name(cast)["Unallocated payments"]["amount"] == f"{2**10}.00"
+    assert needs_by_name(cast)["Payments on account"]["amount"] == f"{2**10}.00"
     double_payments(cast, range(10, 11))
-    many = needs_by_name(cast)["Unallocated payments"]
+    many = needs_by_name(cast)["Payments on account"]
     assert (many["count"], many["amount"]) == (100, None)
 
 

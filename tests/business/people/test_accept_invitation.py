@@ -81,7 +81,7 @@ def test_the_event_holds_costs_that_the_one_who_joined_may_not_see(cast: Cast) -
 def test_whoever_has_an_account_shows_that_it_is_theirs(cast: Cast, other_cast: Cast) -> None:
     cast.perform(remove_person, personId=cast.people[Role.OFFICE], confirmed=True)
     _, person, actor = invite(cast, EMAILS[Role.OFFICE])
-    with pytest.raises(Invalid, match="password: is not the password of your existing sign-in"):
+    with pytest.raises(Invalid, match="password: is not the password of your existing account"):
         cast.perform(accept_invitation, actor, **NAMED)
     assert cast.perform(accept_invitation, actor, name="Orla", password=PASSWORD)["id"] == person
     assert other_cast.perform(get_person, personId=other_cast.people[Role.OFFICE])["name"] == "Orla Office"
@@ -163,6 +163,6 @@ def test_whoever_is_here_already_becomes_nobody_else(cast: Cast) -> None:
     set_columns(cast, "person", other, email=email, email_folded=email)
     with cast.performer.database.write_transaction(cast.organisation) as db:
         link = links.create_invitation_link(db, other, email, cast.performer.clock())
-    with pytest.raises(Conflict, match="is already the sign-in of Nina Named in this organisation"):
+    with pytest.raises(Conflict, match="Nina Named already signs in to this organisation"):
         cast.perform(accept_invitation, actor_with_link(cast, link), **NAMED)
     assert cast.perform(get_person, personId=other)["status"] == "invited"

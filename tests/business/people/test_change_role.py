@@ -24,7 +24,7 @@ from support.stored_state import (
     to_event_record,
 )
 
-ONLY_OWNER = "Olivia Owner is the only owner. Make someone else an owner first, in the office under People."
+ONLY_OWNER = "Olivia Owner is the only owner. Make someone else an owner first, on the website under People."
 WEBHOOK_EFFECT = "Webhook event: A person's details or role changed."
 
 
@@ -101,7 +101,7 @@ def test_the_preview_names_the_keys_and_apps_that_end(cast: Cast) -> None:
     assert preview_role(cast, Role.ADMIN, "subcontractor") == {
         "object": "preview",
         "operation": "change_role",
-        "summary": "Gives Adam Admin the role subcontractor instead of admin.",
+        "summary": "Adam Admin's role will be subcontractor instead of admin.",
         "effects": [
             "API keys created by Adam Admin stop working for good: Till and Accounting.",
             "Apps connected by Adam Admin stop working for good: Claude.",
@@ -221,7 +221,7 @@ def test_an_admin_changes_an_admin_and_makes_another(cast: Cast) -> None:
 @pytest.mark.parametrize("by", [Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR])
 def test_nobody_else_gives_roles_not_even_to_themselves(cast: Cast, by: Role) -> None:
     with pytest.raises(
-        Forbidden, match=rf"^You do not have access to this\. Ask an owner or admin\. Your role is {by}\.$"
+        Forbidden, match=rf"^You don't have access to this\. Ask an owner or admin\. Your role is {by}\.$"
     ):
         set_role(cast, by, "admin", by=by)
 

@@ -23,12 +23,12 @@ def test_by_the_sign_in_of_someone_who_is_here_nobody_is_invited_again(cast: Cas
     person = cast.perform(invite_person, name="Nina", email="nina@new.example", role="admin")["id"]
     # As it could be before it was refused.
     set_columns(cast, "person", person, email=EMAILS[Role.MEMBER], email_folded=EMAILS[Role.MEMBER])
-    with pytest.raises(Conflict, match="is already the sign-in of Mia Member"):
+    with pytest.raises(Conflict, match="Mia Member already signs in to this organisation"):
         cast.perform(invite_again, personId=person)
 
 
 def test_someone_who_is_here_is_not_invited_again(cast: Cast) -> None:
-    with pytest.raises(Conflict, match="Mia Member has no open invitation"):
+    with pytest.raises(Conflict, match="Mia Member has no pending invitation"):
         cast.perform(invite_again, personId=cast.people[Role.MEMBER])
 
 

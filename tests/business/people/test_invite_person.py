@@ -149,7 +149,7 @@ def test_a_wrong_field_is_refused(cast: Cast, given: dict[str, object], text: st
 def test_the_sign_in_of_someone_who_is_here_invites_nobody_else(cast: Cast) -> None:
     member = cast.people[Role.MEMBER]
     cast.perform(update_person, personId=member, email="mia@elsewhere.example")
-    message = rf"^{EMAILS[Role.MEMBER]} is already the sign-in of Mia Member in this organisation\.$"
+    message = rf"^Mia Member already signs in to this organisation with {EMAILS[Role.MEMBER]}\.$"
     with pytest.raises(Conflict, match=message):
         cast.perform(invite_person, name="Mia Again", email=EMAILS[Role.MEMBER], role="admin")
     with pytest.raises(Conflict, match=message):

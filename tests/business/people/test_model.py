@@ -14,7 +14,7 @@ HAS_LEFT = Reason(
     first="invite_person",
 )
 LAST_OWNER = Reason(
-    Message("{person} is the only owner. Make someone else an owner first, in the office under People.", person="Pat"),
+    Message("{person} is the only owner. Make someone else an owner first, on the website under People.", person="Pat"),
     first="name_owner",
 )
 
@@ -95,7 +95,7 @@ def test_those_not_in_charge_change_nobody_else(role: Role) -> None:
 
 @pytest.mark.parametrize(("status", "reasons"), [("invited", []), ("active", None), ("left", None)])
 def test_only_someone_who_was_invited_is_invited_again(status: PersonStatus, reasons: list[Reason] | None) -> None:
-    expected = [Reason(Message("{person} has no open invitation.", person="Pat"))] if reasons is None else reasons
+    expected = [Reason(Message("{person} has no pending invitation.", person="Pat"))] if reasons is None else reasons
     assert build_person(Role.MEMBER, status).not_reinvitable(build_actor(Role.ADMIN)) == expected
 
 

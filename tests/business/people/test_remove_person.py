@@ -21,7 +21,7 @@ from support.oauth_app import begin_session
 from support.stored_state import actor_with_key, list_events_of, read_last_event, read_trail, to_event_record
 from support.visits import plan_test_visit
 
-ONLY_OWNER = "Olivia Owner is the only owner. Make someone else an owner first, in the office under People."
+ONLY_OWNER = "Olivia Owner is the only owner. Make someone else an owner first, on the website under People."
 
 
 def test_a_person_leaves(cast: Cast) -> None:
@@ -65,9 +65,9 @@ def test_a_preview_says_what_would_happen(cast: Cast) -> None:
     assert cast.preview(remove_person, personId=cast.people[Role.ADMIN]) == {
         "object": "preview",
         "operation": "remove_person",
-        "summary": "Removes Adam Admin (admin) from the organisation.",
+        "summary": "Adam Admin (admin) will be removed from the organisation.",
         "effects": [
-            "Adam Admin can no longer sign in to this organisation.",
+            "Adam Admin will no longer be able to sign in to this organisation.",
             "API keys created by Adam Admin stop working for good: admin write and admin write.",
             "Webhook event: A person left the organisation.",
         ],
@@ -110,17 +110,17 @@ def test_a_preview_names_the_visits_that_have_nobody_then(cast: Cast) -> None:
     plan_test_visit(cast, Role.OFFICE)
     done = plan_test_visit(cast, times=("08:00", "09:00"))
     cast.perform(set_visit_status, visitId=done["id"], status="started")
-    message = "1 planned visit of Mia Member becomes unassigned: J-0001 Mend the roof on"
+    message = "Mia Member's planned visit will be unassigned: J-0001 Mend the roof on"
     assert preview_removal(cast)["effects"][1] == f"{message} 2038-01-11."
     plan_test_visit(cast, title="Stocktaking", on="2038-01-12")
     assert preview_removal(cast)["effects"][1] == (
-        "2 planned visits of Mia Member become unassigned:"
+        "Mia Member's 2 planned visits will be unassigned:"
         " J-0001 Mend the roof on 2038-01-11 and Stocktaking on 2038-01-12."
     )
     for day in range(13, 23):
         plan_test_visit(cast, title="Stocktaking", on=f"2038-01-{day}")
     [effect] = [text for text in preview_removal(cast)["effects"] if "planned visits" in text]
-    assert effect.startswith("12 planned visits of Mia Member become unassigned")
+    assert effect.startswith("Mia Member's 12 planned visits will be unassigned")
     assert effect.endswith("Stocktaking on 2038-01-20 and 2 more.")
 
 
@@ -133,7 +133,7 @@ def test_a_preview_tells_of_time_off_that_is_not_over(cast: Cast) -> None:
     cast.perform(decide_time_off, timeOffId=off("2038-03-01", "holiday"), decision="decline")
     off("2038-04-01", "unavailable")
     named = "holiday from 2038-02-01 (approved) and unavailable from 2038-04-01 (requested)"
-    message = f"Time off of Mia Member stays unless you cancel it: {named}."
+    message = f"Mia Member's time off stays unless you cancel it: {named}."
     assert preview_removal(cast)["warnings"] == [message]
     assert cast.perform(remove_person, personId=cast.people[Role.OFFICE])["warnings"] == []
 

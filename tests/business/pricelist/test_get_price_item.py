@@ -34,5 +34,5 @@ def test_a_subcontractor_gets_none(cast: Cast) -> None:
 def test_what_is_not_there_is_not_found(cast: Cast, other_cast: Cast, name: str) -> None:
     make_price_item(other_cast, code="BLR-24")
     for unknown in (name, "BLR-24"):
-        with pytest.raises(NotFound, match=r"no item of the price list"):
+        with pytest.raises(NotFound, match=r"no price list item"):
             cast.perform(get_price_item, itemId=unknown)

@@ -299,7 +299,7 @@ def test_what_is_a_stranger_s_is_not_found(cast: Cast, other_cast: Cast) -> None
         with pytest.raises(NotFound):
             make_price_item(cast, **given)
     for theirs in (make_price_item(other_cast, code="BLR"), "BLR"):
-        with pytest.raises(NotFound, match=r"no item of the price list"):
+        with pytest.raises(NotFound, match=r"no price list item"):
             cast.perform(save_price_item, itemId=theirs, name="x")
 
 

@@ -124,7 +124,7 @@ def test_not_ahead_and_not_into_closed_books(cast: Cast) -> None:
         receive_order(cast, order, "1", on="0001-01-01")
     cast.perform(update_settings, booksClosedUntil="2026-01-31")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-01-31, so nothing dated 2026-01-31 can be changed"
+        Blocked, match=r"^The books are closed up to 2026-01-31, so nothing dated 2026-01-31 can be changed"
     ):
         receive_order(cast, order, "1", on="2026-01-31")
 

@@ -118,7 +118,7 @@ def test_more_than_was_ordered_needs_someone_to_say_so(cast: Cast) -> None:
     bill_order(cast, order, "8", "2", total="88")
     with pytest.raises(Blocked) as refusal:
         bill_order(cast, order, "3", "1", total="38", supplierNumber="2")
-    advice = " Correct the quantity, or allow more than was ordered. Send allowOverbilling to allow it."
+    advice = " Correct the quantity, or allow more than was ordered. To allow it, send `allowOverbilling`: true."
     assert [reason.text for reason in refusal.value.reasons] == [
         f"You ordered 10 m of Copper pipe, 8 m was already billed, and this bill is for 3 m.{advice}",
         f"You ordered 2 of Valve, 2 was already billed, and this bill is for 1.{advice}",
@@ -236,7 +236,7 @@ def test_a_supplier_whom_nothing_is_bought_from_any_more_still_bills(cast: Cast)
 def test_not_into_closed_books(cast: Cast) -> None:
     cast.perform(update_settings, booksClosedUntil="2026-02-02")
     with pytest.raises(
-        Blocked, match=r"^The books are closed until 2026-02-02, so nothing dated 2026-02-02 can be changed"
+        Blocked, match=r"^The books are closed up to 2026-02-02, so nothing dated 2026-02-02 can be changed"
     ):
         make_bill(cast)
 

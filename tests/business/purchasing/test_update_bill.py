@@ -121,7 +121,7 @@ def test_what_is_void_and_what_lies_in_closed_books_stays(cast: Cast) -> None:
         change_bill(cast, gone, notes="x")
     cast.perform(update_settings, booksClosedUntil="2026-02-28")
     with pytest.raises(
-        Blocked, match="The books are closed until 2026-02-28, so nothing dated 2026-02-02 can be changed"
+        Blocked, match="The books are closed up to 2026-02-28, so nothing dated 2026-02-02 can be changed"
     ):
         change_bill(cast, bill, on="2026-03-01")
     # That it is paid is no change of what it says.

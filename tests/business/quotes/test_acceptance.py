@@ -62,7 +62,7 @@ def test_the_office_people_who_follow_it_are_told_and_the_customer_gets_a_confir
     for part in (
         "Calder Property accepted Q-0001 New heating: 1200.00 GBP.",
         "Accepted by Ann Boyle, online.",
-        "Job J-0001 Replace the boiler will be billed at the quoted fixed price.",
+        "Job J-0001 Replace the boiler will be invoiced at the quoted fixed price.",
         "A draft deposit invoice for 300.00 GBP was created. The customer won't get it until you send it.",
     ):
         assert part in result["text"]
@@ -126,7 +126,7 @@ def test_what_changes_of_the_billing_of_its_job_is_said(cast: Cast) -> None:
     quote = issue_quote(cast, make_quote(cast, jobId=job["id"]), deliver="none")
     preview = cast.perform(record_quote_decision, Role.OFFICE, quoteId=quote["id"], decision="accepted", name="Ann")
     assert preview["effects"][0] == (
-        "J-0001 Replace the boiler is billed at the fixed price of 1000.00 GBP before tax, instead of by hours and"
+        "J-0001 Replace the boiler is invoiced at the fixed price of 1000.00 GBP excluding tax, instead of by hours and"
         " materials."
     )
 

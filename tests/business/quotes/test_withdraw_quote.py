@@ -20,7 +20,10 @@ def test_what_was_sent_is_taken_back_and_its_job_waits_no_more(cast: Cast) -> No
     job = make_job(cast, make_customer(cast, email="a@b.example"), status="enquiry")
     quote = issue_quote(cast, make_quote(cast, jobId=job["id"]))
     preview = withdraw(cast, quote, confirmed=False)
-    assert preview["effects"][0] == "Calder Property can no longer accept it. Their link says that it was withdrawn."
+    assert (
+        preview["effects"][0] == "Calder Property can no longer accept it. Their link will say that it was withdrawn."
+    )
+    " withdrawn."
     after = withdraw(cast, quote, reason="Miscalculated.")
     assert (after["status"], after["withdrawReason"]) == ("withdrawn", "Miscalculated.")
     assert read_last_event(cast)["type"] == "quote.withdrawn"

@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_refused_with_what_to_do(cast: Cast, other_cast: Ca
     first = add_file(small, job, bytes=1_200_000)
     message = (
         r"^Not enough storage: with this file you would use 2.4 MB of 2.0 MB. Delete files you no"
-        r" longer need, or ask the operator of this installation for more storage.$"
+        r" longer need, or ask your system administrator for more storage.$"
     )
     with pytest.raises(Conflict, match=message):
         add_file(small, job, bytes=1_200_000)

@@ -71,7 +71,7 @@ def test_the_parts_of_a_rate_stand_apart_and_their_net_counts_once(cast: Cast) -
         "net": "140.00",
         "tax": "20.97",
     }
-    assert result["notes"][-1].startswith("A rate with several parts")
+    assert result["notes"][-1].startswith("A rate with several taxes")
 
 
 def test_what_is_not_taxed_is_told_too(cast: Cast) -> None:

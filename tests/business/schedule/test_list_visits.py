@@ -149,4 +149,4 @@ def test_those_of_people_on_leave_are_the_ones_that_reach_into_it(cast: Cast) ->
     assert [one["id"] for one in behind] == [within["id"]]
     assert {before["id"], after["id"], other["id"]}.isdisjoint(one["id"] for one in fetch_visits(cast, onLeave=True))
     needs = {need["what"]: need["count"] for need in cast.perform(get_overview)["needs"]}
-    assert needs["Visits of people on leave"] == 2
+    assert needs["Visits of people who are off"] == 2

@@ -139,9 +139,9 @@ def test_only_what_is_about_today_or_the_next_seven_days_is_told(evening_cast: C
 def test_a_visit_that_comes_nearer_or_goes_far_is_told(evening_cast: Cast) -> None:
     visit = plan_test_visit(evening_cast, on="2038-03-01")
     evening_cast.perform(move_visit, visitId=visit["id"], on=DAY)
-    assert "was any time on 1 March 2038\n  now any time on 11 January 2038" in send_mails(evening_cast)[0]["text"]
+    assert "was 1 March 2038, all day\n  now 11 January 2038, all day" in send_mails(evening_cast)[0]["text"]
     evening_cast.perform(move_visit, visitId=visit["id"], on="2038-04-01")
-    assert "now any time on 1 April 2038" in send_mails(evening_cast)[1]["text"]
+    assert "now 1 April 2038, all day" in send_mails(evening_cast)[1]["text"]
 
 
 def test_a_plan_tells_before_who_is_written_to_and_writes_to_each_once(evening_cast: Cast) -> None:

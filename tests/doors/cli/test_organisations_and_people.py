@@ -190,9 +190,9 @@ def test_what_the_rules_forbid_is_refused(server: RunningServer, cast: Cast) -> 
     assert twice.error.startswith("mia@cast.example already belongs to Mia Member in this organisation")
     assert (
         only_owner.error
-        == "Olivia Owner is the only owner. Make someone else an owner first, in the office under People."
+        == "Olivia Owner is the only owner. Make someone else an owner first, on the website under People."
     )
-    assert no_key.error == "You do not have access to this. Ask an owner or admin. Your role is office."
+    assert no_key.error == "You don't have access to this. Ask an owner or admin. Your role is office."
     assert [fault.split(":")[0] for fault in invalid.error.split("; ")] == ["name", "country", "ownerEmail"]
     assert no_such_key.error == "There is no API key with that identifier."
 

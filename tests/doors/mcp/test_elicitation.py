@@ -74,7 +74,8 @@ def test_the_preview_is_shown_in_a_form(server: RunningServer, cast: Cast, token
     asked = result["inputRequests"]["confirm"]
     assert (asked["method"], asked["params"]["mode"]) == ("elicitation/create", "form")
     assert asked["params"]["message"].startswith(
-        "Nothing has happened yet. This is what would happen:\nRemoves Adam Admin (admin) from the organisation.\n- "
+        "Nothing has happened yet. This is what would happen:\n"
+        "Adam Admin (admin) will be removed from the organisation.\n- "
     )
     schema = asked["params"]["requestedSchema"]
     assert (schema["type"], schema["required"]) == ("object", ["confirmed"])
@@ -123,7 +124,7 @@ def test_if_it_differs_meanwhile_the_person_is_asked_again(
     again = reply(server, token, given, question)["result"]
     assert again["resultType"] == "input_required"
     message = again["inputRequests"]["confirm"]["params"]["message"]
-    assert message.startswith("Nothing was done, because this is no longer what the preview showed.")
+    assert message.startswith("Something has changed since the preview, so nothing was done.")
     assert "API keys created by Adam Admin" in message
     assert is_active(cast)
     assert reply(server, token, given, again)["result"]["structuredContent"]["status"] == "done"

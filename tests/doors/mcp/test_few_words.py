@@ -94,8 +94,8 @@ def test_only_what_the_instructions_describe_has_no_words() -> None:
 
 
 def test_what_one_would_take_a_field_for_wrongly_is_said_of_the_tool() -> None:
-    assert "go to a new email address" in describe_tool(update_person)["description"]
-    assert "does not change how the person signs in" in describe_tool(update_person)["description"]
+    assert "emails and invitations go to the new one" in describe_tool(update_person)["description"]
+    assert "still signs in with the old one" in describe_tool(update_person)["description"]
 
 
 def test_a_list_of_changes_is_known_by_the_parts_of_the_record() -> None:

@@ -105,7 +105,7 @@ def test_what_agents_did_is_chosen_from_the_list(server: RunningServer, cast: Ca
     cast.perform(update_customer, actor_through_app(cast, Role.OFFICE), customerId=customer, phone="2")
     cast.perform(update_customer, customerId=customer, email="x@x.example")
     page = sign_in_new_person(server, cast).get(f"{PATH}?actedBy=agent").text
-    assert '<option value="agent" selected>Agents and programs (apps and keys)</option>' in page
+    assert '<option value="agent" selected>Apps and API keys</option>' in page
     changed = [one.partition(" ,")[0] for one in read_acts(page) if one.startswith("Details edited")]
     assert changed == ["Details edited: phone Orla Office", "Details edited: phone Olivia Owner"]
 
@@ -196,7 +196,7 @@ def test_pages_and_the_file_keep_what_it_is_narrowed_to(server: RunningServer, c
 def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: Cast) -> None:
     answer = sign_in_new_person(server, cast).get(f"{PATH}?from=2038-01-02&until=2038-01-01")
     assert answer.status_code == 422
-    assert "Until is before the first date." in visible_text(answer.text)
+    assert "To is before the first date." in visible_text(answer.text)
     nothing = sign_in_new_person(server, cast).get(f"{PATH}?from=2038-01-02")
     assert "No matches. Show all" in visible_text(nothing.text)
 

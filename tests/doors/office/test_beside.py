@@ -51,9 +51,9 @@ def change_settings(cast: Cast) -> str:
     ("make", "told"),
     [
         (change_person, "Details edited: phone"),
-        (make_key, "Key created"),
+        (make_key, "API key created"),
         (make_quiet_webhook, "Webhook created"),
-        (request_leave, "Time off entered"),
+        (request_leave, "Time off requested"),
         (make_tax_rate, "Tax rate saved"),
         (change_organisation, "Details edited: phone"),
         (change_settings, "Settings changed"),

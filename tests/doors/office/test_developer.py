@@ -41,7 +41,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(server: RunningServer, cast: 
     for path in (KEYS, one):
         assert f'href="{one}/revoke"' in session.get(path).text
         assert f'action="{one}/revoke"' not in session.get(path).text
-    assert "This cannot be undone" in session.get(f"{one}/revoke").text
+    assert "The key stops working at once" in session.get(f"{one}/revoke").text
     answer = session.submit_form(f"{one}/revoke")
     assert answer.headers["Location"] == f"{one}?done=revoke_key"
     assert server.request("GET", ORGANISATION, key).status_code == 401
@@ -147,7 +147,7 @@ def test_connected_apps_are_listed_with_what_they_may_do_and_disconnected(server
     assert f'action="{one}/revoke"' not in owner.get(MCP).text
     answer = owner.submit_form(f"{one}/revoke")
     assert answer.headers["Location"] == f"{one}?done=revoke_connection"
-    assert "App access revoked." in visible_text(owner.get(answer.headers["Location"]).text)
+    assert "App disconnected." in visible_text(owner.get(answer.headers["Location"]).text)
     assert server.request("POST", "/mcp", token, json={}).status_code == 401
     assert "No connected apps yet." in owner.get(MCP).text
 

@@ -126,7 +126,7 @@ def test_the_same_filter_and_order_are_in_the_link_and_in_the_file(server: Runni
         ("/hours/export.csv?status=zzz", "Choose Running, Draft, Submitted, Approved or Rejected for status."),
         (
             "/settings/activity/export.csv?actedBy=zzz",
-            "Choose Agent, Person, App, Key, Customer, Operator or House for done by.",
+            "Choose Agent, Person, App, Key, Customer, Operator or House for changed by.",
         ),
         ("/settings/activity/export.csv?personId=zzz", "Person was not found. Choose one from the list."),
     ],
@@ -162,8 +162,8 @@ def test_a_line_reads_as_people_read(server: RunningServer, cast: Cast) -> None:
         if line["Name"] == "Mia Member"
     )
     assert list(mia)[:6] == ["Name", "Email", "Phone", "Role", "Status", "Skills"]
-    assert (mia["Role"], mia["Status"], mia["Skills"]) == ("Member", "Active", "gas, roofing, flat")
-    assert (mia["Cost per hour"], mia["Billed per hour"], mia["Phone"]) == ("24.50", "", "")
+    assert (mia["Role"], mia["Status"], mia["Skills"]) == ("Field staff", "Active", "gas, roofing, flat")
+    assert (mia["Cost per hour"], mia["Charge-out rate"], mia["Phone"]) == ("24.50", "", "")
     assert mia["Company"] == "Ünal \"und\" Söhne, 'Bau'"
     assert mia["Updated by"] == "Olivia Owner"
     assert not {"Id", "Object", "Version"} & mia.keys()
@@ -222,7 +222,7 @@ def test_it_is_bounded_and_says_so(cast: Cast) -> None:
 def test_an_address_has_a_column_for_each_of_its_parts_and_a_number_stays_one() -> None:
     record = {"address": {"line1": "=1+1", "line2": None, "city": "Bonn"}, "costRate": "-4.50", "name": "-4.50"}
     address = {column.label: column.text(record) for column in columns_of_fields(OrganisationOut, ["address"], "UTC")}
-    assert list(address)[:3] == ["Address, line 1", "Address, line 2", "Town or city"]
+    assert list(address)[:3] == ["Address line 1", "Address line 2", "Town or city"]
     assert [*address.values()] == ["'=1+1", "", "Bonn", "", "", ""]
     rate, name = columns_of_fields(PersonOut, ["costRate", "name"], "UTC")
     assert (rate.text(record), name.text(record)) == ("-4.50", "'-4.50")

@@ -59,7 +59,7 @@ def test_a_job_that_is_not_found_is_told_as_in_every_form_and_marked_where_it_wa
 @pytest.mark.parametrize(
     ("typed", "told", "field"),
     [
-        ({"time": "abc"}, "Time is not a time such as 7:30, 7,5 or 45m.", "time"),
+        ({"time": "abc"}, "Time is not a time such as 7:30, 7.5 or 45m.", "time"),
         ({"time": "0"}, "Time must be 0:01 or more.", "time"),
         ({"time": "25:00"}, "Time must be 24:00 or less.", "time"),
         ({"day": "2100-01-01"}, "Date is in the future; log hours after the work.", "day"),
@@ -97,7 +97,7 @@ def test_a_cell_says_what_it_speaks_of(server: RunningServer, cast: Cast) -> Non
     session, _ = sign_in_new_person(server, cast)
     refused = session.submit_form(WEEK, WEEK, job="none", **{f"hours new {today(cast)}": "abc"})
     assert re.findall(r'<p class="fault"[^>]*>([^<]*)</p>', refused.text) == [
-        "Time is not a time such as 7:30, 7,5 or 45m."
+        "Time is not a time such as 7:30, 7.5 or 45m."
     ]
 
 

@@ -37,4 +37,7 @@ def test_an_amount_in_another_currency_is_a_fault_on_the_page(server: RunningSer
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     content = "Item;Type;Unit price\nBoiler;Product;\u20ac 5\n".encode()
     page = check_columns(orla, upload_file(orla, content, "price items").headers["Location"])
-    assert "is in \u20ac, but your amounts are in GBP; convert it, or correct the sign: \u20ac 5" in visible_text(page)
+    assert (
+        "is in \u20ac, but your amounts are in GBP; convert it, or correct the currency symbol: \u20ac 5"
+        in visible_text(page)
+    )

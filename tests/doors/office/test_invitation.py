@@ -62,7 +62,7 @@ def test_whoever_has_an_account_uses_its_password(server: RunningServer, cast: C
     assert "Enter its password." in session.get(link).text
     wrong = session.submit_form(link, name="Sara", password=NEW_PASSWORD)
     assert wrong.status_code == 422
-    assert "is not the password of your existing sign-in" in wrong.text
+    assert "is not the password of your existing account" in wrong.text
     assert session.submit_form(link, name="Sara", password=PASSWORD).status_code == 303
     # In the organisation of the invitation, with the other one to switch to.
     page = session.get("/").text

@@ -74,7 +74,7 @@ def read_count(session: BrowserSession, path: str) -> str:
         ("/quotes", "Newest", "until=2026-01-01", "Issued"),
         ("/payments", "Date", "from=2026-01-01&order=newest", "Date"),
         ("/credit-notes", "Newest", "from=2026-01-01", "Issued"),
-        ("/purchasing/bills", "Newest", "from=2026-01-01", "Dated"),
+        ("/purchasing/bills", "Newest", "from=2026-01-01", "Bill date"),
     ],
 )
 def test_a_list_says_in_which_order_it_really_is(
@@ -87,7 +87,7 @@ def test_a_list_says_in_which_order_it_really_is(
     assert shown
     assert shown[1] == usual
     page = session.get(f"{path}?{narrowed}").text
-    assert f"Order: {order}" in visible_text(page)
+    assert f"Sort by: {order}" in visible_text(page)
     assert 'name="order"' not in page
     # Nor does a column offer an order that the list cannot be in.
     assert "order=" not in page.partition("<thead>")[2].partition("</thead>")[0]
@@ -230,7 +230,7 @@ def test_a_filter_is_a_plain_form_and_keeps_what_else_was_chosen(server: Running
     form = re.search(r'<form method="get" action="/people">(.*?)</form>', page, re.DOTALL)
     assert form
     assert 'name="status" value="invited"' in form[1]
-    assert '<option value="member" selected>Member</option>' in form[1]
+    assert '<option value="member" selected>Field staff</option>' in form[1]
     tab = re.search(r'href="([^"]+)">Left <span class="count">0</span></a>', page)
     assert tab
     assert unescape(tab[1]) == "/people?status=left&role=member"
@@ -304,11 +304,11 @@ def read_address(address: str) -> ListAddress:
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/quotes?order=issued", "Quotes without a date of issue are hidden when sorted this way. Show all"),
+        ("/quotes?order=issued", "Quotes without an issue date are hidden when sorted this way. Show all"),
         ("/invoices?order=due", "Invoices without a due date are hidden when sorted this way. Show all"),
         (
             "/purchasing/orders?order=needed",
-            "Orders without a date on which they are needed are hidden when sorted this way. Show all",
+            "Orders without a needed-by date are hidden when sorted this way. Show all",
         ),
     ],
 )

@@ -21,7 +21,7 @@ def test_a_logo_is_set_and_shown_in_the_sidebar_and_the_settings(server: Running
     assert (answer.status_code, answer.headers["location"]) == (303, "/settings?done=set_logo")
 
     page = olivia.get("/settings?done=set_logo").text
-    assert "Logo saved." in visible_text(page)
+    assert "Logo uploaded." in visible_text(page)
     address = read_logo_address(olivia)
     assert page.count(address) == 2
     assert f'src="{address}"' in olivia.get("/people").text

@@ -109,7 +109,7 @@ def test_a_person_is_changed(server: RunningServer, cast: Cast) -> None:
     assert (changed["billRate"], changed["costRate"]) == ("85.50", None)
     page = visible_text(session.get(answer.headers["Location"]).text)
     assert "Mia Moved updated." in page
-    assert "Skills gas, roofing Billed per hour £85.50" in page
+    assert "Skills gas, roofing Charge-out rate £85.50" in page
     assert "Cost per hour" not in page, "there is nothing to tell"
 
 
@@ -188,7 +188,7 @@ def test_another_role_is_given_only_after_what_would_happen_was_shown(server: Ru
     shown = session.submit_page(form_page, f"{person}/change-role", role="office")
     page = visible_text(shown.text)
     assert "Nothing has changed yet." in page
-    assert "Gives Adam Admin the role office instead of admin." in page
+    assert "Adam Admin's role will be office instead of admin." in page
     assert "API keys created by Adam Admin stop working for good: admin write." in page
     assert cast.perform(get_person, personId=cast.people[Role.ADMIN])["role"] == "admin"
     # What was chosen goes with the confirmation.
@@ -237,7 +237,7 @@ def test_removing_shows_what_would_happen_and_then_does_it(server: RunningServer
     session = sign_in_new_person(server, cast)
     page = session.get(f"{person}/remove").text
     assert "Nothing has changed yet." in page
-    assert "Removes Adam Admin (admin) from the organisation." in visible_text(page)
+    assert "Adam Admin (admin) will be removed from the organisation." in visible_text(page)
     assert "API keys created by Adam Admin stop working for good: admin write." in visible_text(page)
     # Without the confirmation it is only shown once more.
     assert "Nothing has changed yet." in session.submit_page(page, f"{person}/remove").text

@@ -58,7 +58,7 @@ def test_an_order_is_drafted_its_lines_typed_and_sent_after_a_preview(session: B
     preview = session.submit_form(f"{path_of(order)}/send", deliver="email")
     assert "Email to sales@pennine.example" in visible_text(preview.text)
     sent = session.submit_page(preview.text, f"{path_of(order)}/send", confirmed="yes", deliver="email")
-    assert "Order sent." in visible_text(session.follow_redirect(sent).text)
+    assert "Purchase order PO-0001 sent." in visible_text(session.follow_redirect(sent).text)
     assert session.get(f"{path_of(order)}/pdf").headers["Content-Type"] == "application/pdf"
 
 

@@ -31,7 +31,7 @@ def read_refusal(page: str) -> str:
         ),
         (TIMES | {"endsAt": f"{DAY}T10:00"}, "Ends is not after \N{LEFT DOUBLE QUOTATION MARK}Starts"),
         (TIMES | {"allowOverlap": "on"}, "is required with \N{LEFT DOUBLE QUOTATION MARK}"),
-        (TIMES | {"kind": "lunch"}, "Choose Work, Assessment or Other for kind."),
+        (TIMES | {"kind": "lunch"}, "Choose Work, Survey or Other for type."),
     ],
 )
 def test_a_visit_that_cannot_be_planned(server: RunningServer, cast: Cast, fields: dict[str, str], told: str) -> None:
@@ -45,7 +45,7 @@ def test_a_visit_that_cannot_be_planned(server: RunningServer, cast: Cast, field
 OPENING_QUOTE, CLOSING_QUOTE = "\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"
 DATE_OR_TIMES = (
     f"{OPENING_QUOTE}Date{CLOSING_QUOTE} and {OPENING_QUOTE}Time{CLOSING_QUOTE}, or"
-    f" {OPENING_QUOTE}From{CLOSING_QUOTE} and {OPENING_QUOTE}Until{CLOSING_QUOTE}"
+    f" {OPENING_QUOTE}Start{CLOSING_QUOTE} and {OPENING_QUOTE}End{CLOSING_QUOTE}"
 )
 
 
@@ -54,12 +54,12 @@ DATE_OR_TIMES = (
     [
         ({}, f"Date is required: enter {DATE_OR_TIMES}."),
         ({"on": DAY}, f"Time is required: enter {DATE_OR_TIMES}."),
-        ({"startedAt": f"{DAY}T08:00"}, f"Until is required: enter {DATE_OR_TIMES}."),
+        ({"startedAt": f"{DAY}T08:00"}, f"End is required: enter {DATE_OR_TIMES}."),
         ({"on": DAY, "minutes": "0"}, "Time must be 0:01 or more."),
         ({"on": DAY, "minutes": "1", "breakMinutes": "25h"}, "Break must be 24:00 or less."),
         (
             {"on": DAY, "startedAt": f"{DAY}T08:00", "endedAt": f"{DAY}T09:00"},
-            f"Date cannot be combined with {OPENING_QUOTE}From{CLOSING_QUOTE} and {OPENING_QUOTE}Until{CLOSING_QUOTE}.",
+            f"Date can't be combined with {OPENING_QUOTE}Start{CLOSING_QUOTE} and {OPENING_QUOTE}End{CLOSING_QUOTE}.",
         ),
     ],
 )

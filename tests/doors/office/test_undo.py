@@ -91,7 +91,7 @@ def test_what_somebody_changed_since_is_refused_by_name(server: RunningServer, c
     fields = {name: html.unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form[0])}
     refused = session.post("/changes/undo", fields)
     assert refused.status_code == 409
-    assert "Olivia Owner has changed Hill Farm since, so this cannot be undone." in visible_text(refused.text)
+    assert "Olivia Owner has changed Hill Farm since, so this can't be undone." in visible_text(refused.text)
     assert cast.perform(get_customer, customerId=customer)["phone"] == "2"
 
 

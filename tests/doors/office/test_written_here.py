@@ -66,7 +66,7 @@ def test_what_was_typed_stays_where_it_is_said_again() -> None:
 
 def test_a_form_with_a_picker_shows_no_example_of_how_a_time_is_written(server: RunningServer, cast: Cast) -> None:
     form = visible_text(sign_in_cast(server, cast, Role.MEMBER).get("/time-off/request").text)
-    assert "For part of a day" in form
+    assert "Only for part of a day" in form
     assert "2026-11-15" not in form
 
 

@@ -15,11 +15,11 @@ class CostedHours(BaseModel):
     model_config = OUTPUT_CONFIG
 
     status: EntryStatus
-    entries: int = Field(description="The number of hours entries.")
+    entries: int = Field(description="The number of time entries.")
     minutes: int
     cost: PriceText = Field(description="At each person's cost per hour.")
     value: PriceText = Field(
-        description="The billable part at each person's hourly rate, rounded as for billing; before tax."
+        description="The billable part at each person's hourly rate, rounded as for invoicing; before tax."
     )
     without_rate: int = Field(description="Entries of people without a cost per hour, which are not in the cost.")
 
@@ -44,9 +44,9 @@ class UnbilledOut(Output):
     job_title: str = Field(title="Job title")
     customer_id: str
     customer_name: str = Field(title="Customer")
-    entries: int = Field(description="The number of approved hours entries.")
+    entries: int = Field(description="The number of approved time entries.")
     minutes: int = Field(title="Worked", description="The time worked.")
-    billable_minutes: int = Field(title="To bill", description="Each entry rounded up as set in the settings.")
+    billable_minutes: int = Field(title="To invoice", description="Each entry rounded up as set in the settings.")
     hours_amount: PriceText = Field(
         description="The amount for the billable minutes; with tax if your prices include tax."
     )
@@ -57,7 +57,7 @@ class UnbilledOut(Output):
     )
     amount: PriceText = Field(description="Hours and materials together.")
     first_on: str = Field(title="From", json_schema_extra={"format": "date"})
-    last_on: str = Field(title="Until", json_schema_extra={"format": "date"})
+    last_on: str = Field(title="To", json_schema_extra={"format": "date"})
 
 
 class JobCostingOut(Output):
@@ -70,15 +70,14 @@ class JobCostingOut(Output):
     job_title: str = Field(title="Job title")
     billing: Billing
     currency: str
-    budget: PriceText | None = Field(description="The agreed or estimated price.")
+    budget: PriceText | None = Field(description="The agreed or estimated price, excluding tax.")
     planned_minutes: int = Field(title="Planned", description="The time of visits with a start and an end.")
     worked_minutes: int = Field(title="Worked", description="All hours that were not rejected.")
     hours: list[CostedHours] = Field(description="By status. A running timer counts once it is stopped.")
     materials: CostedMaterials
     other_cost: PriceText = Field(
         title="Cost of other lines",
-        description="The cost of invoice lines that bill neither its hours nor its materials, unless its price is"
-        " fixed.",
+        description="The cost of invoice lines for neither its hours nor its materials, unless its price is fixed.",
     )
     cost: PriceText = Field(description="The cost of materials and of all hours that were not rejected.")
     value: PriceText = Field(description="The billable hours and materials, before tax.")
@@ -86,8 +85,8 @@ class JobCostingOut(Output):
     invoiced: PriceText = Field(description="Before tax, minus credit notes.")
     to_invoice: PriceText = Field(
         title="Still to invoice",
-        description="Unbilled hours, approved or not, unbilled materials, and drafts; or the rest of a fixed price."
-        " Before tax.",
+        description="Hours not invoiced yet, approved or not, materials not invoiced yet, and drafts; or the rest of"
+        " a fixed price. Before tax.",
     )
     margin: PriceText | None = Field(
         description="Revenue invoiced and still to invoice, without revenue of unknown cost, minus costs; as in the"
@@ -95,9 +94,9 @@ class JobCostingOut(Output):
         " of people without a cost per hour, or no other revenue."
     )
     uncosted: int = Field(
-        title="Without cost",
-        description="Hours entries without a cost per hour, and invoice lines without a cost.",
+        title="Lines without cost",
+        description="Time entries without a cost per hour, and invoice lines without a cost.",
     )
     uncosted_revenue: PriceText = Field(
-        title="Revenue without cost", description="The revenue of those, which is not in the margin."
+        title="Revenue of those", description="The revenue of those, which is not in the margin."
     )

@@ -38,7 +38,7 @@ class MergeCustomers(IrreversibleInput):
 
     customer_id: str = Field(description="The duplicate, which is archived.")
     into_customer_id: Annotated[str, make_id_validator("customer")] = Field(
-        title="Into", description="The customer to keep."
+        title="Customer to keep", description="All records move to this customer."
     )
 
 

@@ -37,7 +37,7 @@ class ReviewHours(Input):
 
     time_entry_ids: _EntryIdList = Field(description="The ids of the entries.")
     decision: ReviewDecision = Field(description="`approve` or `reject` submitted hours, `unapprove` approved hours.")
-    reason: Paragraph | None = Field(None, description="Required to reject; the person reads it.")
+    reason: Paragraph | None = Field(None, description="The person will see it. Required for `reject`.")
 
 
 @operation(
@@ -78,8 +78,8 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
 def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     """Review hours.
 
-    Approve or reject submitted hours (timesheets), all or none; a rejection needs a reason. `unapprove` undoes an
-    approval so that the hours can be changed again.
+    The person can correct rejected hours and submit them again. `approve` or `reject` submitted hours (timesheets),
+    all or none; `unapprove` undoes an approval.
     """
     if given.decision == "reject" and not given.reason:
         raise Invalid([Fault("reason", Message("is required to reject hours"))])
@@ -123,7 +123,7 @@ def _fetch_entries(ctx: Context, ids: Sequence[str], given: SubmitHours) -> list
     """Return the entries with these ids. Refuse a range sent with them, because it would be ignored."""
     others = {"from": given.from_, "until": given.until, "personId": given.person_id}
     if sent := [name for name, value in others.items() if value is not None]:
-        problem = Message("cannot be combined with {field}", field=FieldName("timeEntryIds"))
+        problem = Message("can't be combined with {field}", field=FieldName("timeEntryIds"))
         raise Invalid([Fault(name, problem) for name in sent])
     return store.fetch_all(ctx, ids)
 

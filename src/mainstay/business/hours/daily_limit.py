@@ -58,7 +58,8 @@ def check_daily_limit(ctx: Context, person_id: str, values: Mapping[str, Any], e
         logged, day_minutes = sum(other.minutes_on(on, zone) for other in others), _period_of_day(on, zone).minutes
         if logged + added.minutes_on(on, zone) > day_minutes:
             message = Message(
-                "{logged} hours are already logged on {date}, which has {total} hours. Change those first.",
+                "{logged} hours are already logged on {date}, so the day would have more than {total}. Change those"
+                " first.",
                 logged=Duration(logged),
                 date=CalendarDate(on.isoformat()),
                 total=Duration(day_minutes),

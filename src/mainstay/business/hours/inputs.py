@@ -43,7 +43,9 @@ VisitId = Annotated[
     Field(description="The visit, of the same job and person."),
     NOT_IN_FORMS,
 ]
-WorkDate = Annotated[Day | None, Field(title="Date", description="The date of the work, with the time it took.")]
+WorkDate = Annotated[
+    Day | None, Field(title="Date", description="Enter either a date and the time worked, or a start and an end.")
+]
 WorkDuration = Annotated[
     _MinutesFromOne | None,
     Field(title="Time", description="Time worked on that date, without breaks."),
@@ -51,23 +53,23 @@ WorkDuration = Annotated[
 StartedAt = Annotated[
     EnteredMoment | None,
     Field(
-        title="From",
-        description="Start of work, instead of a date and time. Local, as `2026-11-15T10:30`, or with an offset.",
+        title="Start",
+        description="Date and time. Local, as `2026-11-15T10:30`, or with an `offset`.",
     ),
 ]
-EndedAt = Annotated[EnteredMoment | None, Field(title="Until", description="End of work. Written like startedAt.")]
+EndedAt = Annotated[EnteredMoment | None, Field(title="End", description="Date and time. Written like `startedAt`.")]
 BreakMinutes = Annotated[_MinutesFromZero, Field(title="Break", description="Unpaid break within that time.")]
 WorkNote = Annotated[Paragraph | None, Field(description="What was done.")]
 # Forms for new hours do not show this field, because its value follows from the job.
 Billable = Annotated[
     bool | None,
     RequiresPermission(Permission.ALL_HOURS_READ),
-    Field(description="Whether to bill the customer. Default: yes if the job is billed by time."),
+    Field(description="Whether to charge the customer. Default: yes if the job is invoiced by time."),
 ]
 BillableMinutes = Annotated[
     _MinutesFromZero | None,
     RequiresPermission(Permission.ALL_HOURS_READ),
-    Field(title="Time to bill", description="If it differs from the time worked."),
+    Field(title="Time to invoice", description="If it differs from the time worked."),
 ]
 # The most entries that can be submitted or reviewed at once.
 MAX_ENTRIES_AT_ONCE = 100
@@ -189,7 +191,7 @@ def _refuse_date_and_minutes(on: str | None, minutes: int | None) -> None:
     if on or minutes:
         field = "on" if on else "minutes"
         problem = Message(
-            "cannot be combined with {start} and {end}", start=FieldName("startedAt"), end=FieldName("endedAt")
+            "can't be combined with {start} and {end}", start=FieldName("startedAt"), end=FieldName("endedAt")
         )
         raise Invalid([Fault(field, problem)])
 

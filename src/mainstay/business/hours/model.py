@@ -67,16 +67,16 @@ class TimeEntryOut(Record):
     visit_id: Annotated[str | None, RefersTo("visit")]
     note: str | None
     review_note: str | None = Field(title="Reason for rejection", description="Given when it was rejected.")
-    billable: Annotated[bool | None, _OFFICE_ONLY] = Field(description="Whether the customer is billed for it.")
+    billable: Annotated[bool | None, _OFFICE_ONLY] = Field(description="Whether the customer is charged for it.")
     billable_minutes: Annotated[int | None, _OFFICE_ONLY] = Field(
-        title="Time to bill", description="If it differs from the minutes."
+        title="Time to invoice", description="If it differs from the minutes."
     )
-    billed: Annotated[bool | None, _OFFICE_ONLY] = Field(description="Whether it is on an invoice.")
+    billed: Annotated[bool | None, _OFFICE_ONLY] = Field(title="Invoiced", description="Whether it is on an invoice.")
     cost_rate: Annotated[PriceText | None, _COSTS] = Field(
         title="Cost per hour", description="As it was when the hours were logged."
     )
     bill_rate: Annotated[PriceText | None, _COSTS] = Field(
-        title="Billed per hour", description="As it was when the hours were logged."
+        title="Charge-out rate", description="As it was when the hours were logged."
     )
 
 

@@ -92,7 +92,7 @@ class UpdateHours(Input):
     note: WorkNote = None
     visit_id: VisitId = None
     billable: Annotated[bool, RequiresPermission(Permission.ALL_HOURS_READ)] = omittable_field(
-        description="Whether to bill the customer."
+        description="Whether to charge the customer."
     )
     billable_minutes: BillableMinutes = None
 
@@ -160,8 +160,8 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
 def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntry:
     """Edit hours.
 
-    Only hours that are not approved; only the fields you send change. Rejected hours become a draft again, and only the
-    office can change submitted hours.
+    Approved hours can't be edited. Rejected hours become a draft again, and only the office can edit submitted hours.
+    Only the `fields` sent change.
     """
     settings, sent = settings_of(ctx), given.sent_fields("time_entry_id")
     times = {name: sent.pop(name) for name in _TIME_FIELDS if name in sent}
@@ -196,7 +196,7 @@ _TIME_FIELDS = ("on", "minutes", "started_at", "ended_at", "break_minutes")
 def delete_hours(ctx: Context, _given: DeleteHours, entry: TimeEntry) -> TimeEntry:
     """Delete hours.
 
-    Only hours that are not approved. Also discards a running timer.
+    Approved hours can't be deleted. A running timer is discarded.
     """
     ctx.summary = Message("{entry} will be deleted.", entry=entry.name_in_messages)
     ctx.effects.append(Message("They cannot be restored."))

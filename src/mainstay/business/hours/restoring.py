@@ -14,7 +14,7 @@ from mainstay.vocabulary.record_json import to_json
 _WERE_REJECTED = Message("The hours had been rejected, and are a draft now. Edit them again.")
 _TIMER_STOPPED = Message("Another timer was stopped for it. Delete this timer, and start the other one again.")
 _REJECTED = Message("The person was told that their hours were rejected. They can submit them again.")
-_BILLING_REOPENED = Message("Their job can be invoiced again. Unapprove the hours instead.")
+_BILLING_REOPENED = Message("The hours can be invoiced now. Unapprove them instead.")
 _TIMES = frozenset({"on", "minutes", "startedAt", "endedAt", "breakMinutes"})
 _TARGET = frozenset({"jobId", "visitId"})
 

@@ -152,7 +152,7 @@ def _find_timer(ctx: Context, given: StopTimer) -> TimeEntry | None:
     if given.time_entry_id is None:
         return store.find_running(ctx, resolve_person(ctx, given.person_id, allow_left=True))
     if given.person_id is not None:
-        problem = Message("cannot be combined with {field}", field=FieldName("timeEntryId"))
+        problem = Message("can't be combined with {field}", field=FieldName("timeEntryId"))
         raise Invalid([Fault("personId", problem)])
     return store.TIME_ENTRIES.fetch(ctx, given.time_entry_id)
 

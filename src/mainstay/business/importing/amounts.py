@@ -45,7 +45,8 @@ class AmountFormat:
         """
         if self.currency and (foreign := find_foreign_currency(text, self.currency)):
             problem = Message(
-                "is in {currency}, but your amounts are in {own_currency}; convert it, or correct the sign: {text}",
+                "is in {currency}, but your amounts are in {own_currency}; convert it, or correct the currency"
+                " symbol: {text}",
                 currency=foreign,
                 own_currency=self.currency,
                 text=text,

@@ -68,18 +68,27 @@ def address_columns(field: str) -> tuple[ImportColumn, ...]:
     return (
         ImportColumn(
             f"{field}.line1",
-            "Address, line 1",
+            "Address line 1",
             _address_aliases(
-                "address", "street", "street address", "address 1", "address1", "address line 1", "line 1"
+                "address",
+                "street",
+                "street address",
+                "address 1",
+                "address1",
+                "address line 1",
+                "address, line 1",
+                "line 1",
             ),
         ),
         ImportColumn(
             f"{field}.line2",
-            "Address, line 2",
-            _address_aliases("address 2", "address2", "address line 2", "line 2", "street 2"),
+            "Address line 2",
+            _address_aliases("address 2", "address2", "address line 2", "address, line 2", "line 2", "street 2"),
         ),
         ImportColumn(f"{field}.city", "Town or city", _address_aliases("city", "town", "place", "suburb")),
-        ImportColumn(f"{field}.region", "County or state", _address_aliases("county", "state", "region", "province")),
+        ImportColumn(
+            f"{field}.region", "County", _address_aliases("county", "county or state", "state", "region", "province")
+        ),
         ImportColumn(
             f"{field}.postalCode",
             "Postcode",
@@ -235,7 +244,7 @@ _OWN_RULES: Mapping[str, ImportKind] = {
                 ImportColumn("email", "Email", IMPORTED_EMAIL.headings),
                 ImportColumn("phone", "Phone", IMPORTED_PHONE.headings),
                 *address_columns("billingAddress"),
-                ImportColumn("taxNumber", "Tax number", IMPORTED_TAX_NUMBER.headings),
+                ImportColumn("taxNumber", "VAT number", IMPORTED_TAX_NUMBER.headings),
                 ImportColumn("registrationNumber", "Registration number", ("company number", "registration")),
                 ImportColumn("paymentTermsDays", "Payment terms (days)", IMPORTED_TERMS.headings),
                 ImportColumn("notes", "Notes", IMPORTED_NOTES.headings),
@@ -260,13 +269,13 @@ _OWN_RULES: Mapping[str, ImportKind] = {
             (
                 _CUSTOMER,
                 ImportColumn("title", "Title", ("job", "job title", "name", "summary", "subject"), required=True),
-                ImportColumn(SITE_FIELD, "Work address", ("site", "site name", "site reference", "property")),
+                ImportColumn(SITE_FIELD, "Site", ("work address", "site name", "site reference", "property")),
                 ImportColumn("description", "Description", ("details", "notes", "scope")),
                 ImportColumn("status", "Enquiry or open", ("status", "state")),
                 ImportColumn("priority", "Priority", ("urgency",)),
                 ImportColumn("billing", "Billing", ("billing type",)),
                 ImportColumn("customerOrderNumber", "Customer's order number", ("order number", "po number", "po")),
-                ImportColumn("budget", "Budget", ("amount", "estimate", "price", "value")),
+                ImportColumn("budget", "Agreed price", ("amount", "estimate", "price", "value")),
                 ImportColumn("dueOn", "Due date", ("due", "due on", "deadline")),
                 ImportColumn("tags", "Tags", ("labels", "keywords")),
                 _reference_column("job id", "job no", "job number", "number", "job reference"),
@@ -287,7 +296,7 @@ _OWN_RULES: Mapping[str, ImportKind] = {
                 ),
                 ImportColumn("name", "Name", ("item", "item name", "title", "product", "product name"), required=True),
                 ImportColumn("description", "Description", ("details", "notes", "text")),
-                ImportColumn("kind", "Kind", ("type", "item type")),
+                ImportColumn("kind", "Type", ("item type", "item type")),
                 ImportColumn("unit", "Unit", ("uom", "unit of measure", "per")),
                 ImportColumn(
                     "sellPrice", "Price", ("sell price", "sales price", "selling price", "unit price", "rate")

@@ -314,7 +314,7 @@ def _require_one(name: str, text: str, ids: Sequence[str]) -> str:
             [Fault(name, Message("was not found: {text}. Import it first, or check the spelling", text=shorten(text)))]
         )
     if len(ids) > 1:
-        problem = Message("fits several records: {text}. Use external IDs to tell them apart", text=shorten(text))
+        problem = Message("matches several records: {text}. Use external IDs to tell them apart", text=shorten(text))
         raise Invalid([Fault(name, problem)])
     return ids[0]
 
@@ -322,12 +322,12 @@ def _require_one(name: str, text: str, ids: Sequence[str]) -> str:
 def _describe_duplicate(row: int, *, has_reference: bool) -> Message:
     if has_reference:
         return Message("is the same as in row {row}", row=row)
-    return Message("is missing, and row {row} seems to be the same. If both are meant, add external IDs", row=row)
+    return Message("is missing, and row {row} looks the same. Add external IDs if they are different records", row=row)
 
 
 def _describe_merged(what: str, row: int) -> Message:
     return Message(
-        "belongs to the same {record} as in row {row}, because the two were merged. Leave out one of the rows",
+        "is now the same {record} as in row {row}, because they were merged. Remove one of the rows",
         record=what,
         row=row,
     )

@@ -35,7 +35,7 @@ _CHOICE_WORDS: dict[str, Mapping[str, Sequence[str]]] = {
     "billing": {
         "fixed": ("fixed price", "quoted"),
         "timeAndMaterials": ("t&m", "day rate", "hourly"),
-        "nonBillable": ("none", "not billed", "warranty"),
+        "nonBillable": ("non billable", "none", "not billed", "warranty"),
     },
 }
 _COUNTRY_NAMES = {

@@ -34,7 +34,7 @@ class ListInvoices(ListInput):
     due_from: Day | None = Field(None, title="Due from", description="Due on or after this date.")
     due_until: LastDueDay | None = Field(
         None,
-        title="Due until",
+        title="Due to",
         description="Due on or before this date; with status `unpaid`: what customers should have paid by then.",
     )
     text: SearchText | None = Field(

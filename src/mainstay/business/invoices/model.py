@@ -85,7 +85,7 @@ class ListedInvoiceOut(Record):
     total: MoneyText = Field(examples=["1440.00"])
     paid: MoneyText = Field(examples=["0.00"])
     credited: MoneyText = Field(examples=["0.00"])
-    due: MoneyText = Field(title="To pay", description="What the customer still owes.", examples=["1440.00"])
+    due: MoneyText = Field(title="Amount due", description="What the customer still owes.", examples=["1440.00"])
     issued_on: str | None = Field(title="Issued", examples=["2026-11-16"], json_schema_extra=_DATE)
     due_on: str | None = Field(title="Due", examples=["2026-11-30"], json_schema_extra=_DATE)
     sent_at: str | None = Field(title="Sent", examples=["2026-11-16T09:30:00.000Z"], json_schema_extra=_MOMENT)
@@ -130,7 +130,9 @@ class InvoiceOut(ListedInvoiceOut):
     lines: list[ShownLine] = Field(examples=[[EXAMPLE_LINE]])
     discount: ShownShare | None = Field(description="The discount on the whole invoice.", examples=[None])
     taxes: list[ShownTax] = Field(description="The tax at each rate.", examples=[[EXAMPLE_TAX]])
-    notes: str | None = Field(description="Printed below the lines.", examples=["Thank you for your business."])
+    notes: str | None = Field(
+        title="Text on invoice", description="Printed below the lines.", examples=["Thank you for your business."]
+    )
     cost: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
         description="What its lines cost you, as far as known.", examples=["800.00"]
     )
@@ -142,7 +144,7 @@ class InvoiceOut(ListedInvoiceOut):
         title="Lines without cost", description="How many lines have no known cost.", examples=[0]
     )
     uncosted_net: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
-        title="Net without cost",
+        title="Net of lines without cost",
         description="The net amount of those lines, which is not in the margin.",
         examples=["0.00"],
     )
@@ -284,7 +286,7 @@ class ListedInvoice(StoredRecord):
         # An invoice over zero cannot be credited, so it may be voided today even if its books are closed.
         if self.total and reasons_if_closed(self.issued_on or "", self.closed_until):
             message = Message(
-                "The books are closed until {closed_until}. Credit {invoice} instead.",
+                "The books are closed up to {closed_until}. Credit {invoice} instead.",
                 closed_until=CalendarDate(self.closed_until or ""),
                 invoice=name,
             )

@@ -59,7 +59,7 @@ _SEARCH_FIELDS = (SearchFields(("number", "title", "customer_name", "currency", 
 # Used by both stores: the list's page says which records an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
-    "issued": ListOrder("issued_on", descending=True, missing_label="a date of issue"),
+    "issued": ListOrder("issued_on", descending=True, missing_label="an issue date"),
     "due": ListOrder("due_on", missing_label="a due date"),
 }
 # Columns that only the rules of a whole invoice need.

@@ -39,12 +39,14 @@ EmailValues = Callable[[Locale], Mapping[str, str]]
 
 # With `none`, no email is sent: the organisation hands the document over itself.
 DeliveryMethod = Literal["email", "none"]
-DELIVER_FIELD: Any = Field("email", description="`none`: issue it without an email.")
+DELIVER_FIELD: Any = Field("email", title="How to send it", description="`none`: issue it without an email.")
 
 
 def recipients_field(replaced: str) -> Any:
     """Create the input field for addresses that replace the usual ones."""
-    return Field(None, max_length=_MAX_ADDRESSES, title="To", description=f"Email addresses, instead of {replaced}.")
+    return Field(
+        None, max_length=_MAX_ADDRESSES, title="Email to", description=f"Email addresses, instead of {replaced}."
+    )
 
 
 class Recipients(NamedTuple):

@@ -108,7 +108,7 @@ class JobOut(Record):
     customer_name: str = Field(title="Customer", examples=["Calder Property Services"])
     site_id: Annotated[str | None, RefersTo("site")] = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9K1N3P"])
     site_name: str | None = Field(title="Site", examples=["2 Weir Lane"])
-    site_address: Address | None = Field(title="Work address", examples=[_EXAMPLE_ADDRESS])
+    site_address: Address | None = Field(title="Site address", examples=[_EXAMPLE_ADDRESS])
     description: str | None = Field(examples=["The key is with the neighbour."])
     due_on: str | None = Field(title="Due date", examples=["2026-11-27"], json_schema_extra={"format": "date"})
     lead_person_id: Annotated[str | None, RefersTo("person")] = Field(examples=[_EXAMPLE_PERSON])
@@ -124,10 +124,10 @@ class JobOut(Record):
         json_schema_extra={"format": "date-time"},
     )
     billing: Annotated[Billing | None, _OFFICE_ONLY] = Field(
-        description="How it is billed.", examples=["timeAndMaterials"]
+        description="How it is invoiced.", examples=["timeAndMaterials"]
     )
     budget: Annotated[PriceText | None, RequiresPermission(Permission.PRICES_READ)] = Field(
-        description="The agreed or estimated price.", examples=["1200.00"]
+        description="The agreed or estimated price, excluding tax.", examples=["1200.00"]
     )
     customer_order_number: Annotated[str | None, _OFFICE_ONLY] = Field(title="Customer's order number", examples=[None])
     quote_id: Annotated[str | None, _OFFICE_ONLY, RefersTo("quote")] = Field(examples=[None])
@@ -308,7 +308,7 @@ class Job(StoredRecord):
             return [Reason(Message("{job} is already {status}.", job=self.number, status=Choice(new_status)))]
         if not _can_set(by, self.status, new_status):
             message = Message(
-                "You cannot change the status of {job} to {status}. Ask the office.",
+                "You can't change the status of {job} to {status}. Ask the office.",
                 job=self.number,
                 status=Choice(new_status),
             )

@@ -50,7 +50,7 @@ _OrderNumber = Annotated[
     TextLine | None,
     Field(title="Customer's order number", description="Printed on the invoice."),
 ]
-_Budget = Annotated[Price | None, Field(description="The agreed or estimated price before tax, e.g. 1200.00.")]
+_Budget = Annotated[Price | None, Field(description="The agreed or estimated price excluding tax, e.g. 1200.00.")]
 _DueOn = Annotated[StoredDay | None, Field(title="Due date", description="When the work must be done.")]
 _Lead = Annotated[
     Annotated[str, make_id_validator("person")] | None,
@@ -241,8 +241,8 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
 def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     """Change job status.
 
-    Start a job, put it on hold, finish, close (warns about unbilled work) or reopen it. Members can do this with their
-    own jobs, between open and done.
+    If you close a job with work not invoiced yet, you get a warning. Starts, holds, finishes, closes or reopens a
+    `job`; members can do this with their own jobs, between open and done.
     """
     raise_if_blocked(job.not_movable(ctx.actor, given.status))
     if given.status == "closed":

@@ -140,12 +140,12 @@ def check_limits(
     Texts may stay as long as they are in `before`, so that texts older than the limit can be shortened step by step.
     """
     if len(lines) > MAX_LINES:
-        advice = advice or Message("remove some")
+        advice = advice or Message("remove some lines")
         raise Invalid([Fault(field, Message("would be more than {limit}: {advice}", limit=MAX_LINES, advice=advice))])
     if (characters := _count_characters(lines)) > max(MAX_LINE_CHARACTERS, _count_characters(lines_before)):
         message = Message(
-            "would have {characters} characters in total, counting {break_characters} for a line break, and at most"
-            " {limit} are possible: {advice}",
+            "would have {characters} characters in total (a line break counts as {break_characters}). The limit is"
+            " {limit}: {advice}",
             characters=DecimalNumber(str(characters)),
             break_characters=_BREAK_CHARACTERS,
             limit=DecimalNumber(str(MAX_LINE_CHARACTERS)),
@@ -201,7 +201,7 @@ def _change_line(line: Line, fields: dict[str, Any], path: str, maker: LineMaker
         raise Invalid([Fault(f"{path}.{to_camel(name)}", message) for name in wrong])
     new_kind = fields.get("kind", line.kind)
     if line.source and new_kind != "item":
-        message = Message("can't be changed, because the line bills something: remove the line instead")
+        message = Message("can't be changed, because the line invoices work or a quote: remove the line instead")
         raise Invalid([Fault(f"{path}.kind", message)])
     if fields.get("item_id") or new_kind != line.kind:
         # Create the line again, from the item or as its new kind. Fields that were not sent keep their values.

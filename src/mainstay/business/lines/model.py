@@ -57,7 +57,7 @@ EXAMPLE_LINE: dict[str, Any] = {
 }
 EXAMPLE_TAX: dict[str, Any] = {
     "taxRateId": _EXAMPLE_RATE,
-    "name": "VAT 20 %",
+    "name": "VAT 20%",
     "category": "standard",
     "percent": "20.00",
     "net": "1200.00",
@@ -71,13 +71,13 @@ class Share(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    percent: Percent | None = Field(None, description='E.g. "10". Send this or an amount.')
-    amount: Price | None = Field(None, description='E.g. "250.00". Send this or a percent.')
+    percent: Percent | None = Field(None, description="E.g. 10. Enter a percentage or an amount, not both.")
+    amount: Price | None = Field(None, description="E.g. 250.00. Enter a percentage or an amount, not both.")
 
     @model_validator(mode="after")
     def _check_exactly_one(self) -> "Share":
         if (self.percent is None) == (self.amount is None):
-            raise ValueError(Message("must have either a percent or an amount"))
+            raise ValueError(Message("must have either a percentage or an amount"))
         return self
 
     def to_stored_json(self, currency: str, field: str) -> dict[str, str | None]:

@@ -25,7 +25,7 @@ _FIELDS = (
     "orderLineId",
 )
 
-_BILLS_SOMETHING = Message("A line that bills hours, materials or an earlier invoice was removed. Add it again.")
+_BILLS_SOMETHING = Message("A line with hours, materials or an earlier invoice was removed. Add it again.")
 
 Lines = Sequence[Mapping[str, Any]]
 

@@ -13,7 +13,7 @@ def reasons_if_closed(day: str, closed_until: str | None) -> list[Reason]:
     if closed_until is None or day > closed_until:
         return []
     text = Message(
-        "The books are closed until {closed_until}, so nothing dated {date} can be changed."
+        "The books are closed up to {closed_until}, so nothing dated {date} can be changed."
         " An owner or admin can reopen them.",
         closed_until=CalendarDate(closed_until),
         date=CalendarDate(day),

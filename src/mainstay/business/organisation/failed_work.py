@@ -145,8 +145,8 @@ def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> Backgro
     on=BACKGROUND_TASKS,
     blocked_by=BackgroundTask.not_failed,
     done_message="Task deleted.",
-    not_undone=Message("Make the change that the task followed once more."),
-    past_text="Task dropped",
+    not_undone=Message("Repeat the change that started this task."),
+    past_text="Failed task deleted",
     deletes=True,
 )
 def drop_work(ctx: Context, _given: DropWork, task: BackgroundTask) -> BackgroundTask:

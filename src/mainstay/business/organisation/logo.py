@@ -45,14 +45,14 @@ class RemoveLogo(Input):
     effect=Effect.CHANGE,
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
-    done_message="Logo saved.",
+    done_message="Logo uploaded.",
     not_undone=Message("Upload the previous logo again."),
-    past_text="Logo set",
+    past_text="Logo uploaded",
 )
 def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organisation:
     """Upload logo.
 
-    Shown in the office and on your quotes and invoices.
+    Shown in Mainstay and on your quotes and invoices.
     """
     # A logo is one picture of a few megabytes, so it counts towards the storage but is never refused.
     add_stored_bytes(ctx, given.logo_bytes - organisation.logo_bytes)

@@ -33,7 +33,7 @@ class OrganisationOut(Record):
     tax_number: str | None
     registration_number: str | None
     e_invoice_address: EInvoiceAddress | None = Field(
-        title="E-invoice address", description="Where electronic invoices to you are sent, such as a Peppol ID."
+        title="E-invoice address", description="Where suppliers send electronic invoices to you, such as a Peppol ID."
     )
     address: Address | None
     email: str | None = Field(title="Email")

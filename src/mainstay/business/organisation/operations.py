@@ -28,12 +28,14 @@ class UpdateOrganisation(UpdateSettings):
 
     name: TextLine = omittable_field(description="Your trading name.")
     legal_name: TextLine | None = Field(None, description="The name on documents, if different.")
-    tax_number: TextLine | None = Field(None, description="VAT or other tax number.")
+    tax_number: TextLine | None = Field(None, description="Or another tax number, such as for GST.")
     registration_number: TextLine | None = Field(None, description="Company registration number.")
     e_invoice_address: EInvoiceAddress | None = Field(
-        None, title="E-invoice address", description="Where electronic invoices to you are sent, such as a Peppol ID."
+        None,
+        title="E-invoice address",
+        description="Where suppliers send electronic invoices to you, such as a Peppol ID.",
     )
-    address: Address | None = Field(None, description="Postal address, in parts.")
+    address: Address | None = Field(None, description="Your postal address.")
     email: Email | None = Field(None, title="Email", description="Shown on documents. Customers reply to it.")
     phone: Phone | None = Field(None, description="Shown on documents.")
     bank: Bank | None = Field(None, title="Bank details", description="Printed on invoices.")

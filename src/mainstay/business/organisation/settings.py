@@ -32,10 +32,10 @@ class Numbering(RecordPart):
     """The format of one kind of number."""
 
     prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable_field(
-        description="Before the digits: capital letters, digits, - and /, but no digit at the end. e.g. INV-"
+        description="What comes before the number: capital letters, digits, - and /, but no digit at the end."
     )
-    digits: WholeNumber = omittable_field(ge=1, le=10, description="Minimum number of digits.")
-    next: WholeNumber | None = Field(None, ge=1, le=10**9, description="The next number. It can only be raised.")
+    digits: WholeNumber = omittable_field(ge=1, le=10, description="At least this many digits: 4 gives 0042.")
+    next: WholeNumber | None = Field(None, ge=1, le=10**9, description="You can increase it, but not lower it.")
 
 
 # The kind of the task that reprices materials after `prices_include_tax` has changed.
@@ -49,30 +49,44 @@ class SettingsOut(Record):
     office_path = "/settings/work-rules"
 
     working_hours: WorkingHours
-    members_see_prices: bool = Field(description="Whether members see prices.")
-    members_see_team_schedule: bool = Field(description="Whether members see when others work.")
-    subcontractors_log_hours: bool = Field(description="Whether subcontractors log hours in Mainstay.")
-    hours_rounding_minutes: int = Field(description="Billed hours are rounded up to this many minutes.")
-    books_closed_until: str | None = Field(
-        description="Records dated on or before this date can't be changed.", json_schema_extra={"format": "date"}
+    members_see_prices: bool = Field(
+        title="Field staff can see prices", description="If not, prices are hidden from field staff."
     )
-    job_numbers: Numbering = Field(description="The format of job numbers, and the next number.")
-    prices_include_tax: bool = Field(description="Whether prices include tax, as for households.")
-    quote_numbers: Numbering = Field(description="The same for quotes.")
-    purchase_order_numbers: Numbering = Field(description="The same for purchase orders.")
+    members_see_team_schedule: bool = Field(
+        title="Field staff can see the team's schedule", description="If not, field staff see only their own visits."
+    )
+    subcontractors_log_hours: bool = Field(
+        title="Subcontractors can log hours", description="If not, only field staff and the office log hours."
+    )
+    hours_rounding_minutes: int = Field(
+        title="Round hours up to (minutes)", description="For invoicing, each entry is rounded up."
+    )
+    books_closed_until: str | None = Field(
+        title="Books closed up to",
+        description="Records dated on or before this date can't be changed.",
+        json_schema_extra={"format": "date"},
+    )
+    job_numbers: Numbering = Field(description="Their format, and the next number.")
+    prices_include_tax: bool = Field(
+        description="If you quote prices including tax, as is usual for private customers."
+    )
+    quote_numbers: Numbering = Field(description="Their format, and the next number.")
+    purchase_order_numbers: Numbering = Field(description="Their format, and the next number.")
     materials_markup_percent: int = Field(
         title="Markup on materials",
-        description="Percent added to the cost of materials that are not on the price list.",
+        description="Percentage added to the cost of materials that are not on the price list.",
     )
-    language: Language = Field(description="Default language for customers' documents and emails.")
-    quote_valid_days: int = Field(description="How many days a quote can be accepted.")
+    language: Language = Field(
+        description="Language of customers' documents and emails, unless the customer has another."
+    )
+    quote_valid_days: int = Field(title="Quotes valid for (days)", description="How many days a quote can be accepted.")
     quote_terms: str | None = Field(description="Printed below new quotes.")
-    invoice_numbers: Numbering = Field(description="The same for invoices.")
-    credit_note_numbers: Numbering = Field(description="The same for credit notes.")
+    invoice_numbers: Numbering = Field(description="Their format, and the next number.")
+    credit_note_numbers: Numbering = Field(description="Their format, and the next number.")
     payment_terms_days: int = Field(
         title="Payment terms (days)", description="Days to pay an invoice, unless the customer has other terms."
     )
-    invoice_notes: str | None = Field(description="Printed on new invoices.")
+    invoice_notes: str | None = Field(title="Text on invoices", description="Printed on new invoices.")
     mail_texts: MailTexts = Field(description="Your own wording for emails to customers.")
     subscription: Subscription
 
@@ -136,41 +150,52 @@ class UpdateSettings(Input):
     """What to change; null clears."""
 
     working_hours: WorkingHours = omittable_field(description="Usual working hours. A person may have their own.")
-    members_see_prices: bool = omittable_field(description="Whether members see prices.")
-    members_see_team_schedule: bool = omittable_field(description="Whether members see when others work.")
-    subcontractors_log_hours: bool = omittable_field(description="Whether subcontractors log hours in Mainstay.")
+    members_see_prices: bool = omittable_field(
+        title="Field staff can see prices", description="If not, prices are hidden from field staff."
+    )
+    members_see_team_schedule: bool = omittable_field(
+        title="Field staff can see the team's schedule", description="If not, field staff see only their own visits."
+    )
+    subcontractors_log_hours: bool = omittable_field(
+        title="Subcontractors can log hours", description="If not, only field staff and the office log hours."
+    )
     hours_rounding_minutes: Literal[0, 6, 15] = omittable_field(
-        description="Billed hours are rounded up to this many minutes; 0 for no rounding."
+        title="Round hours up to (minutes)", description="For invoicing, each entry is rounded up. `0` for no rounding."
     )
     books_closed_until: StoredDay | None = Field(
-        None, description="Records dated on or before this date can't be changed."
+        None, title="Books closed up to", description="Records dated on or before this date can't be changed."
     )
-    job_numbers: Numbering = omittable_field(description="The format of new job numbers, and the next number.")
-    prices_include_tax: bool = omittable_field(description="Whether prices include tax, as for households.")
-    quote_numbers: Numbering = omittable_field(description="The same for new quotes.")
-    purchase_order_numbers: Numbering = omittable_field(description="The same for new purchase orders.")
+    job_numbers: Numbering = omittable_field(description="Their format, and the next number.")
+    prices_include_tax: bool = omittable_field(
+        description="If you quote prices including tax, as is usual for private customers."
+    )
+    quote_numbers: Numbering = omittable_field(description="Their format, and the next number.")
+    purchase_order_numbers: Numbering = omittable_field(description="Their format, and the next number.")
     materials_markup_percent: WholeNumber = omittable_field(
         ge=0,
         le=1000,
         title="Markup on materials",
-        description="Percent added to the cost of billed materials that are not on the price list.",
+        description="Percentage added to the cost of invoiced materials that are not on the price list.",
     )
-    language: Language = omittable_field(description="Default language for customers' documents and emails.")
+    language: Language = omittable_field(
+        description="Language of customers' documents and emails, unless the customer has another."
+    )
     quote_valid_days: WholeNumber = omittable_field(
-        ge=1, le=365, description="How many days a new quote can be accepted by default."
+        title="Quotes valid for (days)", ge=1, le=365, description="How many days new quotes can be accepted."
     )
     quote_terms: Paragraph | None = Field(None, description="Printed below new quotes.")
     invoice_numbers: Numbering = omittable_field(
-        description="The same for invoices. They have no gaps: set the next number before the first is issued."
+        description="Their format, and the next number. Numbers have no gaps, so set the next number before you"
+        " issue the first invoice."
     )
-    credit_note_numbers: Numbering = omittable_field(description="The same for credit notes.")
+    credit_note_numbers: Numbering = omittable_field(description="Their format, and the next number.")
     payment_terms_days: WholeNumber = omittable_field(
         ge=0,
         le=365,
         title="Payment terms (days)",
         description="Days to pay an invoice, unless the customer has other terms.",
     )
-    invoice_notes: Paragraph | None = Field(None, description="Printed on new invoices.")
+    invoice_notes: Paragraph | None = Field(None, title="Text on invoices", description="Printed on new invoices.")
     mail_texts: MailTexts | None = Field(
         None, description="Your own wording for emails to customers; null for the standard texts."
     )
@@ -212,7 +237,7 @@ def restore_settings(act: Act) -> Sequence[Inverse]:
 def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
     """Edit settings.
 
-    Only the fields sent change. What roles may see applies at once.
+    Changes to what roles may see apply at once. Only the `fields` sent change.
     """
     return save_settings(ctx, given, settings)
 

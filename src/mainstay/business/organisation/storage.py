@@ -26,7 +26,7 @@ def reserve_storage(ctx: Context, size: int) -> None:
         raise Conflict(
             Message(
                 "Not enough storage: with this file you would use {used} of {limit}. Delete files you no longer"
-                " need, or ask the operator of this installation for more storage.",
+                " need, or ask your system administrator for more storage.",
                 used=FileSize(used),
                 limit=FileSize(ctx.storage_limit),
             )

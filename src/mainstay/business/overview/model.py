@@ -12,12 +12,12 @@ class Need(BaseModel):
 
     model_config = OUTPUT_CONFIG
 
-    what: str = Field(description="A short title.", examples=["Hours to approve"])
+    what: str = Field(description="A short title.", examples=["Time entries to approve"])
     count: int = Field(description="How many; 100 means 100 or more.")
     amount: MoneyText | None = Field(
         description="Their total, if it is money and there are not too many.", examples=["1440.00"]
     )
-    url: str = Field(description="The list in the office.")
+    url: str = Field(description="The list on the website.")
     operation: str = Field(description="The operation that lists them.", examples=["list_hours"])
     given: dict[str, object] = Field(description="The input for it.", examples=[{"status": "submitted"}])
 
@@ -29,7 +29,7 @@ class RevenueNow(BaseModel):
 
     this_month: MoneyText = Field(description="Up to today.", examples=["12400.00"])
     last_month: MoneyText = Field(description="The whole month.", examples=["18250.50"])
-    url: str = Field(description="The report in the office.")
+    url: str = Field(description="The report on the website.")
     operation: str = Field(description="The operation with the details.", examples=["get_report"])
     given: dict[str, object] = Field(description="The input for it.", examples=[{"name": "revenue"}])
 

@@ -75,7 +75,7 @@ def _own_input(status: str) -> Callable[[Context, str], dict[str, object]]:
 # The most pressing first.
 _WAITING_LISTS = (
     _WaitingList(
-        Message("Visits of people on leave"),
+        Message("Visits of people who are off"),
         Permission.SCHEDULE_CHANGE,
         list_visits,
         VISITS.path,
@@ -107,7 +107,7 @@ _WAITING_LISTS = (
         _recently_accepted_input,
     ),
     _WaitingList(
-        Message("Hours to approve"),
+        Message("Time entries to approve"),
         Permission.HOURS_REVIEW,
         list_hours,
         "/hours/approve",
@@ -148,7 +148,7 @@ _WAITING_LISTS = (
         DRAFTS,
     ),
     _WaitingList(
-        Message("Unallocated payments"),
+        Message("Payments on account"),
         Permission.INVOICES_CHANGE,
         list_payments,
         PAYMENTS.path,
@@ -164,9 +164,11 @@ _WAITING_LISTS = (
         UNPAID,
     ),
     _WaitingList(
-        Message("Rejected hours"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("rejected")
+        Message("Rejected time entries"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("rejected")
     ),
-    _WaitingList(Message("Hours to submit"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("draft")),
+    _WaitingList(
+        Message("Time entries to submit"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("draft")
+    ),
 )
 
 

@@ -31,7 +31,7 @@ class CreateOrganisation(Input):
     time_zone: TimeZone = "Europe/London"
     owner_name: TextLine = Field(description="The owner's full name.")
     owner_email: Email = Field(description="How the owner signs in.")
-    password: SecretStr = Field(description="For the owner's sign-in, if they have none yet.")
+    password: SecretStr = Field(description="Only if they have no Mainstay account yet.")
 
 
 class AddPerson(Input):
@@ -40,7 +40,7 @@ class AddPerson(Input):
     name: TextLine = Field(description="The person's full name.")
     email: Email = Field(description="How they sign in.")
     role: Role = Field(description="What they can do.")
-    password: SecretStr = Field(description="For the person's sign-in, if they have none yet.")
+    password: SecretStr = Field(description="Only if they have no Mainstay account yet.")
 
 
 class CreatePasswordLink(Input):
@@ -61,7 +61,7 @@ class AcceptInvitation(Input):
     """Details of the invited person; the link identifies them."""
 
     name: TextLine = Field(description="Your full name.")
-    password: SecretStr = Field(description="A new password, or your current one if you already have a sign-in.")
+    password: SecretStr = Field(description="A new password, or your current one if you already have an account.")
 
 
 def _hash_owner_password(preparation: Preparation, given: CreateOrganisation) -> str:
@@ -77,7 +77,7 @@ def _hash_person_password(preparation: Preparation, given: AddPerson) -> str:
     effect=Effect.CHANGE,
     doors=OPERATOR_ONLY,
     prepare=_hash_owner_password,
-    not_undone=Message("Remove its people instead."),
+    not_undone=Message("Remove the people instead."),
     past_text="Organisation created",
 )
 def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
@@ -114,7 +114,7 @@ def add_person(ctx: Context, given: AddPerson) -> Person:
     on=PEOPLE,
     blocked_by=Person.password_not_resettable,
     only_adds=True,
-    not_undone=Message("The link ends by itself."),
+    not_undone=Message("The link expires on its own."),
     past_text="Password reset link created",
 )
 def create_password_link(ctx: Context, _given: CreatePasswordLink, person: Person) -> PasswordLinkOut:
@@ -142,7 +142,7 @@ def _verify_password(preparation: Preparation, given: AcceptInvitation) -> tuple
     try:
         check_password(known_address, password)
     except WrongCredentials:
-        raise Invalid([Fault("password", Message("is not the password of your existing sign-in"))]) from None
+        raise Invalid([Fault("password", Message("is not the password of your existing account"))]) from None
     return known_address, known_address.password_hash
 
 
@@ -158,12 +158,13 @@ def _verify_password(preparation: Preparation, given: AcceptInvitation) -> tuple
 def accept_invitation(ctx: Context, given: AcceptInvitation) -> Person:
     """Accept invitation.
 
-    Someone new gets a sign-in with this password. Someone who already has one proves with it that it is theirs.
+    Someone new signs in with this password. If they already have a Mainstay account, it must be that account's
+    password.
     """
     link = _fetch_invitation(ctx)
     known_address, password_hash = ctx.prepared
     if look_up_address(ctx.db, link.email) != known_address:
-        raise Conflict(Message("The sign-in for this email has just changed. Try again."))
+        raise Conflict(Message("The account for this email has just changed. Try again."))
     if not links.use_link(ctx.db, link.id):
         raise InvalidLink
     invited = PEOPLE.fetch(ctx, link.person)

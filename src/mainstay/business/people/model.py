@@ -57,7 +57,7 @@ class PersonOut(Record):
         examples=["24.50"],
     )
     bill_rate: Annotated[PriceText | None, RequiresPermission(Permission.COSTS_READ)] = Field(
-        title="Billed per hour",
+        title="Charge-out rate",
         description="What you charge for an hour. Null for people who may not see costs.",
         examples=["62.00"],
     )
@@ -140,7 +140,7 @@ class Person(StoredRecord):
 
     def not_reinvitable(self, by: Actor) -> list[Reason]:
         """Return why no invitation can be sent to them again."""
-        message = Message("{person} has no open invitation.", person=self.name)
+        message = Message("{person} has no pending invitation.", person=self.name)
         not_waiting = [] if self.status == "invited" else [Reason(message)]
         return [*self._reasons_if_outranked(by), *not_waiting]
 
@@ -169,7 +169,7 @@ class Person(StoredRecord):
     def _reasons_if_only_owner(self) -> list[Reason]:
         if self.only_owner:
             message = Message(
-                "{person} is the only owner. Make someone else an owner first, in the office under People.",
+                "{person} is the only owner. Make someone else an owner first, on the website under People.",
                 person=self.name,
             )
             return [Reason(message, first="name_owner")]

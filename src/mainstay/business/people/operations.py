@@ -43,7 +43,7 @@ _CostRate = Annotated[
     HourlyRate | None, Field(title="Cost per hour", description="What an hour costs you, e.g. 32.50.")
 ]
 _BillRate = Annotated[
-    HourlyRate | None, Field(title="Billed per hour", description="What you charge for an hour, e.g. 85.00.")
+    HourlyRate | None, Field(title="Charge-out rate", description="What you charge per hour, e.g. 85.00.")
 ]
 _PEOPLE_CHANGE = RequiresPermission(Permission.PEOPLE_CHANGE)
 
@@ -57,7 +57,9 @@ class InvitePerson(Input):
 
     name: TextLine = Field(description="The person's full name.")
     email: Email = Field(description="The invitation goes here; they will sign in with it.")
-    role: AssignableRole = Field(description="What they can do. Only owners can make owners, in the office.")
+    role: AssignableRole = Field(
+        description="What they can see and do. Only an owner can make someone else an owner, on the website."
+    )
     phone: _Phone = None
     skills: _Skills = Field(default_factory=list)
     colour: _ScheduleColour = None
@@ -78,7 +80,7 @@ class UpdatePerson(Input):
     person_id: str = Field(description="The person's id.")
     name: Annotated[TextLine, _PEOPLE_CHANGE] = omittable_field(description="The person's full name.")
     email: Annotated[Email, _PEOPLE_CHANGE] = omittable_field(
-        description="For emails to them. They still sign in with the address they were invited with."
+        description="For emails and invitations. They still sign in with the address they were invited with."
     )
     phone: _Phone = None
     skills: Annotated[_Skills, _PEOPLE_CHANGE] = omittable_field()
@@ -127,7 +129,7 @@ list_people = declare_list(
 
 get_person = declare_get(
     PEOPLE,
-    "Show person. Also someone who has left. People who may not see others can only see themselves.",
+    "Show person. Includes people who have left. People who may not see others can only see themselves.",
     Permission.ME_READ,
     api_path="GET /people/{person_id}",
 )
@@ -196,8 +198,8 @@ def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
 def update_person(ctx: Context, given: UpdatePerson, person: Person) -> Person:
     """Edit person.
 
-    Owners and admins can change everyone's details, others only their own phone and colour. Emails and an open
-    invitation go to a new email address, but it does not change how the person signs in.
+    Owners and admins can change everyone's details, others only their own phone and colour. If the email address
+    changes, emails and invitations go to the new one, but the person still signs in with the old one.
     """
     changes = given.sent_fields("person_id")
     if "email" in changes and (other := find_by_email(ctx, given.email)) and other.id != person.id:

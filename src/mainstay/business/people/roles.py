@@ -21,7 +21,9 @@ class ChangeRole(IrreversibleInput):
     """Which person, and their new role."""
 
     person_id: str = Field(description="The person's id.")
-    role: AssignableRole = Field(description="What they can do. Only owners can make owners, in the office.")
+    role: AssignableRole = Field(
+        description="What they can see and do. Only an owner can make someone else an owner, on the website."
+    )
 
 
 class NameOwner(Input):
@@ -54,7 +56,7 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     role = Role(given.role)
     check_role_rank(ctx.actor, role)
     ctx.summary = Message(
-        "Gives {person} the role {new} instead of {old}.",
+        "{person}'s role will be {new} instead of {old}.",
         person=person.name,
         old=Choice(person.role),
         new=Choice(role),
@@ -116,13 +118,13 @@ def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
 def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
     """Remove person.
 
-    Ends their access at once (sign-ins, API keys, connected apps); their records stay. You can invite them again, but
-    their old keys and apps do not come back.
+    They lose access at once, with their API keys and connected apps; what they recorded stays. You can invite them
+    again, but their old keys and apps do not come back.
     """
     ctx.summary = Message(
-        "Removes {person} ({role}) from the organisation.", person=person.name, role=Choice(person.role)
+        "{person} ({role}) will be removed from the organisation.", person=person.name, role=Choice(person.role)
     )
-    ctx.effects.append(Message("{person} can no longer sign in to this organisation.", person=person.name))
+    ctx.effects.append(Message("{person} will no longer be able to sign in to this organisation.", person=person.name))
     sessions.end_sessions_of(ctx.db, person.id)
     _end_keys(ctx, person)
     _end_apps(ctx, person)

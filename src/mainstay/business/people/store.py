@@ -86,7 +86,7 @@ def check_sign_in_is_free(ctx: Context, email: str, except_id: str | None) -> No
     other = PEOPLE.find(ctx, f"person.status = 'active' AND {_HAS_SIGN_IN_SQL}", email=fold_address(email))
     if other and other.id != except_id:
         raise Conflict(
-            Message("{email} is already the sign-in of {person} in this organisation.", email=email, person=other.name)
+            Message("{person} already signs in to this organisation with {email}.", email=email, person=other.name)
         )
 
 

@@ -70,10 +70,12 @@ class TaxRateOut(Record):
     office_path = "/settings/taxes/{id}"
     states = _STATUS_STATES
 
-    name: str = Field(examples=["VAT 20 %"])
+    name: str = Field(examples=["VAT 20%"])
     category: TaxCategory = Field(description="The category for the tax office.", examples=["standard"])
     components: list[ShownTaxPart] = Field(
-        title="Taxes", description="The taxes that make up the rate.", examples=[[{"name": "VAT", "percent": "20.00"}]]
+        title="Taxes",
+        description="The taxes that make up the rate, usually just one.",
+        examples=[[{"name": "VAT", "percent": "20.00"}]],
     )
     percent: PriceText = Field(description="The percentage of all its taxes together.", examples=["20.00"])
     note: str | None = Field(description="Printed next to the rate, e.g. why something is exempt.")
@@ -105,7 +107,7 @@ class SupplierOut(Record):
     address: Annotated[Address | None, Imported()]
     tax_number: Annotated[str | None, IMPORTED_TAX_NUMBER]
     account_number: Annotated[str | None, _IMPORTED_ACCOUNT] = Field(
-        title="Account number", description="The number under which they know you."
+        title="Account number", description="Your customer number with them."
     )
     payment_terms_days: Annotated[int | None, IMPORTED_TERMS] = Field(title="Payment terms (days)")
     language: Language | None = Field(description="The language of their orders; null for your own.")
@@ -136,7 +138,7 @@ class ShownKitPart(BaseModel):
 
 
 class PriceItemOut(Record):
-    """An item of the price list."""
+    """An price list item."""
 
     noun = "priceItem"
     office_path = "/price-list/{id}"
@@ -161,7 +163,7 @@ class PriceItemOut(Record):
     tax_rate_id: Annotated[str | None, RefersTo("tax")] = Field(
         description="Null for your default rate.", examples=[_EXAMPLE_RATE]
     )
-    tax_rate_name: str | None = Field(title="Tax", examples=["VAT 20 %"])
+    tax_rate_name: str | None = Field(title="Tax", examples=["VAT 20%"])
     supplier_id: Annotated[str | None, _COSTS_READ, RefersTo("supplier")] = Field(examples=[None])
     supplier_name: Annotated[str | None, _COSTS_READ] = Field(title="Supplier", examples=[None])
     components: list[ShownKitPart] = Field(

@@ -51,19 +51,21 @@ class SavePriceItem(Input):
 
     item_id: str | None = Field(None, description="To edit an item: its id or code.")
     code: TextLine | None = Field(None, description="A short unique name, e.g. BLR-24.")
-    name: TextLine = omittable_field(description="E.g. Combi boiler, 24 kW. Required for a new item.")
+    name: TextLine = omittable_field(description="E.g. Combi boiler. Required for a new `item`.")
     description: Paragraph | None = Field(None, description="Printed below the name on quotes and invoices.")
-    kind: Annotated[ItemKind, DefaultValue("material")] = omittable_field(description="The kind of item.")
-    unit: TextLine | None = Field(None, description="E.g. pcs, h or m.")
+    kind: Annotated[ItemKind, DefaultValue("material")] = omittable_field(
+        description="`labour`, `material`, `service` or `fee`."
+    )
+    unit: TextLine | None = Field(None, description="E.g. each, h or m.")
     sell_price: Price | None = Field(
-        None, title="Price", description="Per unit. Leave empty for a kit that costs as much as its parts."
+        None, title="Price", description="Per unit. Leave empty to price a kit at the total of its parts."
     )
     cost_price: Price | None = Field(None, title="Cost", description="What one unit costs you.")
     tax_rate_id: Annotated[str | None, make_id_validator("tax", "a tax rate")] = Field(
-        None, title="Tax", description="Default: your usual rate."
+        None, title="Tax", description="Leave empty for your usual rate."
     )
     supplier_id: Annotated[str | None, make_id_validator("supplier")] = Field(
-        None, title="Supplier", description="The supplier you buy it from."
+        None, title="Supplier", description="Who you buy it from."
     )
     components: list[KitPart] = omittable_field(
         title="Parts",
@@ -86,7 +88,7 @@ list_price_items = declare_list(
     Permission.PRICE_LIST_READ,
     {
         "status": "Only items with this status. Default: active.",
-        "kind": "Only items of this kind.",
+        "kind": "Only items of this type.",
         "supplier_id": "Only items from this supplier.",
         "text": "Words in the code, name or description.",
         "order": "`newest` first, or by `name`.",
@@ -129,7 +131,7 @@ def _restore_item(act: Act) -> Sequence[Inverse]:
     on=ITEMS,
     creates_without_id=True,
     undone_by=_restore_item,
-    past_text="Item saved",
+    past_text="Price list item saved",
 )
 def save_price_item(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> PriceItem:
     """Save price list item.

@@ -92,7 +92,7 @@ def _parts_price_sql(price: str) -> str:
 ITEMS = Kind(
     PriceItem,
     source="price_item",
-    label="item of the price list",
+    label="price list item",
     plural="price items",
     own_noun="price item",
     heading="Price list",

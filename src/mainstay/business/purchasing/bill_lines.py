@@ -150,7 +150,7 @@ def _reason_against_overbilling(problem: Message) -> Reason:
         Message(
             "{problem} Correct the quantity, or allow more than was ordered.",
             problem=problem,
-            for_programs=Message("Send allowOverbilling to allow it."),
+            for_programs=Message("To allow it, send `allowOverbilling`: true."),
         )
     )
 

@@ -53,18 +53,19 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListI
 
 _BillId = Annotated[str, make_id_validator("bill"), Field(title="Bill", description="The bill's ID.")]
 _Number = Annotated[
-    TextLine, Field(title="Bill number", description="The supplier's number. It can be recorded only once.")
+    TextLine,
+    Field(title="Bill number", description="The number on the supplier's bill. Each can be recorded only once."),
 ]
 _On = Annotated[StoredDay, Field(title="Bill date", description="The date on the bill.")]
 _DueOn = Annotated[
     StoredDay | None,
-    Field(title="Due date", description="Default for a new bill: from the supplier's payment terms."),
+    Field(title="Due date", description="Leave empty to use the supplier's payment terms."),
 ]
 _Total = Annotated[SignedPrice, Field(description="The amount on the bill, including tax. It must match the lines.")]
 _AllowOver = Annotated[
     bool, Field(title="Allow more than ordered", description="The bill may be for more than was ordered.")
 ]
-_Notes = Annotated[Paragraph | None, Field(description="Office only. Not visible to field staff.")]
+_Notes = Annotated[Paragraph | None, Field(description="Office only. Hidden from field staff.")]
 
 
 class ListBills(ListInput):
@@ -75,7 +76,7 @@ class ListBills(ListInput):
     supplier_id: SupplierFilter = None
     job_id: JobFilter = None
     purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
-        None, title="Order", description="Only bills for this order (ID or number)."
+        None, title="Purchase order", description="Only bills for this order, by `id` or number."
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Dated on or after this date.")
     until: LastDay | None = Field(None, description="Dated on or before this date.")
@@ -98,7 +99,10 @@ class RecordBill(Input):
     on: _On
     total: _Total
     purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
-        None, title="Order", description="The order it is for (ID or number). Required without supplierId."
+        None,
+        title="Purchase order",
+        description="Fills in the supplier and what is not billed yet. Its `id` or number;"
+        " required without `supplierId`.",
     )
     job_id: PurchaseJobId = None
     due_on: _DueOn = None
@@ -124,7 +128,7 @@ class UpdateBill(Input):
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
     status: BillTargetStatus = omittable_field(description="`approved` for payment, `paid`, or back to `draft`.")
-    paid_on: StoredDay | None = Field(None, title="Paid on", description="Only with status paid. Default: today.")
+    paid_on: StoredDay | None = Field(None, title="Paid on", description="Only for a paid bill. Default: today.")
 
 
 class VoidBill(IrreversibleInput):
@@ -136,7 +140,7 @@ class VoidBill(IrreversibleInput):
 
 @operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, api_path="GET /bills")
 def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
-    """List supplier bills.
+    """List bills.
 
     What the business owes suppliers, and what it has paid. Without lines.
     """
@@ -149,7 +153,7 @@ def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
 
 get_bill = declare_get(
     BILLS,
-    "Get supplier bill. A supplier's bill with its lines, prices and tax, the job, and whether it is paid.",
+    "Get bill. A supplier's bill with its lines, prices and tax, the job, and whether it is paid.",
     Permission.PURCHASING_READ,
     _BillId,
     api_path="GET /bills/{bill_id}",
@@ -165,9 +169,9 @@ get_bill = declare_get(
     past_text="Bill recorded",
 )
 def record_bill(ctx: Context, given: RecordBill) -> Bill:
-    """Record supplier bill.
+    """Record bill.
 
-    With or without a purchase order; it counts as a cost of the job at once. The total must match the lines plus tax.
+    With or without a purchase order. The bill is added to the job's costs. The total must match the lines plus tax.
     """
     order: Order | None = ORDERS.fetch(ctx, given.purchase_order_id) if given.purchase_order_id else None
     supplier = _fetch_supplier(ctx, given, order)
@@ -214,9 +218,10 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     ),
 )
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
-    """Edit supplier bill.
+    """Edit bill.
 
-    Also approves it or marks it as paid. Its content can be changed only while it is a draft; lines by `edits`.
+    You can also approve the bill or mark it as paid here. Only a draft can be edited otherwise. Lines change with
+    `edits`.
     """
     changes = _find_changes(ctx, given, bill)
     if (changes or given.edits or given.total is not None) and given.status != "draft":
@@ -249,9 +254,9 @@ def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     past_text="Bill voided",
 )
 def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:
-    """Void supplier bill.
+    """Void bill.
 
-    It no longer counts as a cost or for its order. Its number can be used again.
+    The bill is removed from the job's costs and from its purchase order. You can use its number again.
     """
     raise_if_blocked(_reasons_if_closed(ctx, bill.on))
     materials.check_not_invoiced(ctx, bill.id, bill.display_name)

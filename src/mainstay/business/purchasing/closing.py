@@ -39,7 +39,7 @@ class CancelPurchaseOrder(IrreversibleInput):
     on=ORDERS,
     blocked_by=ListedOrder.not_closable,
     not_undone=Message("Create another order for what is still needed."),
-    past_text="Order closed",
+    past_text="Purchase order closed",
 )
 def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) -> Order:
     """Close purchase order.
@@ -69,12 +69,12 @@ def close_purchase_order(ctx: Context, given: ClosePurchaseOrder, order: Order) 
     on=ORDERS,
     blocked_by=ListedOrder.not_cancellable,
     not_undone=Message("Create the order again."),
-    past_text="Order cancelled",
+    past_text="Purchase order cancelled",
 )
 def cancel_purchase_order(ctx: Context, given: CancelPurchaseOrder, order: Order) -> Order:
     """Cancel purchase order.
 
-    Also a draft, as long as nothing was received or billed. No email is sent.
+    You can cancel an order, sent or draft, until goods are received or billed. No email is sent.
     """
     ctx.summary = Message("{order} will be cancelled.", order=order.display_name)
     if order.status != "draft":

@@ -21,11 +21,11 @@ from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 # In units of the currency: far more than anybody buys at once, but small enough that a database can add up many.
 _MAX_AMOUNT = 10**11
 
-OrderId = Annotated[str, Field(title="Order", description="The order's ID or number.")]
-SupplierId = Annotated[str, make_id_validator("supplier"), Field(title="Supplier", description="The supplier's ID.")]
+OrderId = Annotated[str, Field(title="Purchase order", description="The order's ID or number.")]
+SupplierId = Annotated[str, make_id_validator("supplier"), Field(title="Supplier", description="The supplier's `id`.")]
 PurchaseJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="The job it is for (ID or number)."),
+    Field(title="Job", description="The job it is for, by `id` or number."),
 ]
 SupplierFilter = Annotated[
     Annotated[str, make_id_validator("supplier")] | None,
@@ -33,7 +33,7 @@ SupplierFilter = Annotated[
 ]
 JobFilter = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="Only for this job (ID or number)."),
+    Field(title="Job", description="Only for this job, by `id` or number."),
 ]
 
 

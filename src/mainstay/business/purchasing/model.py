@@ -111,7 +111,7 @@ class ListedOrderOut(Record):
     job_id: Annotated[str | None, RefersTo("job")] = Field(examples=[None])
     job_number: str | None = Field(title="Job", examples=[None])
     job_title: str | None = Field(title="Job's title", examples=[None])
-    deliver_to: DeliverTo = Field(title="Delivery", examples=["office"])
+    deliver_to: DeliverTo = Field(title="Deliver to", examples=["office"])
     needed_on: str | None = Field(title="Needed by", examples=["2026-11-20"], json_schema_extra=_DATE)
     issued_on: str | None = Field(title="Order date", examples=["2026-11-16"], json_schema_extra=_DATE)
     sent_at: str | None = Field(title="Sent", examples=["2026-11-16T09:30:00.000Z"], json_schema_extra=_MOMENT)
@@ -125,7 +125,7 @@ class OrderOut(ListedOrderOut):
     """A purchase order."""
 
     site_id: Annotated[str | None, RefersTo("site")] = Field(examples=[None])
-    site_name: str | None = Field(title="Work address", examples=[None])
+    site_name: str | None = Field(title="Delivery address", examples=[None])
     goods: list[Goods] = Field(
         description="What was ordered, and how much of it was received.", examples=[[_EXAMPLE_GOODS]]
     )
@@ -137,7 +137,7 @@ class OrderOut(ListedOrderOut):
     taxes: Annotated[list[ShownTax] | None, REQUIRES_COSTS] = Field(description="The tax at each rate.", examples=[[]])
     language: str | None = Field(description="The language it was sent in.", examples=["en"])
     notes: Annotated[str | None, _REQUIRES_PURCHASING] = Field(
-        description="Printed below the lines, for the supplier.", examples=[None]
+        title="Text on order", description="Printed below the lines, for the supplier.", examples=[None]
     )
     close_reason: Annotated[str | None, _REQUIRES_PURCHASING] = Field(title="Reason for closing", examples=[None])
 
@@ -340,7 +340,7 @@ class ListedBillOut(Record):
     supplier_number: str = Field(title="Bill number", description="The supplier's number.", examples=["2026-4711"])
     status: BillStatus = Field(examples=["draft"])
     purchase_order_id: Annotated[str | None, RefersTo("po")] = Field(examples=[None])
-    purchase_order_number: str | None = Field(title="Order", examples=[None])
+    purchase_order_number: str | None = Field(title="Purchase order", examples=[None])
     job_id: Annotated[str | None, RefersTo("job")] = Field(examples=[None])
     job_number: str | None = Field(title="Job", examples=[None])
     on: str = Field(title="Bill date", examples=["2026-11-16"], json_schema_extra=_DATE)

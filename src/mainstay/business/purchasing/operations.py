@@ -51,13 +51,15 @@ from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
 _Site = Annotated[
     Annotated[str, RecordReference(prefix="site")] | None,
-    Field(title="Work address", description="Where it is delivered."),
+    Field(title="Delivery address", description="Where the goods are delivered."),
 ]
 _NeededOn = Annotated[StoredDay | None, Field(title="Needed by", description="The date by which it is needed.")]
 _DeliverTo = Annotated[
-    DeliverTo, Field(title="Delivery", description="To the `site`, to the `office`, or for `pickup`.")
+    DeliverTo, Field(title="Deliver to", description="To the `site`, to the `office`, or for `pickup` at the supplier.")
 ]
-_Notes = Annotated[Paragraph | None, Field(description="Printed below the lines, for the supplier.")]
+_Notes = Annotated[
+    Paragraph | None, Field(title="Text on order", description="Printed below the lines, for the supplier.")
+]
 
 
 _HAS_JOB = "purchase_order.job_id = :job"
@@ -132,10 +134,10 @@ get_purchase_order = declare_get(
     api_path="POST /purchase-orders",
     done_message="Purchase order created.",
     undone_by=declare_inverse("cancel_purchase_order", "purchaseOrderId", confirmed=True),
-    past_text="Order created",
+    past_text="Purchase order created",
 )
 def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
-    """Create purchase order.
+    """New purchase order.
 
     A draft, for a job or for stock. Nothing is sent until send_purchase_order.
     """
@@ -182,12 +184,12 @@ def _restore_order(act: Act) -> Sequence[Inverse] | Message:
     blocked_by=ListedOrder.not_editable,
     done_message="Purchase order saved.",
     undone_by=_restore_order,
-    past_text="Order edited",
+    past_text="Purchase order edited",
 )
 def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order) -> Order:
     """Edit purchase order.
 
-    Only a draft. Only the fields sent change; lines by `edits`.
+    Only drafts can be edited. Only the `fields` sent change; lines by `edits`.
     """
     changes = given.sent_fields("purchase_order_id", "edits", "job_id", "deliver_to", "site_id")
     if given.supplier_id:

@@ -33,7 +33,7 @@ class ReceivedLine(BaseModel):
     model_config = INPUT_CONFIG
 
     line_id: str = Field(description="The order line's ID.")
-    quantity: SignedQuantity = Field(description="How many; negative to correct or return.")
+    quantity: SignedQuantity = Field(description="How many. Negative for a return or a correction.")
 
 
 class ReceiveGoods(Input):
@@ -63,8 +63,8 @@ class ReceiveGoods(Input):
 def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:
     """Receive goods.
 
-    Records a delivery for a purchase order, line by line and never more than was ordered; it counts as a cost of the
-    job at once. A negative quantity corrects or returns.
+    Enter what was delivered, up to the quantity ordered; it is added to the job's costs. For a return or a correction,
+    enter a negative quantity.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()

@@ -61,7 +61,7 @@ class GetPurchaseOrderProof(Input):
     blocked_by=ListedOrder.not_sendable,
     emails_outside=True,
     not_undone=Message("The order has been sent. Cancel or close it instead."),
-    past_text="Order sent",
+    past_text="Purchase order sent",
 )
 def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) -> Order:
     """Send purchase order.

@@ -61,7 +61,7 @@ _SEARCH_FIELDS = (SearchFields(("number", "supplier_name", "job_title"), _search
 # Used by both stores: the list's page says which records an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
-    "needed": ListOrder("needed_on", missing_label="a date on which they are needed"),
+    "needed": ListOrder("needed_on", missing_label="a needed-by date"),
 }
 # Single orders, with their lines.
 ORDERS = Kind(

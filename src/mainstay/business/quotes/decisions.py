@@ -29,7 +29,7 @@ from mainstay.vocabulary.schemas import IrreversibleInput
 
 MAX_CHOSEN = 200
 _DecisionMethod = Annotated[
-    Literal["phone", "email", "paper"], Field(title="Answered by", description="How the customer answered.")
+    Literal["phone", "email", "paper"], Field(title="How they answered", description="By phone, email or on paper.")
 ]
 
 
@@ -64,15 +64,14 @@ class RecordQuoteDecision(IrreversibleInput):
     emails_outside=True,
     done_message="Answer recorded.",
     not_undone=Message("Create a new quote."),
-    past_text="Decision recorded",
+    past_text="Answer recorded",
     past_text_by=("decision", {"accepted": "Acceptance recorded", "declined": "Decline recorded"}),
 )
 def record_quote_decision(ctx: Context, given: RecordQuoteDecision, quote: Quote) -> Quote:
     """Record answer to quote.
 
-    The customer accepted or declined by phone, email or on paper. Acceptance fixes the options, creates the job (or
-    continues the quote's own), drafts the deposit invoice and is confirmed to the customer by email; repeating it
-    changes nothing.
+    For an answer by phone, email or on paper. If accepted, the chosen options become final, the job and a draft
+    deposit invoice are created, and the customer gets a confirmation by email. A `repeated` acceptance changes nothing.
     """
     if given.decision == "declined":
         return decline_quote(ctx, quote, given.reason or given.note)
@@ -145,17 +144,17 @@ def _describe_billing(job: Job, budget: int, currency: str) -> Message:
     name, price = job.display_name, Amount(pad_decimals(price_text(budget), currency), currency)
     if job.billing == "timeAndMaterials":
         return Message(
-            "{job} is billed at the fixed price of {price} before tax, instead of by hours and materials.",
+            "{job} is invoiced at the fixed price of {price} excluding tax, instead of by hours and materials.",
             job=name,
             price=price,
         )
     if job.billing == "nonBillable":
         return Message(
-            "{job} is billed at the fixed price of {price} before tax. It was not billable before.",
+            "{job} is invoiced at the fixed price of {price} excluding tax. It was non-billable before.",
             job=name,
             price=price,
         )
-    return Message("{job} is billed at the fixed price of {price} before tax.", job=name, price=price)
+    return Message("{job} is invoiced at the fixed price of {price} excluding tax.", job=name, price=price)
 
 
 def decline_quote(ctx: Context, quote: Quote, reason: str | None) -> Quote:

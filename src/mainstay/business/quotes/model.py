@@ -113,7 +113,7 @@ class QuoteOut(ListedQuoteOut):
         title="Lines without cost", description="How many lines have no known cost.", examples=[0]
     )
     uncosted_net: Annotated[MoneyText | None, _REQUIRES_COSTS] = Field(
-        title="Net without cost",
+        title="Net of lines without cost",
         description="The net amount of those lines, which is not in the margin.",
         examples=["0.00"],
     )
@@ -207,7 +207,7 @@ class ListedQuote(StoredRecord):
         if self.status == "accepted":
             return []
         message = Message(
-            "{quote} has not been accepted, so it can't be billed. Record the customer's answer first.",
+            "{quote} has not been accepted, so it can't be invoiced. Record the customer's answer first.",
             quote=self.short_name,
         )
         return [Reason(message, "record_quote_decision", unblock_on=self.id)]

@@ -41,14 +41,14 @@ from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
 QuoteId = Annotated[str, Field(title="Quote", description="The quote's id or number.")]
 _Job = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="By id or number. Without one, acceptance creates the job."),
+    Field(title="Job", description="By id or number. Leave empty to create a job when the customer accepts."),
 ]
 _Site = Annotated[
     Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work is done.")
 ]
 _Title = Annotated[Text, Field(description="What it is for, e.g. Replace boiler. Required without jobId.")]
 _ValidUntil = Annotated[
-    StoredDay | None, Field(description="Last date to accept it. Leave empty to use your usual validity.")
+    StoredDay | None, Field(description="Last date to accept it. Leave empty for your usual number of days.")
 ]
 _Discount = Annotated[Share | None, Field(description="Off the whole quote.")]
 _Deposit = Annotated[Share | None, Field(description="A part of the total, requested when the customer accepts.")]
@@ -128,7 +128,7 @@ class ReviseQuote(Input):
 def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     """List quotes.
 
-    Estimates and offers to customers, by status or customer. For the lines of a quote, use get_quote.
+    Estimates for customers, by status or customer. For the lines of a quote, use get_quote.
     """
     if given.job_id is None:
         return LISTED_QUOTES.page(ctx, given)
@@ -155,7 +155,7 @@ get_quote = declare_get(
 def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     """New quote.
 
-    An estimate or offer for a customer or a job. The draft is not sent until send_quote.
+    An estimate for a customer or a job. The draft is not sent until send_quote.
     """
     job: Job | None = JOBS.fetch(ctx, given.job_id) if given.job_id else None
     title = given.title or (job.title if job else None)

@@ -43,7 +43,7 @@ def tell_office_of_acceptance(ctx: Context, event: ReactionEvent) -> None:
     acceptance = quote.acceptance or {}
     lines = [
         Message("Accepted by {name}, {how}.", name=acceptance["name"], how=_METHODS[acceptance["method"]]),
-        Message("Job {job} will be billed at the quoted fixed price.", job=job.display_name),
+        Message("Job {job} will be invoiced at the quoted fixed price.", job=job.display_name),
     ]
     if has_deposit(ctx, quote):
         lines.append(

@@ -137,14 +137,14 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
 def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     """Withdraw quote.
 
-    Cancels a quote or discards a draft: the customer can no longer accept it, and their link says so. No email is sent.
+    The customer can no longer accept it, and their link says so. No email is sent. Also discards a `draft`.
     """
     after = QUOTES.save(ctx, quote, {"status": "withdrawn", "withdraw_reason": given.reason})
     store.update_quoted_job(ctx, after.job_id)
     if quote.status != "draft":
         ctx.effects.append(
             Message(
-                "{customer} can no longer accept it. Their link says that it was withdrawn.",
+                "{customer} can no longer accept it. Their link will say that it was withdrawn.",
                 customer=after.customer_name,
             )
         )

@@ -91,8 +91,8 @@ def _to_path_name(name: str) -> str:
 # Used by both stores: the list's page says which records an order leaves out.
 _ORDERS = {
     NEWEST: ListOrder("id", descending=True),
-    "issued": ListOrder("issued_on", descending=True, missing_label="a date of issue"),
-    "expiring": ListOrder("expires_at", missing_label="a date until which they are valid"),
+    "issued": ListOrder("issued_on", descending=True, missing_label="an issue date"),
+    "expiring": ListOrder("expires_at", missing_label="an expiry date"),
 }
 # Columns that only the rules of a whole quote need.
 _RULE_COLUMNS = ("snapshot", "pdf_sha256", "discount_shares", "sent_by")

@@ -46,7 +46,7 @@ class DoneBy(TextEnum):
     @property
     def label(self) -> str:
         """The text that people see for it."""
-        return "Agents and programs (apps and keys)" if self is DoneBy.AGENT else ActedBy(self.value).label
+        return "Apps and API keys" if self is DoneBy.AGENT else ActedBy(self.value).label
 
 
 class ListActivity(ListInput):
@@ -63,7 +63,7 @@ class ListActivity(ListInput):
     )
     acted_by: DoneBy | None = Field(
         None,
-        title="Done by",
+        title="Changed by",
         description="Only changes by `agent`s (AI agents and programs, through an `app` or a `key`), through one of"
         " these, by a `person` directly, a `customer`, the `operator` or Mainstay (`house`).",
     )

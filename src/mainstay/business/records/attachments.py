@@ -80,7 +80,7 @@ def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut
 
 get_document = declare_get(
     DOCUMENTS,
-    "Get file. A photo or file: its name, size and type. Its content is at its url, in the office.",
+    "Get file. A photo or file: its name, size and type. Its content is at its `url`, on the website.",
     Permission.DOCUMENTS_READ,
     _DocumentId,
     api_path="GET /documents/{document_id}",

@@ -125,7 +125,7 @@ class Hit(BaseModel):
     detail: str | None = Field(description="More to tell it apart.")
     status: str | None
     customer_id: str | None = Field(description="The customer it belongs to; for a customer, its own ID.")
-    url: str | None = Field(description="Its page in the office.")
+    url: str | None = Field(description="Its page on the website.")
 
 
 class FoundOut(Output):

@@ -62,7 +62,7 @@ def list_notes(ctx: Context, given: ListNotes) -> PageResult[NoteOut]:
     permission=Permission.NOTES_WRITE,
     effect=Effect.CHANGE,
     api_path="POST /notes",
-    not_undone=Message("Notes stay. Add another one that corrects it."),
+    not_undone=Message("Notes can't be removed. Add another note to correct it."),
     past_text="Note added",
 )
 def add_note(ctx: Context, given: AddNote) -> Note:

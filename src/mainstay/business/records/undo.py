@@ -65,8 +65,8 @@ def _find_redo(act: Act) -> Sequence[Inverse] | Message:
 def undo_change(ctx: Context, given: UndoChange) -> UndoneChangesOut:
     """Undo change.
 
-    Takes back a change of the last 24 hours, yours or someone else's, if its records have not changed since; several
-    are undone together, all or none. What was sent, paid or deleted cannot be undone; an undo can.
+    Undoes changes of the last 24 hours, yours or someone else's, if their records have not changed since; several are
+    undone together, all or none. What was sent, paid or deleted can't be undone. You can also undo an undo.
     """
     operations = undo_stored_changes(ctx, given.change_ids)
     return UndoneChangesOut(

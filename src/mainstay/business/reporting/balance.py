@@ -25,7 +25,7 @@ class CustomerBalanceOut(Output):
     open: MoneyText = Field(description="The unpaid amount of invoices.", examples=["1440.00"])
     overdue: MoneyText = Field(description="The part that is past its due date.", examples=["240.00"])
     on_account: MoneyText = Field(description="Payments not allocated to an invoice yet.", examples=["100.00"])
-    balance: MoneyText = Field(description="The open amount less the credit on account.", examples=["1340.00"])
+    balance: MoneyText = Field(description="The unpaid amount minus what is on account.", examples=["1340.00"])
     has_entries: bool = Field(description="Whether anything was ever invoiced or paid.", examples=[True])
 
 
@@ -39,7 +39,7 @@ class GetCustomerBalance(Input):
 def get_customer_balance(ctx: Context, given: GetCustomerBalance) -> CustomerBalanceOut:
     """Get customer balance.
 
-    What a customer owes today: open, overdue and credit on account. The report `statement` lists the entries behind
+    What a customer owes today: unpaid, overdue and on account. The report `statement` lists the entries behind
     it, `receivables` shows all customers.
     """
     # The operation is not declared `on` customers, because not everybody who may see a customer may see the balance.

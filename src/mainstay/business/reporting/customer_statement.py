@@ -119,8 +119,8 @@ def report_statement(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    Message("Including tax, by document date, without drafts. A negative balance is an overpayment or a prepayment."),
-    Message("Voided invoices and reversed payments are taken back on the date they were voided or reversed."),
+    Message("Including tax, by document date, excluding drafts. A negative balance is money on account."),
+    Message("Voided invoices and reversed payments are deducted on the date on which they were voided or reversed."),
 )
 
 

@@ -23,13 +23,16 @@ _COLUMNS = (
     make_column("materialsCost", "Cost of materials", "money"),
     make_column("otherCost", "Cost of other lines", "money"),
     make_column("margin", "Margin", "money"),
-    make_column("marginPercent", "Margin, %", "percent"),
-    make_column("uncosted", "Without cost", "count"),
-    make_column("uncostedRevenue", "Revenue without cost", "money"),
+    make_column("marginPercent", "Margin (%)", "percent"),
+    make_column("uncosted", "Lines without cost", "count"),
+    make_column("uncostedRevenue", "Revenue of those", "money"),
 )
 _NOTES = (
-    Message("Each job over its whole life, including work, purchases and invoices before and after these dates."),
-    Message("Still to invoice: unbilled hours (approved or not), materials and drafts, or the rest of a fixed price."),
+    Message("Each job from start to finish, including work, purchases and invoices before and after these dates."),
+    Message(
+        "Still to invoice: hours not invoiced yet (approved or not), materials and drafts, or the rest of a"
+        " fixed price."
+    ),
     Message("Margin: invoiced plus still to invoice, less costs. Work without a known cost is left out."),
 )
 

@@ -32,7 +32,7 @@ def report_number_series(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    Message("Each number is given once, when a document is issued. A void invoice keeps its number."),
+    Message("Each number is used once, when a document is issued. A void invoice keeps its number."),
     Message("Numbers are missing only if someone raised the next number in the settings."),
 )
 

@@ -44,7 +44,7 @@ class GetReport(Input):
         None, title="Person", description="Only this person's hours."
     )
     by: Literal["range", "month"] | None = Field(
-        None, description="taxSummary for the whole `range`, or for each `month`."
+        None, title="Show", description="taxSummary for the whole `range`, or for each `month`."
     )
     jobs: JobChoice | None = Field(
         None,
@@ -52,6 +52,7 @@ class GetReport(Input):
     )
     basis: ProfitBasis | None = Field(
         None,
+        title="Include",
         description="jobProfit of each job over its `wholeLife` (default), or only within the `range` of dates.",
     )
 
@@ -90,9 +91,14 @@ REPORTS: dict[ReportName, ReportKind] = {
     "hours": ReportKind(
         "Hours and utilisation", "Hours worked and billable, by person.", report_hours, (*_RANGE, "personId")
     ),
-    "taxSummary": ReportKind("Tax summary", "Tax at each rate, for the tax return.", report_taxes, (*_RANGE, "by")),
+    "taxSummary": ReportKind(
+        "Tax summary",
+        "Tax on your sales at each rate, for your VAT or sales tax return. Purchases are not included.",
+        report_taxes,
+        (*_RANGE, "by"),
+    ),
     "numberSeries": ReportKind(
-        "Number series", "Gaps in the numbers of invoices and credit notes.", report_number_series, _RANGE
+        "Invoice numbering", "Missing invoice and credit note numbers.", report_number_series, _RANGE
     ),
 }
 
@@ -155,6 +161,6 @@ def _check_query(given: GetReport, report: ReportKind) -> None:
     faults = [Fault(name, problem) for name in sorted(sent & (field_names - {*report.accepts}))]
     faults += [Fault(name, Message("is required for this report")) for name in report.requires if name not in sent]
     if given.basis == "range" and given.jobs:
-        faults.append(Fault("jobs", Message("can't be combined with the basis range")))
+        faults.append(Fault("jobs", Message("can't be combined with only the selected dates")))
     if faults:
         raise Invalid(faults)

@@ -30,7 +30,7 @@ _COLUMNS = (
     make_column("hoursCost", "Cost of hours", "money"),
     make_column("materialsCost", "Cost of materials", "money"),
     make_column("margin", "Difference", "money"),
-    make_column("marginPercent", "Difference, %", "percent"),
+    make_column("marginPercent", "Difference (%)", "percent"),
 )
 _NO_JOB: tuple[str, str | None] = ("Without a job", None)
 
@@ -73,15 +73,15 @@ def report_profit_in_range(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    Message("Invoices, credit notes, hours and materials by their dates, without rejected hours."),
+    Message("Invoices, credit notes, hours and materials by their dates, excluding rejected hours."),
     Message("The difference is not the margin of a job: work is often invoiced in another month."),
 )
 
 
 def _describe_uncosted_hours(count: int) -> Message:
     return Message(
-        "{count} time entry counts as no cost, because the person has no cost per hour.",
-        plural="{count} time entries count as no cost, because the people have no cost per hour.",
+        "{count} time entry is not costed, because the person has no cost per hour.",
+        plural="{count} time entries are not costed, because the people have no cost per hour.",
         count=count,
     )
 

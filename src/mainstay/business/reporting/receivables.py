@@ -11,12 +11,12 @@ from mainstay.values.message import Message
 _COLUMNS = (
     make_column("customerId", "Customer ID", "id"),
     make_column("customer", "Customer", "text"),
-    make_column("notDue", "Not due", "money"),
-    make_column("late1To30", "1\N{EN DASH}30 days late", "money"),
-    make_column("late31To60", "31\N{EN DASH}60 days late", "money"),
-    make_column("late61To90", "61\N{EN DASH}90 days late", "money"),
-    make_column("lateOver90", "Over 90 days late", "money"),
-    make_column("open", "Open", "money"),
+    make_column("notDue", "Not yet due", "money"),
+    make_column("late1To30", "1\N{EN DASH}30 days overdue", "money"),
+    make_column("late31To60", "31\N{EN DASH}60 days overdue", "money"),
+    make_column("late61To90", "61\N{EN DASH}90 days overdue", "money"),
+    make_column("lateOver90", "Over 90 days overdue", "money"),
+    make_column("open", "Unpaid", "money"),
     make_column("onAccount", "On account", "money"),
     make_column("balance", "Balance", "money"),
 )
@@ -76,7 +76,9 @@ def find_balances(ctx: Context, today: date, customer: str | None = None) -> dic
     return balances
 
 
-_NOTES = (Message("As of today. On account: payments not allocated to an invoice yet. Balance: open less on account."),)
+_NOTES = (
+    Message("As of today. On account: payments not yet allocated to an invoice. Balance: unpaid minus on account."),
+)
 _NAME = (
     "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation AND customer.id = customer_id)"
 )

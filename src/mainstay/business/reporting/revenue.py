@@ -20,7 +20,7 @@ _COLUMNS = (
     make_column("credited", "Credited, net", "money"),
     make_column("revenue", "Revenue, net", "money"),
     make_column("tax", "Tax", "money"),
-    make_column("paid", "Paid", "money"),
+    make_column("paid", "Received", "money"),
 )
 
 
@@ -42,6 +42,6 @@ def report_revenue(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    Message("By document date, without drafts."),
-    Message("Voided invoices and reversed payments are taken back in the month they were voided or reversed."),
+    Message("By document date, excluding drafts."),
+    Message("Voided invoices and reversed payments are deducted in the month in which they were voided or reversed."),
 )

@@ -46,7 +46,7 @@ class SendStatement(IrreversibleInput):
 
     customer_id: str = Field(title="Customer", description="The customer's ID.")
     from_: Day | None = Field(
-        None, alias="from", title="From", description="The first date. Default: 1 January of the last date's year."
+        None, alias="from", title="From", description="The first date. Default: 1 January of that year."
     )
     until: LastDay | None = Field(None, description="The last date. Default: today.")
     deliver: DeliveryMethod = DELIVER_FIELD

@@ -16,7 +16,7 @@ _MONTH = make_column("month", "Month", "month")
 _COLUMNS = (
     make_column("rate", "Tax rate", "text"),
     make_column("category", "Category", "text"),
-    make_column("part", "Part", "text"),
+    make_column("part", "Tax", "text"),
     make_column("percent", "Percent", "percent"),
     make_column("invoicedNet", "Invoiced, net", "money"),
     make_column("invoicedTax", "Invoiced, tax", "money"),
@@ -69,9 +69,9 @@ def report_taxes(ctx: Context, query: ReportQuery) -> ReportTable:
 
 _NOTES = (
     Message("By the date of each invoice and credit note, whether paid or not."),
-    Message("Voided invoices are taken back on the date they were voided."),
+    Message("Voided invoices are deducted on the date on which they were voided."),
 )
-_SEVERAL_PARTS = Message("A rate with several parts has a row for each part. Its net counts once in the totals.")
+_SEVERAL_PARTS = Message("A rate with several taxes has a row for each of them. Its net counts once in the totals.")
 
 
 def _to_row(tax_sums: _TaxSums) -> list[RowValue]:

@@ -17,9 +17,9 @@ _COLUMNS = (
     make_column("person", "Person", "text"),
     make_column("worked", "Worked", "minutes"),
     make_column("billable", "Billable", "minutes"),
-    make_column("billed", "Billed", "minutes"),
+    make_column("billed", "Invoiced", "minutes"),
     make_column("capacity", "Capacity", "minutes"),
-    make_column("utilisation", "Utilisation, %", "percent"),
+    make_column("utilisation", "Utilisation (%)", "percent"),
 )
 
 
@@ -67,8 +67,8 @@ def report_hours(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (
-    Message("Without rejected hours and running timers."),
-    Message("Capacity: working hours less approved leave, from the day a person joined."),
+    Message("Excludes rejected hours and running timers."),
+    Message("Capacity: working hours minus approved time off, from the day a person joined."),
     Message("Utilisation: the billable share of capacity."),
 )
 _SELECT_WORKED = (

@@ -61,8 +61,8 @@ def find_clashes(ctx: Context, requested: RequestedTime) -> list[Reason]:
     ]
     messages += [
         Message(
-            "{person} is on leave ({kind}) on {time}. Choose another time or person, or allow the double booking and"
-            " say why.",
+            "{person} is off ({kind}) on {time}. Choose another time or person, or allow the double booking and say"
+            " why.",
             for_programs=_FOR_PROGRAMS,
             person=name,
             kind=Choice(str(kind)),

@@ -47,7 +47,7 @@ class KnownVisit(NamedTuple):
     def time(self) -> LocalPeriod | Message:
         """When it is."""
         if self.starts_at is None or self.ends_at is None:
-            return Message("any time on {day}", day=CalendarDate(self.on or ""))
+            return Message("{day}, all day", day=CalendarDate(self.on or ""))
         return LocalPeriod(self.starts_at, self.ends_at, self.time_zone)
 
 

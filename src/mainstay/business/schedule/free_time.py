@@ -50,16 +50,16 @@ class FindFreeTime(Input):
     duration_minutes: WholeNumber = Field(60, ge=5, le=1440, title="Duration", description="In minutes.")
     starts_at: StartsAt = Field(None, title="Start time", description="Leave empty to find the next free slots.")
     from_: Day | None = Field(None, alias="from", description="The first date to check. Default: today.")
-    until: LastDay | None = Field(None, description="The last date, at most 31 days later. Default: a week.")
+    until: LastDay | None = Field(None, description="Up to 31 days after the first. Default: one week.")
     earliest: TimeOfDay | None = Field(
         None,
         title="Not before",
-        description="Earliest local start time of day, e.g. 13:00 for the afternoon.",
+        description="E.g. 13:00. Local `time` of day.",
     )
     latest: TimeOfDay | None = Field(
         None,
-        title="Done by",
-        description="Latest local end time of day. If it is before `earliest`, it is on the next day: 22:00 to 06:00.",
+        title="Finish by",
+        description="E.g. 16:00. Local `time` of day; before `earliest`, it is on the next day: 22:00 to 06:00.",
     )
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Check only this person."
@@ -106,7 +106,7 @@ class FreeTimeOut(Output):
 
     time_zone: str
     slots: list[Slot]
-    on_leave: list[LeaveThen] = Field(description="Who is on leave then.")
+    on_leave: list[LeaveThen] = Field(description="Who is off then.")
     advice: str | None = Field(description="What to try if nobody is free.")
 
 
@@ -114,8 +114,8 @@ class FreeTimeOut(Output):
 def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
     """Find free time.
 
-    Shows who is free or available and when: slots within working hours, around visits and leave, with travel time.
-    People who know the job and have less work that day come first; book a slot with plan_visit.
+    Shows who is free or available and when: slots within working hours, around visits and time off, with travel time.
+    People who have worked on the job and have less work that day come first; book a slot with plan_visit.
     """
     default_hours, organisation_zone = default_working_hours(ctx)
     job = JOBS.fetch(ctx, given.job_id) if given.job_id is not None else None
@@ -164,7 +164,7 @@ def _build_window(given: FindFreeTime) -> Span | None:
         return None
     if given.starts_at:
         name = "latest" if given.earliest is None else "earliest"
-        raise Invalid([Fault(name, Message("cannot be combined with {field}", field=FieldName("startsAt")))])
+        raise Invalid([Fault(name, Message("can't be combined with {field}", field=FieldName("startsAt")))])
     return Span.model_validate({"from": given.earliest or "00:00", "until": given.latest or END_OF_DAY})
 
 
@@ -244,7 +244,7 @@ def _add_bookings(
         end=end,
     )
     if len(rows) == _MAX_VISITS:
-        raise Invalid([Fault("until", Message("is too late, because too many visits are planned until then"))])
+        raise Invalid([Fault("until", Message("is too far ahead: there are too many visits in between"))])
     for person, starts, ends, site in rows:
         if candidate := people.get(str(person)):
             candidate.visits.append(BookedTime(_to_period(starts, ends), str(site) if site else None))
@@ -302,9 +302,9 @@ def _build_slot(ctx: Context, free_slot: FreeSlot, search: FreeTimeSearch, skill
     zone = search.organisation_zone
     planned = person.planned_minutes(local_date(free_slot.starts_at, zone), zone)
     reasons = [Message("has the skill {skill}", skill=skill)] if skill else []
-    reasons += [Message("knows the job")] if person.knows_job else []
+    reasons += [Message("has worked on this job")] if person.knows_job else []
     reasons.append(
-        Message("{hours} h planned that day", hours=Duration(planned))
+        Message("{hours} planned that day", hours=Duration(planned))
         if planned
         else Message("nothing else planned that day")
     )

@@ -44,9 +44,9 @@ class CancelJob(IrreversibleInput):
 def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
     """Cancel job.
 
-    Also cancels its visits that are not done, which are shown before you confirm. Hours and documents stay.
+    Any visits not done yet are cancelled too; you see them before you confirm. Hours and documents stay.
     """
-    ctx.summary = Message("Cancels {job}: {reason}", job=job.display_name, reason=given.reason)
+    ctx.summary = Message("{job} will be cancelled: {reason}", job=job.display_name, reason=given.reason)
     visits = VISITS.find_many(
         ctx, "visit.job_id = :job AND visit.status IN ('planned', 'started')", _MAX_VISITS, job=job.id
     )

@@ -61,18 +61,18 @@ class RequestTimeOff(Input):
     person_id: Annotated[str | None, make_id_validator("person"), RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
         None, title="Person", description="Who is off. Default: you. Only the office can enter it for others."
     )
-    kind: LeaveKind = Field("holiday", description="Holiday, sick or unavailable.")
-    from_: Day | None = Field(None, alias="from", description="The first full day off.")
-    until: LastDay | None = Field(None, description="The last full day off. Default: the first.")
+    kind: LeaveKind = Field("holiday", description="`holiday`, `sick` or `unavailable`.")
+    from_: Day | None = Field(None, alias="from", title="First day off", description="For whole days.")
+    until: LastDay | None = Field(None, title="Last day off", description="Leave empty for a single day.")
     starts_at: EnteredMoment | None = Field(
         None,
-        title="Starts",
-        description="For part of a day: a local time such as 2026-11-15T10:30, or one with an offset.",
+        title="Part of a day: from",
+        description="Only for part of a day. A local time such as `2026-11-15T10:30`, or with an `offset`.",
     )
-    ends_at: EnteredMoment | None = Field(None, title="Ends", description="When part of a day off ends.")
-    note: Paragraph | None = Field(None, description="For the office, such as why.")
+    ends_at: EnteredMoment | None = Field(None, title="Part of a day: to", description="Only for part of a day.")
+    note: Paragraph | None = Field(None, description="For the office, e.g. why.")
     approved: Annotated[bool, RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
-        default=False, title="Approved", description="Approves it at once. Office only."
+        default=False, title="Approve now", description="Office only."
     )
 
 
@@ -86,8 +86,8 @@ class DecideTimeOff(Input):
     """Which time off, and the answer."""
 
     time_off_id: str = Field(description="The id of the time off.")
-    decision: Literal["approve", "decline"] = Field(description="Approve or decline it.")
-    note: Paragraph | None = Field(None, title="Reply", description="The person reads it.")
+    decision: Literal["approve", "decline"] = Field(description="`approve` or `decline`.")
+    note: Paragraph | None = Field(None, title="Reply", description="The person will see it.")
 
 
 @operation(permission=Permission.LEAVE_READ, effect=Effect.READ, api_path="GET /time-off")
@@ -177,7 +177,7 @@ def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> T
     return _add_collisions(ctx, after)
 
 
-_WAS_UNDECIDED = Message("It had only been requested. Decide the other way instead.")
+_WAS_UNDECIDED = Message("Approve or decline it instead.")
 
 
 def _restore_decision(act: Act) -> Sequence[Inverse] | Message:
@@ -198,14 +198,15 @@ def _restore_decision(act: Act) -> Sequence[Inverse] | Message:
     blocked_by=TimeOff.not_decidable,
     emails_outside=True,
     undone_by=_restore_decision,
+    done_message="Answer recorded.",
     past_text="Time off decided",
     past_text_by=("decision", {"approve": "Time off approved", "decline": "Time off declined"}),
 )
 def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> TimeOff:
     """Approve or decline time off.
 
-    Visits cannot be planned in approved time off. Those already planned stay until you move them, for example with
-    plan_schedule; the answer lists them.
+    Visits can't be planned during approved time off. Those already planned stay until you move them. The `answer`
+    lists them; move them with plan_schedule, for example.
     """
     status: LeaveStatus = "approved" if given.decision == "approve" else "declined"
     if status == "approved" and time_off.status != status:

@@ -101,7 +101,7 @@ class VisitOut(Record):
     notes: str | None
     started_at: str | None = Field(title="Started", json_schema_extra=_MOMENT)
     finished_at: str | None = Field(title="Finished", json_schema_extra=_MOMENT)
-    group_id: str | None = Field(description="The same for all visits of one crew.")
+    group_id: str | None = Field(description="The same for all visits planned together for several people.")
     series_id: str | None = Field(description="The same for all repeats of one visit.")
     allow_overlap: bool = Field(title="Double booking allowed", description="Whether it may clash with other visits.")
     overlap_reason: Annotated[str | None, RequiresPermission(Permission.ALL_JOBS_READ)] = Field(

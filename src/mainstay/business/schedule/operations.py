@@ -49,11 +49,11 @@ class ListVisits(ListInput):
         None, title="Series", description="Only the repeats of one visit."
     )
     group_id: Annotated[str | None, make_id_validator("group")] = Field(
-        None, title="Crew", description="Only the visits of one crew."
+        None, title="Crew", description="Only visits planned together for several people."
     )
     status: VisitStatus | None = Field(None, description="Only this status. Default: all except cancelled.")
     unassigned: QueryBool = Field(default=False, description="Only unassigned visits.")
-    on_leave: QueryBool = Field(default=False, description="Only upcoming visits of people who are on leave then.")
+    on_leave: QueryBool = Field(default=False, description="Only upcoming visits of people who are off then.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
 
 
@@ -119,8 +119,8 @@ get_visit = declare_get(
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     """Plan visit.
 
-    Book or schedule work for one person, several or nobody yet, once or repeated; clashes with other visits or leave
-    are refused. Returns the first visit; use plan_schedule for many at once.
+    Book or schedule work for one person, several or nobody yet, once or repeated; clashes with other visits or time
+    off are refused. Returns the first visit; use plan_schedule for many at once.
     """
     visits = place_visits(ctx, visit_changes.build_new_visits(ctx, given))
     ctx.warnings += find_warnings(ctx, visits[:_MAX_CHECKED])
@@ -189,10 +189,10 @@ def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -
     past_text_by=("status", {"planned": "Visit: planned", "started": "Visit: started", "done": "Visit: done"}),
 )
 def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit:
-    """Update visit status.
+    """Change visit status.
 
-    Mark a visit as started or done; the first started visit starts its job. Members and subcontractors can update
-    their own visits.
+    Starting the first visit also starts the job. Marks a `visit` as started or done; members and subcontractors can
+    change their own.
     """
     if visit.status == given.status:
         return visit

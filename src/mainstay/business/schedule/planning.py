@@ -62,7 +62,7 @@ class Change(BaseModel):
     )
     job_id: str | None = Field(None, description="To plan: the job's id or number.")
     title: TextLine | None = Field(None, description="To plan without a job: what it is.")
-    kind: VisitKind = omittable_field(description="Work, assessment or other.")
+    kind: VisitKind = omittable_field(description="To plan: `work`, `assessment` or `other`.")
     person_ids: list[VisitPersonId] = omittable_field(max_length=20, description="To plan: who goes.")
     person_id: VisitPersonId | None = Field(None, description="To move: who goes instead; null unassigns it.")
     starts_at: StartsAt = None
@@ -255,11 +255,13 @@ def _count_done(change: str, count: int) -> Message:
 
 def _describe_state(visit: Visit) -> Message:
     if visit.status == "cancelled":
-        return Message("{visit}: cancelled.", visit=visit.display_name)
+        return Message("{visit} will be cancelled.", visit=visit.display_name)
     time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
     if visit.person_name is None:
-        return Message("{visit}: unassigned, {time}.", visit=visit.display_name, time=time)
-    return Message("{visit}: {person}, {time}.", visit=visit.display_name, person=visit.person_name, time=time)
+        return Message("{visit} will be unassigned, {time}.", visit=visit.display_name, time=time)
+    return Message(
+        "{visit} will be for {person}, {time}.", visit=visit.display_name, person=visit.person_name, time=time
+    )
 
 
 def _to_planned_visit(visit: Visit) -> PlannedVisit:

@@ -35,8 +35,8 @@ def warn_of_visits(ctx: Context, person: StoredRecord) -> None:
         ]
         name, *_, count = rows[0]
         message = Message(
-            "{count} planned visit of {person} becomes unassigned: {visits}.",
-            plural="{count} planned visits of {person} become unassigned: {visits}.",
+            "{person}'s planned visit will be unassigned: {visits}.",
+            plural="{person}'s {count} planned visits will be unassigned: {visits}.",
             count=int(count or 0),
             person=str(name),
             visits=list_with_rest(visits, int(count or 0)),
@@ -60,7 +60,7 @@ def warn_of_time_off(ctx: Context, person: StoredRecord) -> None:
         ]
         name, *_, count = rows[0]
         message = Message(
-            "Time off of {person} stays unless you cancel it: {periods}.",
+            "{person}'s time off stays unless you cancel it: {periods}.",
             person=str(name),
             periods=list_with_rest(periods, int(count or 0)),
         )

@@ -41,7 +41,7 @@ from mainstay.vocabulary.schemas import Input
 MAX_CHANGED_VISITS = 400
 _MAX_MINUTES = 24 * 60
 
-_JOB_AND_TITLE = Message("cannot be combined with {field}", field=FieldName("title"))
+_JOB_AND_TITLE = Message("can't be combined with {field}", field=FieldName("title"))
 _NEITHER_JOB_NOR_TITLE = Message("is required, unless {field} is given", field=FieldName("title"))
 
 VisitJobId = Annotated[str, RecordReference(prefix="job")]
@@ -55,9 +55,9 @@ StartsAt = Annotated[
 ]
 EndsAt = Annotated[EnteredMoment | None, Field(title="Ends", description="At most 24 hours after the start.")]
 VisitMinutes = Annotated[
-    WholeNumber | None, Field(ge=1, le=_MAX_MINUTES, title="Duration", description="In minutes, instead of an end.")
+    WholeNumber | None, Field(ge=1, le=_MAX_MINUTES, title="Duration", description="Enter either an end or a duration.")
 ]
-VisitDate = Annotated[Day | None, Field(title="All day", description="A date instead of times.")]
+VisitDate = Annotated[Day | None, Field(title="All day", description="Only a date, without times.")]
 VisitZone = Annotated[
     TimeZone | None,
     Field(title="Time zone", description="Time zone of local times. Default: the site's or the organisation's."),
@@ -65,9 +65,9 @@ VisitZone = Annotated[
 VisitNotes = Annotated[Paragraph | None, Field(description="For the people who go there.")]
 AllowOverlap = Annotated[
     bool,
-    Field(title="Allow double booking", description="Plans it even if the person has another visit or is on leave."),
+    Field(title="Allow double booking", description="Books it even if the person has another visit or is off."),
 ]
-OverlapReason = Annotated[TextLine | None, Field(title="Reason", description="Required for a double booking.")]
+OverlapReason = Annotated[TextLine | None, Field(title="Reason", description="Needed for a double booking.")]
 Scope = Annotated[
     Literal["one", "crew", "following", "all"],
     Field(
@@ -82,7 +82,7 @@ class PlanVisit(Input):
 
     job_id: VisitJobId | None = Field(None, title="Job", description="Its id or number. Without a job, enter a title.")
     title: TextLine | None = Field(None, description="What it is, if there is no job.")
-    kind: VisitKind = Field("work", description="Use `assessment` for a look before quoting.")
+    kind: VisitKind = Field("work", description="`assessment`: a look before quoting.")
     person_ids: list[VisitPersonId] = Field(
         default_factory=list, max_length=20, title="People", description="Who goes. Leave empty to assign it later."
     )
@@ -92,7 +92,7 @@ class PlanVisit(Input):
     on: VisitDate = None
     time_zone: VisitZone = None
     notes: VisitNotes = None
-    repeat: Repeat | None = Field(None, description="Repeats it, for at most a year.")
+    repeat: Repeat | None = Field(None, description="For up to one year.")
     allow_overlap: AllowOverlap = False
     overlap_reason: OverlapReason = None
 
@@ -107,7 +107,7 @@ class MoveVisit(Input):
     on: VisitDate = None
     time_zone: VisitZone = None
     person_id: VisitPersonId | None = Field(None, title="Person", description="Who goes instead; null unassigns it.")
-    kind: VisitKind = omittable_field(description="Work, assessment or other.")
+    kind: VisitKind = omittable_field(description="`work`, `assessment` or `other`.")
     title: TextLine | None = Field(None, description="What it is, if there is no job.")
     notes: VisitNotes = None
     allow_overlap: AllowOverlap = omittable_field()

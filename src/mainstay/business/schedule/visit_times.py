@@ -60,23 +60,23 @@ class Repeat(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    every: WholeNumber | None = Field(None, ge=1, le=52, description="2 for every 2 weeks, for example.")
-    unit: Literal["day", "week", "month"] | None = Field(None, description="Days, weeks or months. Required to repeat.")
-    count: WholeNumber | None = Field(None, ge=2, le=366, description="How many visits in total.")
-    until: Day | None = Field(None, description="The last possible date, instead of `count`.")
+    every: WholeNumber | None = Field(None, ge=1, le=52, description="E.g. 2 for every 2 weeks.")
+    unit: Literal["day", "week", "month"] | None = Field(None, description="Required to repeat.")
+    count: WholeNumber | None = Field(None, ge=2, le=366, title="Number of visits", description="In total.")
+    until: Day | None = Field(None, description="The last possible date, instead of a number of `visits`.")
 
 
 def to_visit_time(entered: EnteredTime, zone: str) -> VisitTime:
     """Return the stored time for an entered one, or refuse it."""
     if entered.on:
         if entered.starts_at or entered.ends_at or entered.minutes:
-            raise Invalid([Fault("on", Message("cannot be combined with a start, end or duration"))])
+            raise Invalid([Fault("on", Message("can't be combined with a start, end or duration"))])
         return visit_time_on(_parse_date("on", entered.on), zone)
     if not entered.starts_at:
         raise Invalid([Fault("startsAt", Message("is required, unless {field} is given", field=FieldName("on")))])
     duration = FieldName("durationMinutes")
     if entered.ends_at and entered.minutes:
-        raise Invalid([Fault("endsAt", Message("cannot be combined with {field}", field=duration))])
+        raise Invalid([Fault("endsAt", Message("can't be combined with {field}", field=duration))])
     if not (entered.ends_at or entered.minutes):
         raise Invalid([Fault("endsAt", Message("is required, unless {field} is given", field=duration))])
     begin = read_moment("startsAt", entered.starts_at, zone)
@@ -161,7 +161,7 @@ def to_local_time(moment: str, zone: str) -> datetime:
 def describe_visit_time(starts_at: str | None, ends_at: str | None, on: str | None, zone: str) -> LocalPeriod | Message:
     """Return a time as a value of messages: a period, or a date without times."""
     if starts_at is None or ends_at is None:
-        return Message("any time on {date}", date=CalendarDate(on or ""))
+        return Message("{date}, all day", date=CalendarDate(on or ""))
     return LocalPeriod(starts_at, ends_at, zone)
 
 

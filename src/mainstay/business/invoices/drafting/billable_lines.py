@@ -122,7 +122,7 @@ def refuse_other_lines(invoice: Invoice, edits: Sequence[LineEdit], sources: Seq
         return
     paths = [f"edits.{index}" for index, edit in enumerate(edits) if edit.edit == "add" and edit.has_price]
     paths += ["sources"] if sources else []
-    hint = Message("create one with draft_invoice")
+    hint = Message("create one: call draft_invoice")
     messages = {
         "deposit": Message("can't be added to a deposit invoice: put it on another invoice", for_programs=hint),
         "progress": Message("can't be added to a progress invoice: put it on another invoice", for_programs=hint),
@@ -162,7 +162,7 @@ def find_overbilling(ctx: Context, invoice: Invoice) -> list[Reason]:
         quoted_amount = quoted.get(line["source"]["id"]) if line["source"] else None
         if quoted_amount is not None and Decimal(line["amount"]) > Decimal(quoted_amount):
             message = Message(
-                "{line} is billed at {billed}, but {quoted} was quoted. Put the extra on another line.",
+                "{line} is invoiced at {billed}, but {quoted} was quoted. Put the extra on another line.",
                 line=line["description"].splitlines()[0],
                 billed=Amount(line["amount"], quote.currency),
                 quoted=Amount(quoted_amount, quote.currency),
@@ -180,7 +180,7 @@ def _find_missing_deductions(ctx: Context, quote: Quote) -> list[Reason]:
     return [
         Reason(
             Message(
-                "{advance} billed a part of {quote} and isn't deducted here. Create this draft again to deduct it, or"
+                "{advance} invoiced a part of {quote} and isn't deducted here. Create this draft again to deduct it, or"
                 " credit {advance} first.",
                 advance=advance.short_name,
                 quote=quote.short_name,
@@ -221,7 +221,7 @@ def _find_overbilled_advance(ctx: Context, quote: Quote) -> list[Reason]:
     if excess <= 0 or is_fully_billed(ctx, quote):
         return []
     message = Message(
-        "With this invoice, {quote} is billed {excess} above the quoted total. Bill less, or put the extra on a"
+        "With this invoice, {quote} is invoiced {excess} above the quoted total. Invoice less, or put the extra on a"
         " separate invoice.",
         quote=quote.short_name,
         excess=Amount(amount_text(excess, quote.currency), quote.currency),
@@ -244,7 +244,7 @@ def build_quote_lines(
     wanted = [line for line in unbilled if chosen is None or line.id in chosen]
     if not any(line.kind == "item" for line in wanted):
         message = Message(
-            "All of {quote} is already on invoices. Add a line for anything else you want to bill.",
+            "All of {quote} is already on invoices. Add a line for anything else you want to invoice.",
             quote=quote.short_name,
         )
         raise_if_blocked([Reason(message, instead="list_invoices")])
@@ -289,9 +289,9 @@ def build_work_lines(
         raise_if_blocked([reason for source_id in unknown for reason in sources.reasons_if_billed(ctx, source_id)])
         if unknown:
             message = Message(
-                "includes {source_id}, which is not approved and unbilled work of this job",
+                "includes {source_id}, which is not approved work of this job that is still to invoice",
                 source_id=unknown[0],
-                for_programs=Message("list_unbilled lists what can be billed"),
+                for_programs=Message("list_unbilled lists what can be invoiced"),
             )
             raise Invalid([Fault("sources", message)])
         entries = [one for one in entries if one.id in source_ids]
@@ -299,8 +299,8 @@ def build_work_lines(
     if unpriced := sum(entry.bill_rate is None for entry in entries):
         ctx.warnings.append(
             Message(
-                "{count} hours entry has no hourly rate and is billed at zero. Set its price.",
-                plural="{count} hours entries have no hourly rate and are billed at zero. Set their prices.",
+                "{count} time entry has no hourly rate and is invoiced at zero. Set its price.",
+                plural="{count} time entries have no hourly rate and are invoiced at zero. Set their prices.",
                 count=unpriced,
             )
         )

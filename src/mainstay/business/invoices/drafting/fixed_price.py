@@ -54,11 +54,11 @@ def _agreed_price_of(job: Job, currency: str) -> int | None:
 
 def _warn_of_no_price(job: Job) -> Message:
     if job.quote_id:
-        return Message("This draft is empty. {job} was quoted: bill its quote, or add lines.", job=job.number)
+        return Message("This draft is empty. {job} was quoted: invoice its quote, or add lines.", job=job.number)
     if job.billing == "fixed":
         return Message("This draft is empty, because no price was agreed for {job}. Add lines.", job=job.number)
     return Message(
-        "This draft is empty, because {job} has no fixed price. Bill its hours and materials, or add lines.",
+        "This draft is empty, because {job} has no fixed price. Invoice its hours and materials, or add lines.",
         job=job.number,
     )
 
@@ -86,7 +86,7 @@ def _describe_billed(job: Job, currency: str, agreed_price: int, billed: int, in
     numbers: list[Message | str] = [one.number or Message("a draft") for one in invoices]
     if billed < agreed_price:
         return Message(
-            "{amount} of the {agreed} agreed for {job} is already on {invoices}. This bills the rest.",
+            "{amount} of the {agreed} agreed for {job} is already on {invoices}. This invoice is for the rest.",
             amount=amount,
             agreed=agreed,
             job=job.number,

@@ -53,9 +53,11 @@ _DueOn = Annotated[
     StoredDay | None, Field(title="Due date", description="Leave empty to use the customer's payment terms.")
 ]
 _Discount = Annotated[Share | None, Field(description="Off the whole invoice.")]
-_SOURCES_DESCRIPTION = "Ids of hours and materials of the job to bill."
+_SOURCES_DESCRIPTION = "Ids of hours and materials of the job to invoice."
 _SUPPLY_FIELDS = ("suppliedFrom", "suppliedUntil")
-_TOO_MANY_LINES = Message("bill a part of the work, such as up to a date", for_programs=Message("use sources or until"))
+_TOO_MANY_LINES = Message(
+    "invoice a part of the work, such as up to a date", for_programs=Message("send `sources` or `until`")
+)
 
 
 class DraftInvoice(Input):
@@ -67,30 +69,36 @@ class DraftInvoice(Input):
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None,
         title="Job",
-        description="The job, by id or number. On its own, it bills the job's fixed price.",
+        description="By id or number. Choose only a job to invoice its fixed price.",
     )
     quote_id: Annotated[str | None, RecordReference(prefix="quote")] = Field(
         None,
         title="Quote",
-        description="Bills the rest of the accepted quote, minus deposits. By id or number.",
+        description="Invoices the rest of the accepted quote, minus deposits. By id or number.",
     )
     part: Share | None = Field(
         None,
-        title="Part of the quote",
-        description="Bills only this part of the quote's total in advance; the final invoice deducts it.",
+        title="Part invoice",
+        description="Invoices only this part of the quote's total now; the final invoice deducts it.",
     )
     kind: Literal["deposit", "progress"] = Field(
-        "deposit", title="Kind of part", description="Deposit: before the work starts. Progress: while it goes on."
+        "deposit",
+        title="Type of part invoice",
+        description="Deposit: before the work starts. Progress: while the work is going on.",
     )
     quote_lines: list[str] | None = Field(
-        None, max_length=MAX_LINES, description="Ids of lines of the quote, to bill only these."
+        None, max_length=MAX_LINES, description="Ids of lines of the quote, to invoice only these."
     )
     unbilled: bool = Field(
         default=False,
-        title="Bill the work",
-        description="Bills all approved hours and materials of the job that are not billed yet.",
+        title="Invoice the work",
+        description="Adds all approved hours and materials of the job that are not invoiced yet.",
     )
-    until: Day | None = Field(None, title="Work up to", description="With unbilled: only work on or before this date.")
+    until: Day | None = Field(
+        None,
+        title="Work up to",
+        description="Leave empty to include all work so far. With `unbilled`: only work on or before this date.",
+    )
     sources: list[str] | None = Field(None, max_length=MAX_LINES, description=_SOURCES_DESCRIPTION)
     site_id: _Site = None
     title: _Title = None
@@ -100,7 +108,7 @@ class DraftInvoice(Input):
     supplied_from: supply_date.SuppliedFrom = None
     supplied_until: supply_date.SuppliedUntil = None
     notes: Paragraph | None = omittable_field(
-        description="Printed below the lines. Leave empty to use your standard text."
+        title="Text on invoice", description="Printed below the lines. Leave empty to use your standard text."
     )
 
     @property
@@ -123,7 +131,7 @@ class UpdateInvoice(Input):
     due_on: _DueOn = None
     supplied_from: supply_date.SuppliedFrom = None
     supplied_until: supply_date.SuppliedUntil = None
-    notes: Paragraph | None = Field(None, description="Printed below the lines.")
+    notes: Paragraph | None = Field(None, title="Text on invoice", description="Printed below the lines.")
 
 
 class DeleteDraftInvoice(IrreversibleInput):
@@ -179,7 +187,8 @@ get_invoice = declare_get(
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     """New invoice.
 
-    Bill a quote or a part of it (deposit, progress), unbilled hours and materials, a job's fixed price, or other lines.
+    Invoice a quote or a part of it (deposit, progress), unbilled hours and materials, a job's fixed price, or other
+    lines.
     The draft has no number and nothing is sent until send_invoice.
     """
     return create_draft(ctx, given)
@@ -207,7 +216,7 @@ def _restore_invoice(act: Act) -> Sequence[Inverse] | Message:
 def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
     """Edit draft invoice.
 
-    Only fields you send change; lines change with `edits`. An invoice that was issued is voided or credited instead.
+    To correct an issued invoice, void or credit it. Only the `fields` sent change; lines change with `edits`.
     """
     refuse_other_lines(invoice, given.edits or [], given.sources or [])
     changes = given.sent_fields("invoice_id", "edits", "discount", "sources")
@@ -248,11 +257,11 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
 def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invoice) -> Invoice:
     """Delete draft invoice.
 
-    What is on it can be billed again. An invoice that was issued is voided or credited instead.
+    The work on it can be invoiced again. To correct an issued invoice, void or credit it.
     """
     ctx.summary = Message("{invoice} will be deleted.", invoice=invoice.name_in_messages)
     if sources.release_all_sources(ctx, invoice):
-        ctx.effects.append(Message("What it bills can be billed again."))
+        ctx.effects.append(Message("The work on it can be invoiced again."))
     INVOICES.remove(ctx, invoice)
     ctx.emit(InvoiceDeleted(invoice))
     return invoice
@@ -398,14 +407,14 @@ def _bill_work(prices: PriceBook, given: DraftInvoice, job: Job | None, wording:
         return []
     lines = build_work_lines(prices, _require_job(job.id if job else None), given.sources, given.until, wording)
     if not lines:
-        message = Message("This job has no approved hours or materials left to bill.")
+        message = Message("This job has no approved hours or materials left to invoice.")
         raise_if_blocked([Reason(message, "review_hours")])
     return lines
 
 
 def _require_job(job_id: str | None) -> str:
     if job_id is None:
-        raise Invalid([Fault("jobId", Message("is required to bill work"))])
+        raise Invalid([Fault("jobId", Message("is required to invoice work"))])
     return job_id
 
 

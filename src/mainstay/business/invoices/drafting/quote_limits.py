@@ -59,7 +59,7 @@ def _reasons_if_discount_smaller(
     if billed <= quoted_amount:
         return []
     message = Message(
-        "After discounts, {billed} is billed for lines of {quote}, but {quoted} was quoted. Give the same discount as"
+        "After discounts, {billed} is invoiced for lines of {quote}, but {quoted} was quoted. Give the same discount as"
         " the quote, or put the extra on another line.",
         billed=Amount(amount_text(billed, quote.currency), quote.currency),
         quote=quote.short_name,
@@ -78,7 +78,7 @@ def _reasons_if_left_out(
     return [
         Reason(
             Message(
-                "{line} ({amount}) was quoted too but is not on any invoice, so {quote} is billed above the quoted"
+                "{line} ({amount}) was quoted too but is not on any invoice, so {quote} is invoiced above the quoted"
                 " total. Delete this draft and create it again with that line.",
                 line=quoted_line.line.description.splitlines()[0],
                 amount=Amount(amount_text(quoted_line.amount, quote.currency), quote.currency),

@@ -20,11 +20,11 @@ from mainstay.vocabulary.refusal import Fault, Invalid
 SuppliedFrom = Annotated[
     StoredDay | None,
     Field(
-        description="The date of supply (tax point), or the first day of its period. Empty: the dates of the hours,"
-        " visits and goods billed, or else the issue date if your country requires one."
+        description="For work over several days, the first day. Leave empty to use the dates of the work and goods"
+        " on the invoice."
     ),
 ]
-SuppliedUntil = Annotated[StoredDay | None, Field(description="The last day of the period of supply.")]
+SuppliedUntil = Annotated[StoredDay | None, Field(description="Only if the work took more than one day.")]
 
 
 class Supply(NamedTuple):

@@ -128,9 +128,9 @@ class ListCreditNotes(ListInput):
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
     """Credit invoice.
 
-    Issues a credit note (refund, correction) for an invoice or a part of it; what was paid beyond the rest stays on
-    the customer's account. After a full credit, what it billed can be billed again; the answer is the invoice, with
-    the new creditNote.
+    Issues a credit note (refund, correction) for all or part of an invoice. If the customer has paid more than is then
+    due, the difference stays on their account. After a full credit, the work can be invoiced again; the answer is the
+    invoice, with the new `creditNote`.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()
@@ -146,7 +146,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
         after = settlement.settle_invoice(ctx, after, paid=-surplus)
         ctx.effects.append(
             Message(
-                "{amount} that was paid becomes credit on the account of {customer}.",
+                "{amount} that was paid stays on account for {customer}.",
                 amount=Amount(amount_text(surplus, invoice.currency), invoice.currency),
                 customer=invoice.customer_name,
             )
@@ -199,7 +199,7 @@ def _release_credited(ctx: Context, invoice: Invoice) -> None:
     """
     if invoice.status == "credited":
         if sources.release_all_sources(ctx, invoice):
-            ctx.effects.append(Message("What it bills can be billed again."))
+            ctx.effects.append(Message("The work on it can be invoiced again."))
         return
     deductions = [(line.source["id"], line) for line in read_lines(invoice.lines) if line.source and line.is_deduction]
     if not deductions:

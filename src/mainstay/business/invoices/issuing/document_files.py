@@ -49,10 +49,10 @@ def describe_missing_field(name: str) -> Message | str:
 # The fields that an e-invoice requires.
 _MISSING_FIELDS = {
     "seller.address.country": Message("the country in your address"),
-    "seller.taxNumber": Message("your tax number"),
+    "seller.taxNumber": Message("your VAT or tax number"),
     "seller.registrationNumber": Message("your registration number"),
     "buyer.address.country": Message("the country in the customer's address"),
-    "buyer.taxNumber": Message("the customer's tax number"),
+    "buyer.taxNumber": Message("the customer's VAT or tax number"),
     "dueOn": Message("the due date"),
 }
 

@@ -138,7 +138,7 @@ def _summarise(ctx: Context, invoices: Sequence[Invoice]) -> None:
             "{customer} gets {number} emails, one for each invoice. A statement lists them all in one email.",
             customer=names[customer],
             number=number,
-            for_programs=Message("send_statement sends it."),
+            for_programs=Message("To send one statement instead, call send_statement."),
         )
         for customer, number in counts.items()
         if number > 1

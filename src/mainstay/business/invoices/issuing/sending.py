@@ -116,8 +116,7 @@ class SendReminder(IrreversibleInput):
 def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     """Send invoice.
 
-    Issues the invoice: it gets its number and is locked. The email to the customer includes the PDF and a link to view
-    it.
+    The invoice gets its number and is locked. The email to the customer includes the PDF and a link to view it.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx)
@@ -203,8 +202,8 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
 def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     """Void invoice.
 
-    For an invoice issued by mistake, while nothing is paid or credited. It keeps its number, what it billed can be
-    billed again, and no email is sent.
+    For an invoice issued by mistake that has not been paid or credited. The number is kept, the work can be invoiced
+    again, and no email is sent.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()
@@ -228,7 +227,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
         total=after.total_amount,
     )
     if sources.release_all_sources(ctx, after):
-        ctx.effects.append(Message("What it bills can be billed again."))
+        ctx.effects.append(Message("The work on it can be invoiced again."))
     ctx.effects.append(
         Message("The invoice keeps its number and gets a PDF stamped as void. No email is sent to the customer.")
     )
@@ -345,7 +344,7 @@ def _reasons_if_reminded_today(ctx: Context, invoice: Invoice) -> list[Reason]:
         customer=invoice.customer_name,
         invoice=invoice.short_name,
         on=CalendarDate(on.isoformat()),
-        for_programs=Message("To do so, send `again` as true."),
+        for_programs=Message("To send it anyway, send `again`: true."),
     )
     return [Reason(message)]
 
@@ -422,6 +421,6 @@ def _warn_of_money_on_account(ctx: Context, invoice: Invoice) -> None:
                 "{customer} has {amount} on account, which can be allocated to this invoice.",
                 customer=invoice.customer_name,
                 amount=Amount(amount_text(int(row[0]), invoice.currency), invoice.currency),
-                for_programs=Message("allocate_payment does that."),
+                for_programs=Message("To allocate it, call allocate_payment."),
             )
         )

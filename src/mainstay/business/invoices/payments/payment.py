@@ -72,9 +72,7 @@ class PaymentOut(Record):
     allocations: list[ShownAllocation] = Field(
         description="The invoices that it pays.", examples=[[_EXAMPLE_ALLOCATION]]
     )
-    unallocated: MoneyText = Field(
-        title="On account", description="The amount that is not allocated to an invoice.", examples=["0.00"]
-    )
+    unallocated: MoneyText = Field(title="On account", description="Not set against an invoice yet.", examples=["0.00"])
     reversed_at: str | None = Field(title="Reversed", examples=[None], json_schema_extra={"format": "date-time"})
     reversed_on: str | None = Field(
         title="Reversed on",

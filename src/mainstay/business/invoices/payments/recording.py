@@ -94,7 +94,7 @@ class RecordPayment(Input):
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Filled in from the invoice."
     )
-    amount: Price = Field(description='E.g. "250.00".')
+    amount: Price = Field(description="E.g. 250.00.")
     on: StoredDay | None = Field(None, title="Paid on", description="Default: today.")
     method: PaymentMethodField = "bank"
     reference: TextLine | None = Field(None, description="The customer's payment reference, e.g. INV-0207.")
@@ -102,8 +102,9 @@ class RecordPayment(Input):
     allocations: list[AllocationInput] | None = Field(
         None,
         max_length=_MAX_INVOICES,
-        title="Allocations",
-        description="The invoices to pay. Default: those due first. An empty list (`[]`) leaves it all on account.",
+        title="Invoices paid",
+        description="Leave empty to pay the earliest due invoices first. An empty list (`[]`) leaves it all on"
+        " account.",
     )
     external_ref: TextLine | None = Field(
         None, title="External ID", description="ID at your bank or in your accounting software. Must be unique."
@@ -116,7 +117,7 @@ class AllocatePayment(Input):
     payment_id: _PaymentId
     allocations: list[AllocationInput] = Field(
         max_length=_MAX_INVOICES,
-        description="The amount for each invoice. Other allocations stay.",
+        description="How much goes to each invoice. Other invoices stay as they are.",
         examples=[[{"invoiceId": "INV-0207", "amount": "250.00"}]],
     )
 
@@ -170,8 +171,8 @@ get_payment = declare_get(
 def record_payment(ctx: Context, given: RecordPayment) -> Payment:
     """Record payment.
 
-    A customer paid: for one invoice, for several, or for those due first. Overpayment is kept as credit on the
-    customer's account.
+    A customer paid: for one invoice, for several, or for those due first. Any overpayment stays on the customer's
+    account.
     """
     settings = settings_of(ctx)
     invoice: Invoice | None = INVOICES.fetch(ctx, given.invoice_id) if given.invoice_id else None
@@ -223,7 +224,7 @@ def _restore_allocations(act: Act) -> Sequence[Inverse]:
 def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> Payment:
     """Allocate payment.
 
-    Choose which invoices a payment, or money on account, pays; or remove it from them.
+    Choose the invoices that a payment, or money on account, pays. An amount of `0` removes an allocation.
     """
     wanted, known = _read_allocations(ctx, given.allocations, payment.currency)
     return allocate_to_invoices(ctx, payment, payment.shares | wanted, known)
@@ -241,8 +242,8 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
 def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:
     """Reverse payment.
 
-    For a payment that bounced or was recorded by mistake: its invoices become unpaid again. The reversal has its
-    own date, so the books of the day of the payment don't change.
+    For a payment that bounced or was recorded by mistake. Its invoices become unpaid again. The reversal is booked on
+    its own date, so earlier figures don't change.
     """
     on = _check_reversal_date(ctx, given, payment)
     ctx.summary = Message(
@@ -379,7 +380,7 @@ def _warn_of_unallocated(ctx: Context, payment: Payment) -> Payment:
     if payment.unallocated:
         ctx.warnings.append(
             Message(
-                "{amount} is kept as credit on the account of {customer}.",
+                "{amount} stays on account for {customer}.",
                 amount=Amount(amount_text(payment.unallocated, payment.currency), payment.currency),
                 customer=payment.customer_name,
             )

@@ -70,7 +70,7 @@ def update_job_billing(ctx: Context, job_id: str | None) -> None:
         ctx.effects.append(
             Message("{job} is closed, because everything is invoiced and paid.", job=before.display_name)
             if closes
-            else Message("{job} is reopened as done, because it is no longer fully paid.", job=before.display_name)
+            else Message("{job} goes back to Done, because it is no longer fully paid.", job=before.display_name)
         )
     emit_job_updated(ctx, after, before)
 
