@@ -92,7 +92,8 @@ def test_wrong_parameters_are_named(server: RunningServer, cast: Cast, query: st
 def test_a_wrong_kind_is_told_which_there_are(server: RunningServer, cast: Cast) -> None:
     message = check_refusal(server.request("GET", f"{EVENTS}?type=nothing", cast.make_key()), 422)
     kinds = (
-        "invoice.created, invoice.credited, invoice.deleted, invoice.overdue, invoice.paid, invoice.partPaid,"
+        "equipment.created, equipment.updated,"
+        " invoice.created, invoice.credited, invoice.deleted, invoice.overdue, invoice.paid, invoice.partPaid,"
         " invoice.sent, invoice.updated, invoice.viewed, invoice.voided,"
         " job.cancelled, job.completed, job.created, job.scheduled, job.started, job.updated,"
         " person.invited, person.joined, person.left, person.updated,"
