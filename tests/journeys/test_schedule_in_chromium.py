@@ -198,7 +198,7 @@ def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, p
     visit_on_board(page, made).focus()
     for _ in range(2):
         page.keyboard.press("Shift+ArrowRight")
-    expect(page.locator("#dragged")).to_have_text("It can't be longer: the day shown ends here.")
+    expect(page.locator("#dragged")).to_have_text("It can't be longer, because the day shown ends here.")
     for _ in range(5):
         page.keyboard.press("Shift+ArrowLeft")
     expect(page.locator("#dragged")).to_have_text("It can't be shorter than 15 minutes.")
@@ -310,7 +310,7 @@ def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) ->
     page.get_by_label("Starts").fill(f"{DAY}T15:00")
     page.get_by_label("Ends").fill(f"{DAY}T16:00")
     page.get_by_label("Ends").press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Visit updated.")
+    expect(page.get_by_role("status")).to_contain_text("Visit changed: Mia Member, 11 Jan 2038, 15:00")
     assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == f"{DAY}T15:00:00.000Z"
 
 
