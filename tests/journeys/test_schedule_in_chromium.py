@@ -352,7 +352,7 @@ def test_without_scripts_a_sick_day_is_approved_and_its_visits_are_moved_in_one_
         for mark in marks.all():
             mark.check()
         page.get_by_label("Assign to").select_option(label="Sam Subcontractor")
-        page.get_by_role("button", name="Fill in").click()
+        page.get_by_role("button", name="Apply to selected").click()
         expect(page.locator("tr.changed")).to_have_count(2)
         page.locator(".stuck").get_by_role("button", name="Continue").click()
         # One of them clashes: that one goes to the day after.
