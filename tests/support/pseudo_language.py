@@ -156,7 +156,7 @@ class TextCheck:
 _SEPARATORS = re.compile(f"[⟦⟧{_ACCENTED}{_ACCENTED.upper()}]+| · |\n|: | \N{EN DASH} |, |[()“”]")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'.-]*")
-_MARKS = " .,:;!?·…\N{EN DASH}→-←+#"
+_MARKS = " .,:;!?'·…\N{EN DASH}→-←+#"
 
 
 def names_of_values() -> set[str]:

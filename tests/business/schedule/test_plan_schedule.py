@@ -64,8 +64,8 @@ def test_a_preview_tells_load_and_what_is_worth_a_look_and_changes_nothing(cast:
         cast, build_booking(cast), build_booking(cast, begin="18:00", end="19:30"), confirmed=False
     )
     assert preview["effects"] == [
-        f"Round: Mia Member, {DAY} from 10:00 to 11:00 (Europe/London).",
-        f"Round: Mia Member, {DAY} from 18:00 to 19:30 (Europe/London).",
+        f"Round will be for Mia Member, {DAY} from 10:00 to 11:00 (Europe/London).",
+        f"Round will be for Mia Member, {DAY} from 18:00 to 19:30 (Europe/London).",
         f"Mia Member on {DAY}: 3 visits (3:20 h).",
     ]
     (close, late) = preview["warnings"]

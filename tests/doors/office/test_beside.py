@@ -53,7 +53,7 @@ def change_settings(cast: Cast) -> str:
         (change_person, "Details edited: phone"),
         (make_key, "API key created"),
         (make_quiet_webhook, "Webhook created"),
-        (request_leave, "Time off requested"),
+        (request_leave, "Time off entered"),
         (make_tax_rate, "Tax rate saved"),
         (change_organisation, "Details edited: phone"),
         (change_settings, "Settings changed"),

@@ -20,7 +20,7 @@ from support.stored_state import actor_through_app, actor_with_key, read_trail
 
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
-SUMMARY = "Removes Adam Admin (admin) from the organisation."
+SUMMARY = "Adam Admin (admin) will be removed from the organisation."
 
 
 @pytest.fixture

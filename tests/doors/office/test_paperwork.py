@@ -46,10 +46,10 @@ def test_all_of_it_is_asked_for_in_one_form_where_one_is_paid_first(server: Runn
 
 def test_the_books_are_closed_where_one_looks_for_money(server: RunningServer, cast: Cast) -> None:
     session = sign_in_new_person(server, cast, Role.ADMIN)
-    assert "Books closed until Not closed Markup on materials 0%" in read_page(session)
+    assert "Books closed up to Not closed Markup on materials 0%" in read_page(session)
     assert re.search(rf'<a href="{PAGE}"[^>]*>Money</a>', session.get("/settings").text)
     session.follow_redirect(save_settings(session, booksClosedUntil="2026-01-31", materialsMarkupPercent="15"))
-    assert "Books closed until 31 Jan 2026 Markup on materials 15%" in read_page(session)
+    assert "Books closed up to 31 Jan 2026 Markup on materials 15%" in read_page(session)
     settings = cast.perform(get_settings)
     assert (settings["booksClosedUntil"], settings["materialsMarkupPercent"]) == ("2026-01-31", 15)
     # What is not on this form stays.
@@ -70,7 +70,7 @@ def test_what_is_saved_is_kept_and_told(server: RunningServer, cast: Cast) -> No
     assert "Settings saved." in text
     assert "Bank details Calder Bank IBAN GB82 WEST 1234 5698 7654 32 BIC WESTGB2L" in text
     assert "E-invoice address 0088:5060012349998" in text
-    assert "Payment terms (days) 30 Invoice notes Thank you." in text
+    assert "Payment terms (days) 30 Text on invoices Thank you." in text
     assert "Invoice numbers Next: R-0001 Credit note numbers Next: CN-0001" in text
     assert BANK_MISSING not in text
     organisation, settings = cast.perform(get_organisation), cast.perform(get_settings)

@@ -257,7 +257,7 @@ def test_how_you_work_is_told_whole_and_in_words(server: RunningServer, cast: Ca
     ):
         assert text in page_text
     # Whoever looks for money looks elsewhere.
-    assert "Books closed until" not in page_text
+    assert "Books closed up to" not in page_text
 
 
 def test_a_form_for_something_new_says_so(server: RunningServer, cast: Cast) -> None:

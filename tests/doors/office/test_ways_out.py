@@ -154,7 +154,7 @@ def test_only_what_whoever_asked_may_do_is_offered(server: RunningServer, cast: 
     for role in (Role.OWNER, Role.OFFICE):
         session = sign_in_cast(server, cast, role)
         page = session.submit_page(session.get(path).text, path, deliver="none").text
-        assert "The books are closed until" in visible_text(page)
+        assert "The books are closed up to" in visible_text(page)
         offered[role] = list_unblocking_actions(page)
     assert offered == {Role.OWNER: {"Update settings": "/settings/documents/edit"}, Role.OFFICE: {}}
     check_all_open(sign_in_cast(server, cast, Role.OWNER), offered[Role.OWNER])
