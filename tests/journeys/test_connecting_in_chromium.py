@@ -72,9 +72,9 @@ def test_an_app_is_connected_seen_and_disconnected(
         expect(page.get_by_text("invite_person")).to_be_visible()
         check_page(page)
         page.get_by_label("More actions").click()
-        page.get_by_role("link", name="Revoke").click()
+        page.get_by_role("link", name="Disconnect").click()
         check_page(page)
-        page.get_by_role("button", name="Revoke").click()
+        page.get_by_role("button", name="Disconnect").click()
         expect(page.get_by_role("status")).to_contain_text("App disconnected.")
         assert post_call(server, token, make_legacy_call("ping")).status_code == 401
         page.goto(MCP)
