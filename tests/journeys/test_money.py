@@ -58,7 +58,7 @@ def test_a_quote_becomes_work_that_is_billed_and_paid(firm: InvoicingFirm, brows
         pdf = read_attached_pdf(firm.wait_for_email(CUSTOMER, "Invoice INV-0002"))
         expected = {"number": "INV-0002", "total": "1080.00", "due": "1080.00"}
         assert read_e_invoice(pdf) == expected
-        assert "Less Deposit invoice INV-0001" in pdf.pages[0].extract_text().replace("\n", " ")
+        assert "Deducted: Deposit invoice INV-0001" in pdf.pages[0].extract_text().replace("\n", " ")
 
         pay(page, last, "500")
         assert fetch_invoice(firm, last)["status"] == "partPaid"

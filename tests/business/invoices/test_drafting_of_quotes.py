@@ -186,7 +186,7 @@ def test_whatever_bills_the_last_of_a_quote_takes_off_what_was_asked_for_before(
         "settled": {"net": f"-{deposit['net']}", "taxes": [f"-{deposit['tax']}"]},
     }
     assert (taken["quantity"], taken["taxRateId"]) == ("-1.00", tax)
-    assert taken["description"].startswith(f"Less Deposit invoice {deposit['number']} of ")
+    assert taken["description"].startswith(f"Deducted: Deposit invoice {deposit['number']}, dated ")
     assert sum_amounts(deposit["total"], some["total"], rest["total"]) == quote["total"]
 
 
