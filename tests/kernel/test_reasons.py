@@ -105,7 +105,7 @@ def test_a_preview_is_refused_for_not_found_stale_forbidden_and_lapsed(cast: Cas
             personId=member,
             confirmed=confirmed,
         )
-    with pytest.raises(Forbidden, match="do not have access"):
+    with pytest.raises(Forbidden, match="don't have access"):
         praise(cast, praise_operation, Role.MEMBER, confirmed=confirmed)
     cast.lapse()
     with pytest.raises(Lapsed):

@@ -156,7 +156,7 @@ def test_a_refusal_in_the_middle_takes_everything_back(settings: Settings, firm:
     assert outcome.faults[0].row == 2
     run = one.run
     assert (run.status, (run.result or {})["refused"][0]) == (CHECKED, steps + 2)
-    assert "do not have access" in (run.result or {})["refused"][2]
+    assert "don't have access" in (run.result or {})["refused"][2]
     assert (run.undo_outcome.removed, run.undo_outcome.changed_back) == (len(file.new), len(file.existing))
     after = read_records(firm)
     assert {name for name in before if before[name] != after[name]} <= {"person"}
