@@ -181,7 +181,7 @@ def test_all_faults_of_new_lines_are_told_at_once() -> None:
 
 def test_there_are_no_more_lines_than_a_document_can_have() -> None:
     full = [Line(f"l{number}", "X") for number in range(MAX_LINES)]
-    with pytest.raises(Invalid, match=r"^edits: would be more than 200: remove some$"):
+    with pytest.raises(Invalid, match=r"^edits: would be more than 200: remove some lines$"):
         apply_edits(full, [make_edit(edit="add", description="X")], FakeLineMaker())
     swapped = [make_edit(edit="remove", lineId="l0"), make_edit(edit="add", description="X")]
     assert len(apply_edits(full, swapped, FakeLineMaker())) == MAX_LINES
@@ -222,8 +222,8 @@ def test_the_texts_of_all_lines_have_no_more_characters_than_can_be_printed() ->
     one = {"description": "x" * 2_000, "unitPrice": "1"}
     assert len(make_lines([NewLine.model_validate(one)] * 50, FakeLineMaker())) == 50
     too_long = (
-        r"^lines: would have 102000 characters in total, counting 20 for a line break,"
-        r" and at most 100000 are possible: shorten the descriptions$"
+        r"^lines: would have 102000 characters in total \(a line break counts as 20\)\."
+        r" The limit is 100000: shorten the descriptions$"
     )
     with pytest.raises(Invalid, match=too_long):
         make_lines([NewLine.model_validate(one)] * 51, FakeLineMaker())

@@ -68,7 +68,7 @@ def test_a_member_sees_no_cost_and_prices_only_where_the_settings_let_them(cast:
         found = list_items(cast, Role.MEMBER)
         assert [item["sellPrice"] for item in found] == (["1780.00", "890.00"] if shown else [None, None])
         assert [item[name] for item in found for name in hidden] == [None] * 8
-    with pytest.raises(Forbidden, match=r"^You cannot filter by supplierId\."):
+    with pytest.raises(Forbidden, match=r"^You can't filter by supplierId\."):
         list_items(cast, Role.MEMBER, supplierId=supplier)
     assert list_items(cast, Role.MEMBER, text="pennine") == []
 

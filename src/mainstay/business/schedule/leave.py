@@ -205,8 +205,8 @@ def _restore_decision(act: Act) -> Sequence[Inverse] | Message:
 def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> TimeOff:
     """Approve or decline time off.
 
-    Visits can't be planned during approved time off. Those already planned stay until you move them. The `answer`
-    lists them; move them with plan_schedule, for example.
+    Visits can't be planned during approved time off; those already planned stay until you move them. The `answer`
+    lists them, to be moved with plan_schedule, for example.
     """
     status: LeaveStatus = "approved" if given.decision == "approve" else "declined"
     if status == "approved" and time_off.status != status:
