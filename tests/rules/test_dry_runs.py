@@ -40,9 +40,10 @@ def test_a_dry_run_of_each_change_answers_a_preview_and_changes_no_row(dry_run: 
 
 
 def _read_rows(cast: Cast) -> dict[str, list[Row]]:
-    # A worker that serves other tests delivers webhooks at the same time.
-    delivering = {"turnstile", "webhook", "delivery", "delivery_attempt"}
-    return {table: rows for table, rows in read_rows_of(cast).items() if table not in delivering}
+    # On PostgreSQL, a worker that serves other tests empties the outbox and delivers webhooks at the same time.
+    others = cast.performer.database.engine == "postgresql"
+    worked_on = {"turnstile", "webhook", "delivery", "delivery_attempt", "outbox", "message"} if others else set[str]()
+    return {table: rows for table, rows in read_rows_of(cast).items() if table not in worked_on}
 
 
 @for_each([operation for operation in CHANGES if operation.is_irreversible])
