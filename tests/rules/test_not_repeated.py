@@ -66,4 +66,4 @@ def test_values_beyond_ascii_and_outcomes_are_told_apart(
         ("name str", "0"),
         ("name text beyond ASCII", "0"),
     }
-    assert [one[-1] for one in told if one[0].startswith("INSERT")] == ["UniqueViolation"]
+    assert [one[-1] for one in told if one[0].startswith("INSERT INTO organisation")] == ["UniqueViolation"]
