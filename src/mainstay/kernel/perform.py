@@ -23,7 +23,7 @@ from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import PreviewMaker, reasons_of
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
-from mainstay.kernel.undo import make_undo
+from mainstay.kernel.undo import make_undo_record
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
 from mainstay.values.moments import Clock, moment_text
@@ -250,17 +250,17 @@ class Performer:
         act = call_operation(ctx, operation, given)
         answer = self._make_answer(ctx, act.after, operation)
         inverses = find_inverses(operation, act) if operation.undone_by else ()
-        undoing = partial(make_undo, ctx, inverses, act.after) if inverses else None
-        change = self._store_change(ctx, operation.name, _input_json(given), undoing)
+        make_record = partial(make_undo_record, ctx, inverses, act.after) if inverses else None
+        change = self._store_change(ctx, operation.name, _input_json(given), make_record)
         return answer if isinstance(inverses, Message) or not inverses else answer._replace(undoable_change=change)
 
     def _store_change(
-        self, ctx: Context, operation: str, given: str, make_undo: Callable[[list[str]], UndoRecord] | None = None
+        self, ctx: Context, operation: str, given: str, make_record: Callable[[list[str]], UndoRecord] | None = None
     ) -> int | None:
         """Store the events, the tasks and the audit entry of an operation; nothing if it changed nothing.
 
-        `make_undo` returns how it is undone, given the ids of the tasks that send emails. Return the number of the
-        change.
+        `make_record` returns what is stored to undo it, given the ids of the tasks that send emails. Return the number
+        of the change.
         """
         event_ids = []
         for event in ctx.events:
@@ -277,8 +277,8 @@ class Performer:
             action = ctx.now_text, ctx.stamp, ctx.request.id, operation, given
             changes = ctx.writer.touched, ctx.writer.changed_fields, ctx.writer.hash_rows()
             sequence = audit.write_entry(ctx.db, audit.AuditEntry(*action, event_ids, *changes))
-            if make_undo:
-                undo.store(ctx.db, sequence, make_undo(emails), ctx.now_text)
+            if make_record:
+                undo.store(ctx.db, sequence, make_record(emails), ctx.now_text)
             return sequence
         return None
 

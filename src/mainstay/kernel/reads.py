@@ -133,7 +133,10 @@ def declare_archiving(
     restore: ArchivingStep,
     doors: frozenset[Door] = ALL_DOORS,
 ) -> tuple[OperationReturning[R], OperationReturning[R]]:
-    """Declare the operations that archive and restore a record of a kind."""
+    """Declare the operations that archive and restore a record of a kind.
+
+    On the API they are below the address that the kind has in the office, which is the same there.
+    """
     kind = cast("Kind[Any]", shown_kind)
 
     def declare(verb: str, opposite: str, status: str, step: ArchivingStep) -> OperationReturning[R]:

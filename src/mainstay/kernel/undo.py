@@ -78,7 +78,9 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
     return [undone[change_id] for change_id in change_ids]
 
 
-def make_undo(ctx: Context, inverses: Sequence[Inverse] | Message, result: Result, emails: Sequence[str]) -> UndoRecord:
+def make_undo_record(
+    ctx: Context, inverses: Sequence[Inverse] | Message, result: Result, emails: Sequence[str]
+) -> UndoRecord:
     """Return what is stored to undo the change that was just made, or why it cannot be undone."""
     if isinstance(inverses, Message):
         return UndoRecord([], {}, [], inverses.template)
@@ -148,6 +150,7 @@ def _check_versions(
     later_changes: list[Message | str] = []
     for record_id, step in stored.versions.items():
         store = stores.get(record_id.partition("_")[0])
+        # Only the records that the operations name matter: what else was written follows from these.
         if store is None or (store.id_field and f'"{record_id}"' not in inputs):
             continue
         record: StoredRecord = store.fetch(ctx, record_id)

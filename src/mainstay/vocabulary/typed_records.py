@@ -124,7 +124,7 @@ def _value_expression(kind: Any, value: str, names: dict[str, Any]) -> str:
     if origin is Annotated:
         return _value_expression(arguments[0], value, names)
     if origin in {Union, UnionType}:
-        [*kinds] = [one for one in arguments if one is not type(None)]
+        kinds = [one for one in arguments if one is not type(None)]
         return _value_expression(kinds[0], value, names) if len(kinds) == 1 else value
     if origin in {list, dict}:
         part = _value_expression(arguments[-1], "part", names)

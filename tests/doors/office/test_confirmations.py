@@ -62,7 +62,7 @@ def test_a_tool_answers_where_the_person_confirms(server: RunningServer, cast: C
     assert confirmation.keys() == {"object", "id", "url", "expiresAt", "preview"}
     assert confirmation["preview"]["summary"] == SUMMARY
     text = answer["content"][0]["text"]
-    assert text.startswith("Nothing has happened yet. Olivia Owner confirms it in the office, by ")
+    assert text.startswith("Nothing has happened yet. Olivia Owner has to confirm it on the website by ")
     assert text.endswith(f": {server.url}/confirm/{confirmation['id']}")
     assert status_of_admin(cast) == "active"
 

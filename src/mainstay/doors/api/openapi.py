@@ -256,7 +256,7 @@ def _describe_refusal(text: str) -> Schema:
 
 def _describe_confirmation() -> Schema:
     """Describe the answers of an irreversible operation that waits for its person, or whose preview would differ."""
-    waits = "Nothing was done yet: the person of the key confirms it in the office."
+    waits = "Nothing was done yet: the person of the key has to confirm it on the website."
     differs = f"{_REFUSALS['409']} Or the preview of the token in `previewToken` would differ now."
     refusals = {"oneOf": [schema_ref("Error"), schema_ref("PreviewDiffers")]}
     return {

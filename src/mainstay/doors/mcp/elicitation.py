@@ -38,7 +38,7 @@ class ToolCall(NamedTuple):
     def is_asked(self) -> bool:
         """Whether to ask the person: if the client shows forms, and the call does not confirm by itself.
 
-        Who confirms in the office is not asked here as well.
+        A person who confirms what the program does on a page of the office is not asked twice.
         """
         confirms = _FIELD in self.arguments or self.actor.confirms_in_office
         return self.call.shows_forms and self.operation.is_irreversible and not confirms
@@ -90,8 +90,9 @@ class Elicitation:
 
     def build_question(self, tool_call: ToolCall, message: str, preview_token: str) -> dict[str, Any]:
         """Return the result by which the client shows a preview to its person and asks for a confirmation."""
-        title = tool_call.operation.title
-        field = {"type": "boolean", "title": title, "description": "True does it. It cannot be undone."}
+        operation = tool_call.operation
+        description = "True does it." if operation.undone_by else "True does it. It cannot be undone."
+        field = {"type": "boolean", "title": operation.title, "description": description}
         schema = {"type": "object", "properties": {_FIELD: field}, "required": [_FIELD]}
         params = {"mode": "form", "message": message, "requestedSchema": schema}
         state = f"{secrets.token_hex(16)} {preview_token}"

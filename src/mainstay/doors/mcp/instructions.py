@@ -23,5 +23,5 @@ INSTRUCTIONS = (
     "write when they accept or decline. A tool that takes confirmed cannot be undone. Its first answer is only a "
     "preview: show it to the person, then call again with confirmed: true. With its previewToken as well, nothing is "
     "done if the preview would differ now; you get the new one. If the answer has a confirmation, give its url to the "
-    "person, who confirms it in the office."
+    "person, who has to confirm it on the website."
 )

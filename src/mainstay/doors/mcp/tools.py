@@ -213,10 +213,11 @@ def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str
         return text
     if not operation.is_irreversible:
         return f"{text}\nTo do it, call {operation.name} again without dryRun."
-    return f"{text}\nIt cannot be undone. To do it, call {operation.name} again with confirmed: true."
+    warning = "" if operation.undone_by else "It cannot be undone. "
+    return f"{text}\n{warning}To do it, call {operation.name} again with confirmed: true."
 
 
 def _confirmation_text(confirmation: dict[str, Any], actor: Actor) -> str:
     person = actor.person.name if actor.person else "the person"
-    text = "Nothing has happened yet. {person} confirms it in the office, by {until}: {url}"
+    text = "Nothing has happened yet. {person} has to confirm it on the website by {until}: {url}"
     return text.format(person=person, until=confirmation["expiresAt"], url=confirmation["url"])

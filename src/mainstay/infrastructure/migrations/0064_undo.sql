@@ -1,5 +1,5 @@
--- How to undo each change of the last day: operations with their inputs, and the versions that records had after the
--- change. A change is found by its number in the audit trail.
+-- How to undo each change of the last day: operations with their inputs, and the versions that records had before and
+-- after it. A change is found by its number in the audit trail.
 CREATE TABLE undo (
     organisation_id text NOT NULL REFERENCES organisation (id),
     sequence bigint NOT NULL,
