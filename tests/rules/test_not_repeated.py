@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from mainstay.infrastructure.database import UniqueViolation
-from mainstay.kernel.perform import Performer
 from support.cast import Cast
 from support.engines import NOT_REPEATED, engines_of
 from support.statement_recorder import StatementRecorder, choose_not_repeated, read_records
@@ -44,19 +43,19 @@ def _name_test(name: str, session: pytest.Session) -> _NamedTest:
 
 @pytest.mark.only_on("postgresql")
 def test_values_beyond_ascii_and_outcomes_are_told_apart(
-    request: pytest.FixtureRequest, performer: Performer, cast: Cast, tmp_path: Path
+    request: pytest.FixtureRequest, only_cast: Cast, tmp_path: Path
 ) -> None:
-    recorder = StatementRecorder(tmp_path, "only")
+    recorder, database = StatementRecorder(tmp_path, "only"), only_cast.performer.database
     sql = "SELECT 1 FROM organisation WHERE name = :name"
 
     def ask(**given: str) -> None:
-        with performer.database.read_transaction(cast.organisation) as db:
+        with database.read_transaction(only_cast.organisation) as db:
             db.one(sql, **given)
 
     with recorder.recording(request.node):
         for name in ("Calder", "Ryburn", "Größe"):
             ask(name=name)
-        with pytest.raises(UniqueViolation), performer.database.write_transaction(cast.organisation) as db:
+        with pytest.raises(UniqueViolation), database.write_transaction(only_cast.organisation) as db:
             db.run("INSERT INTO organisation SELECT * FROM organisation WHERE id = :organisation")
     recorder.pytest_sessionfinish()
 
