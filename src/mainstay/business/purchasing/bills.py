@@ -171,7 +171,8 @@ get_bill = declare_get(
 def record_bill(ctx: Context, given: RecordBill) -> Bill:
     """Record bill.
 
-    With or without a purchase order. The bill is added to the job's costs. The total must match the lines plus tax.
+    Adds a supplier's bill, with or without a purchase order, to the job's costs. The total must match the lines plus
+    tax.
     """
     order: Order | None = ORDERS.fetch(ctx, given.purchase_order_id) if given.purchase_order_id else None
     supplier = _fetch_supplier(ctx, given, order)
@@ -220,8 +221,8 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     """Edit bill.
 
-    You can also approve the bill or mark it as paid here. Only a draft can be edited otherwise. Lines change with
-    `edits`.
+    Also approves the bill or marks it as paid. Anything else can be changed only while it is a draft, and lines change
+    with `edits`.
     """
     changes = _find_changes(ctx, given, bill)
     if (changes or given.edits or given.total is not None) and given.status != "draft":

@@ -65,8 +65,8 @@ def _find_redo(act: Act) -> Sequence[Inverse] | Message:
 def undo_change(ctx: Context, given: UndoChange) -> UndoneChangesOut:
     """Undo change.
 
-    Undoes changes of the last 24 hours, yours or someone else's, if their records have not changed since; several are
-    undone together, all or none. What was sent, paid or deleted can't be undone. You can also undo an undo.
+    Undoes all or none of these changes of the last 24 hours, yours or someone else's, if their records have not changed
+    since. What was sent, paid or deleted can't be undone, but an undo can.
     """
     operations = undo_stored_changes(ctx, given.change_ids)
     return UndoneChangesOut(

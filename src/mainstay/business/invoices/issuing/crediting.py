@@ -128,9 +128,9 @@ class ListCreditNotes(ListInput):
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
     """Credit invoice.
 
-    Issues a credit note (refund, correction) for all or part of an invoice. If the customer has paid more than is then
-    due, the difference stays on their account. After a full credit, the work can be invoiced again; the answer is the
-    invoice, with the new `creditNote`.
+    Issues a credit note (refund, correction) for all or part of an invoice, and returns the invoice with its new
+    `creditNote`. What the customer has paid too much stays on their account, and after a full credit the work can be
+    invoiced again.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()

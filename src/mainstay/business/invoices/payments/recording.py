@@ -242,8 +242,8 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
 def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:
     """Reverse payment.
 
-    For a payment that bounced or was recorded by mistake. Its invoices become unpaid again. The reversal is booked on
-    its own date, so earlier figures don't change.
+    For a payment that bounced or was recorded by mistake. Its invoices become unpaid again, and the reversal is booked
+    on its own date, so earlier figures don't change.
     """
     on = _check_reversal_date(ctx, given, payment)
     ctx.summary = Message(
