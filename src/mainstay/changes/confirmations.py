@@ -10,6 +10,8 @@ from mainstay.values.moments import moment_text
 
 # No longer than it is known that a question was replied to.
 LIFETIME = timedelta(hours=24)
+# How many operations of one program may wait at once.
+MOST_WAITING = 100
 
 
 class RequestedOperation(NamedTuple):
@@ -32,6 +34,12 @@ class Confirmation:
     is_used: bool
 
 
+_IS_USED_SQL = (
+    "EXISTS (SELECT 1 FROM replay WHERE replay.organisation_id = confirmation.organisation_id"
+    f" AND replay.credential = confirmation.credential AND replay.key = '{QUESTION_PREFIX}' || confirmation.id)"
+)
+
+
 def insert_confirmation(
     db: DatabaseHandle, confirmation_id: str, person_id: str | None, requested: RequestedOperation, expires_at: str
 ) -> None:
@@ -47,12 +55,22 @@ def insert_confirmation(
     )
 
 
+def count_waiting(db: DatabaseHandle, person_id: str | None, credential: str) -> int:
+    """Return how many operations of a program wait for its person."""
+    row = db.one(
+        "SELECT count(*) FROM confirmation WHERE organisation_id = :organisation AND person_id = :person"
+        f" AND credential = :credential AND NOT {_IS_USED_SQL}",
+        person=person_id,
+        credential=credential,
+    )
+    return int(str(row[0])) if row else 0
+
+
 def find_confirmation(db: DatabaseHandle, confirmation_id: str, now: datetime) -> Confirmation | None:
     """Return a confirmation that has not expired, if there is one."""
     row = db.one(
         "SELECT person_id, credential, door, operation, given, idempotency_key,"
-        " (SELECT count(*) FROM replay WHERE replay.organisation_id = confirmation.organisation_id"
-        f" AND replay.credential = confirmation.credential AND replay.key = '{QUESTION_PREFIX}' || confirmation.id)"
+        f" CASE WHEN {_IS_USED_SQL} THEN 1 ELSE 0 END"
         " FROM confirmation WHERE organisation_id = :organisation AND id = :id AND expires_at > :now",
         id=confirmation_id,
         now=moment_text(now),

@@ -208,3 +208,29 @@ def test_the_switch_is_on_the_page_of_the_key_or_app(cast: Cast, owner: BrowserS
     assert "Confirm in the office Yes" in visible_text(owner.follow_redirect(saved).text)
     cleared = owner.submit_form(f"{path}/edit")
     assert "Confirm in the office No" in visible_text(owner.follow_redirect(cleared).text)
+
+
+def test_a_program_cannot_have_ever_more_operations_waiting(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mainstay.changes.confirmations.MOST_WAITING", 2)
+    path = f"{PEOPLE}/{cast.people[Role.ADMIN]}/remove"
+
+    def ask(with_key: str = key) -> tuple[int, dict[str, Any]]:
+        answer = server.request("POST", path, with_key, json={"confirmed": True})
+        return answer.status_code, answer.json()
+
+    first = ask()[1]["url"].removeprefix(server.url)
+    assert ask()[0] == 202
+    refused = ask()
+    assert refused[0] == 409
+    assert refused[1]["error"].startswith("2 operations already wait until their person confirms them on the website.")
+    # Another program of the same person may still ask, and so may this one when the person has confirmed.
+    other = cast.make_key()
+    cast.perform(update_key, keyId=actor_with_key(cast, other).credential, confirmsInOffice=True)
+    assert ask(other)[0] == 202
+    owner.submit_page(owner.get(first).text, first)
+    assert status_of_admin(cast) == "left"
+    path = f"{PEOPLE}/{cast.people[Role.OFFICE]}/remove"
+    assert ask()[0] == 202
+    assert ask()[0] == 409
