@@ -26,7 +26,7 @@ def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, 
             check_page(page)
         page.goto("/reports/revenue")
         page.get_by_label("From").fill("2026-04-01")
-        page.locator("#until").fill("2026-05-31")
+        page.get_by_label("To optional").fill("2026-05-31")
         page.get_by_role("button", name="Show").click()
         expect(page.locator("tbody tr")).to_have_count(2)
         expect(page.locator("tfoot")).to_contain_text("555,543.58")
@@ -50,7 +50,7 @@ def test_a_statement_is_asked_for_and_printed_and_what_is_owed_is_paid(
         check_page(page)
         page.get_by_label("Customer").fill(LONG_NAME)
         page.get_by_label("From").fill("2026-05-01")
-        page.locator("#until").fill("2026-11-16")
+        page.get_by_label("To optional").fill("2026-11-16")
         page.get_by_role("button", name="Show").click()
         # Brought forward, two invoices and a payment.
         expect(page.locator("tbody tr")).to_have_count(4)

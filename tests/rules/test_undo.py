@@ -48,7 +48,7 @@ COUNTERS = {"event_sequence", "events_forgotten", "storage_bytes", "next"}
 # A new record that is not deleted ends like this.
 ENDED = {"archived", "cancelled", "withdrawn", "void"}
 # The rows that belong to a new record which stays.
-KEPT = {"search_word", "search_record", "search_fresh", "job_access", "visit", "site"}
+KEPT = {"search_word", "search_record", "search_fresh"}
 
 
 @contextmanager

@@ -23,7 +23,6 @@ def test_what_was_sent_is_taken_back_and_its_job_waits_no_more(cast: Cast) -> No
     assert (
         preview["effects"][0] == "Calder Property can no longer accept it. Their link will say that it was withdrawn."
     )
-    " withdrawn."
     after = withdraw(cast, quote, reason="Miscalculated.")
     assert (after["status"], after["withdrawReason"]) == ("withdrawn", "Miscalculated.")
     assert read_last_event(cast)["type"] == "quote.withdrawn"

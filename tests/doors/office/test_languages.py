@@ -31,8 +31,8 @@ _NOT_CRAWLED = re.compile(
     r"/(static|logo|developers|openapi|changelog|sign-out)|\.(csv|pdf|ics|zip)$|/(pdf|ubl|content)$"
 )
 _ID = re.compile(r"\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b")
-# How forms for something new end. Sent empty, they come back with what is wrong.
 _TABLES_WITHOUT_DATA = {"audit", "event", "outbox", "search_word", "search_record", "search_fresh"}
+# How forms for something new end. Sent empty, they come back with what is wrong.
 _NEW = ("/new", "/invite", "/plan", "/request")
 _PSEUDO = {"Accept-Language": f"{CODE}, en;q=0.5"}
 PUBLIC_PAGES = (
@@ -93,9 +93,6 @@ class TextCrawl:
             ahead += [link for link in links if link.startswith("/") and not link.startswith("//")]
         assert len(seen) > 40
         return escaped
-
-
-_KEPT_PARAMETERS = {"status", "view"}
 
 
 def _kind_of_page(path: str) -> str:

@@ -218,12 +218,13 @@ def test_lines_of_a_bill_are_as_the_other_left_them(session: BrowserSession, cas
         {"edit": "remove", "lineId": third},
     ]
     cast.perform(update_bill, billId=bill["id"], edits=theirs, total="23.00")
-    typed = {f"{second} description": "Own pipe", f"{third} description": "Gone pipe", "new description": "New pipe"}
+    typed = {f"{first} unitPrice": "10.50", f"{second} description": "Own pipe", f"{third} description": "Gone pipe"}
+    typed |= {"new description": "New pipe"}
     refused = session.post(path, begun | typed | {"do": "save"})
     said = visible_text(refused.text)
-    for expected in (TOO_LATE, "removed what you edited: Gone pipe."):
+    for expected in (TOO_LATE, f"{CHANGED_BY_BOTH} Price in line 1.", "removed what you edited: Gone pipe."):
         assert expected in said
-    send_again(session, path, refused, do="save", **{"new unitPrice": "0"})
+    send_again(session, path, refused, do="save", **{f"{first} unitPrice": "11", "new unitPrice": "0"})
     kept = cast.perform(get_bill, billId=bill["id"])
     assert [(line["description"], line["unitPrice"]) for line in kept["lines"]] == [
         ("Pipe", "11.00"),

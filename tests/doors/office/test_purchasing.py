@@ -225,6 +225,7 @@ def test_a_line_of_a_bill_that_cannot_be_is_marked_and_nothing_is_changed(sessio
     form, (pipe, valve) = fields_of(session.get(path).text), (line["id"] for line in bill["lines"])
     answer = session.post(path, form | {f"{valve} quantity": "many"})
     assert answer.status_code == 422
+    assert f'<label for="{valve}-quantity">Quantity</label>' in answer.text
     assert f'id="{valve}-quantity" value="many" inputmode="decimal"' in answer.text
     assert f'aria-describedby="{valve}-quantity-fault"' in answer.text
     more = fields_of(session.post(path, form | {"new3 description": "Freight", "do": "more"}).text)
