@@ -159,8 +159,8 @@ def _find_declared_texts() -> Iterator[str]:
         yield drop_technical_text(operation.description)
     for kind in find_import_kinds(CATALOGUE).values():
         yield from (
-            kind.kind.label,
-            to_label(kind.kind.label),
+            kind.record_kind.label,
+            to_label(kind.record_kind.label),
             to_label(kind.name),
             *(column.label for column in kind.columns),
         )

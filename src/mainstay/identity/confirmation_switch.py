@@ -1,12 +1,21 @@
 """The switch of a key or a connected app by which what cannot be undone waits for its person in the office."""
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
+
+from pydantic import Field
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.record_store import RecordStore
 from mainstay.vocabulary.schemas import StoredRecord
 
 K = TypeVar("K", bound=StoredRecord)
+ConfirmsInOffice = Annotated[
+    bool,
+    Field(
+        title="Confirm on the website",
+        description="The person has to confirm on the website whatever can't be undone.",
+    ),
+]
 
 
 def save_confirmation_switch(ctx: Context, store: RecordStore[K], record: K, *, is_on: bool) -> K:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from mainstay.identity.confirmation_switch import save_confirmation_switch
+from mainstay.identity.confirmation_switch import ConfirmsInOffice, save_confirmation_switch
 from mainstay.identity.connection_emails import build_owner_emails
 from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.identity.revocation import end_access
@@ -54,10 +54,7 @@ class ConnectionOut(Output):
     person_role: Role = Field(title="Role of the approver")
     access: Access = Field(title="Approved access", description="The access that was approved.")
     effective_access: Access = Field(title="Access", description="What it may do now, with the person's current role.")
-    confirms_in_office: bool = Field(
-        title="Confirm in the office",
-        description="What cannot be undone waits until the person confirms it in the office.",
-    )
+    confirms_in_office: ConfirmsInOffice
     created_at: str
     last_used_at: str | None = Field(description="Accurate to about a minute.")
     ended_at: str | None
@@ -93,10 +90,7 @@ class UpdateConnection(Input):
     """Which connection, and what to change."""
 
     connection_id: str = Field(description="The connection's ID.")
-    confirms_in_office: bool = Field(
-        title="Confirm in the office",
-        description="What cannot be undone waits until the person confirms it in the office.",
-    )
+    confirms_in_office: ConfirmsInOffice
 
 
 class RevokeConnection(Input):
@@ -242,7 +236,6 @@ get_connection = declare_get(
     CONNECTIONS,
     "Get connected app. Who approved it, what it may do and when it was last used.",
     Permission.CONNECTIONS_READ,
-    Annotated[str, Field(description="The connection's ID.")],
     doors=PEOPLE_DOORS,
 )
 
@@ -260,8 +253,8 @@ get_connection = declare_get(
 def update_connection(ctx: Context, given: UpdateConnection, connection: Connection) -> Connection:
     """Edit connected app.
 
-    Whether what cannot be undone waits for a confirmation in the office. Owners and admins can change any app, others
-    their own.
+    Choose whether the person has to confirm on the website whatever can't be undone. Owners and admins can change any
+    app, others their own.
     """
     return save_confirmation_switch(ctx, CONNECTIONS, connection, is_on=given.confirms_in_office)
 

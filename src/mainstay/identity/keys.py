@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from mainstay.identity.confirmation_switch import save_confirmation_switch
+from mainstay.identity.confirmation_switch import ConfirmsInOffice, save_confirmation_switch
 from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import API_KEY, CALENDAR_LINK, hash_secret, is_secret, new_secret
 from mainstay.infrastructure.database import DatabaseHandle, UniqueViolation
@@ -39,10 +39,7 @@ class KeyOut(Output):
     id: str
     name: str
     access: Access = Field(description="`read` is read-only, `write` is read and write. Fixed at creation.")
-    confirms_in_office: bool = Field(
-        title="Confirm in the office",
-        description="What cannot be undone waits until the person confirms it in the office.",
-    )
+    confirms_in_office: ConfirmsInOffice
     person_id: Annotated[str, RefersTo("person")] = Field(
         description="The person who created it. It has their permissions."
     )
@@ -101,10 +98,7 @@ class UpdateKey(Input):
     """Which key, and what to change."""
 
     key_id: str = Field(description="The key's ID.")
-    confirms_in_office: bool = Field(
-        title="Confirm in the office",
-        description="What cannot be undone waits until the person confirms it in the office.",
-    )
+    confirms_in_office: ConfirmsInOffice
 
 
 class RevokeKey(Input):
@@ -193,7 +187,6 @@ get_key = declare_get(
     KEYS,
     "Get API key. Its name, access and last use. The key itself is never shown again.",
     Permission.KEYS_MANAGE,
-    Annotated[str, Field(description="The key's ID.")],
     doors=PEOPLE_DOORS,
 )
 
@@ -211,7 +204,7 @@ get_key = declare_get(
 def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:
     """Edit API key.
 
-    Whether what cannot be undone waits for a confirmation in the office.
+    Choose whether the person has to confirm on the website whatever can't be undone.
     """
     return save_confirmation_switch(ctx, KEYS, key, is_on=given.confirms_in_office)
 

@@ -58,8 +58,7 @@ def declare_inverse(operation: str, id_field: str, **fields: Any) -> UndoneBy:
 
 def restore_values(act: Act) -> Sequence[Inverse]:
     """Perform the operation again with the previous values of the fields that changed."""
-    names = input_names(act.model)
-    values = {name: value for name, value in find_previous_values(act).items() if name in names}
+    values = find_previous_input(act)
     return [Inverse(act.operation, name_record(act) | values)] if values else []
 
 
@@ -75,7 +74,13 @@ def name_record(act: Act) -> dict[str, Any]:
     return {to_camel(act.on.id_field): act.after.id} if act.on and act.on.id_field else {}
 
 
-def find_previous_values(act: Act) -> dict[str, Any]:
+def find_previous_input(act: Act) -> dict[str, Any]:
+    """Return the previous values of the fields that changed and that the operation takes, as JSON has them."""
+    names = _input_names(act.model)
+    return {name: value for name, value in _find_previous_values(act).items() if name in names}
+
+
+def _find_previous_values(act: Act) -> dict[str, Any]:
     """Return the previous values of the record's fields that changed, as JSON has them."""
     pairs = {(id(act.before), id(act.after)): (act.before, act.after)}
     pairs |= {(id(one.before), id(one.after)): one for one in act.saved if one.after and one.after.id == act.after.id}
@@ -88,7 +93,7 @@ def find_previous_values(act: Act) -> dict[str, Any]:
 
 
 @cache
-def input_names(model: type[Input]) -> frozenset[str]:
+def _input_names(model: type[Input]) -> frozenset[str]:
     """Return the names of the fields of an input, as JSON has them."""
     return frozenset(field.alias or name for name, field in model.model_fields.items())
 

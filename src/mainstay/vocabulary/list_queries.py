@@ -76,7 +76,8 @@ class Visibility:
     def count_statements(self) -> list[str]:
         """The statements, the cheapest first; one of them returns a row if they see many records."""
         granted_ids = f"SELECT id FROM {self.grant_table} WHERE organisation_id = :organisation AND person_id = :me"
-        id_statements = [granted_ids] if self.grant_table else filter(None, (self.count_query, self.ids_query))
+        queries = dict.fromkeys((self.count_query, self.ids_query))
+        id_statements = [granted_ids] if self.grant_table else filter(None, queries)
         return [f"{statement} LIMIT 1 OFFSET {LOOKUP_LIMIT - 1}" for statement in id_statements]
 
     @property

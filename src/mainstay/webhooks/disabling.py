@@ -102,7 +102,7 @@ def _write_email(ctx: Context, given: DisableWebhook, name: str, to: str, organi
         ),
         Message(
             "Once the receiver works again, resume the webhook in Settings → Developer → Webhooks. You can also resend"
-            " the events it\nmissed there:\n{address}",
+            " the events it missed there:\n{address}",
             address=f"{ctx.base_url}/settings/developer/webhooks/{given.webhook_id}",
         ),
     )

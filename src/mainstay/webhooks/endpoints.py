@@ -1,7 +1,5 @@
 """Operations on webhooks: only people create, change, pause and delete them, never a key or an agent."""
 
-from typing import Annotated
-
 from pydantic import Field
 
 from mainstay.identity.keys import PEOPLE_DOORS
@@ -112,7 +110,6 @@ get_webhook = declare_get(
     WEBHOOKS,
     "Get webhook. Works for paused and disabled webhooks too.",
     Permission.WEBHOOKS_MANAGE,
-    Annotated[str, Field(description="The webhook's ID.")],
     doors=PEOPLE_DOORS,
 )
 

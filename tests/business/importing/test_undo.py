@@ -380,7 +380,7 @@ def test_an_undone_file_can_be_imported_again(firm: Cast) -> None:
 def test_whatever_can_refer_to_an_imported_record_is_looked_at(cast: Cast) -> None:
     with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
         tables = read_tables(db, cast.performer.database.engine)
-    imported = {one.table: one.kind.prefix for one in find_import_kinds(CATALOGUE).values()}
+    imported = {one.table: one.record_kind.prefix for one in find_import_kinds(CATALOGUE).values()}
     found = {
         (key.table, table.name, key.columns[-1])
         for table in tables

@@ -201,13 +201,13 @@ def test_the_switch_is_on_the_page_of_the_key_or_app(cast: Cast, owner: BrowserS
         actor_with_key(cast, cast.make_key()) if kind == "keys" else actor_through_app(cast, Role.OWNER)
     ).credential
     path = f"/settings/developer/{kind}/{record}"
-    assert "Confirm in the office No" in visible_text(owner.get(path).text)
+    assert "Confirm on the website No" in visible_text(owner.get(path).text)
     form = owner.get(f"{path}/edit").text
     assert 'name="confirmsInOffice"' in form
     saved = owner.submit_page(form, f"{path}/edit", confirmsInOffice="yes")
-    assert "Confirm in the office Yes" in visible_text(owner.follow_redirect(saved).text)
+    assert "Confirm on the website Yes" in visible_text(owner.follow_redirect(saved).text)
     cleared = owner.submit_form(f"{path}/edit")
-    assert "Confirm in the office No" in visible_text(owner.follow_redirect(cleared).text)
+    assert "Confirm on the website No" in visible_text(owner.follow_redirect(cleared).text)
 
 
 def test_a_program_cannot_have_ever_more_operations_waiting(

@@ -98,5 +98,5 @@ class JobCostingOut(Output):
         description="Time entries without a cost per hour, and invoice lines without a cost.",
     )
     uncosted_revenue: PriceText = Field(
-        title="Revenue of those", description="The revenue of those, which is not in the margin."
+        title="Revenue of these lines", description="The revenue of lines without cost, which is not in the margin."
     )

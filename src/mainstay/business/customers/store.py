@@ -32,31 +32,52 @@ REFRESH_CUSTOMER_SEARCH = "reword_records_of_customer"
 
 # People who do not see every customer see those of the jobs they see, with their contacts and sites. A subcontractor
 # sees only the sites of their jobs, and the contacts of those sites.
-_IS_MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
-_FROM_MY_JOBS = f"FROM own_job AS mine WHERE {_IS_MINE}"
-_MY_CUSTOMERS = f"SELECT mine.id FROM own_customer AS mine WHERE {_IS_MINE}"
+IS_MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
+_FROM_MY_JOBS = f"FROM own_job AS mine WHERE {IS_MINE}"
+_MY_CUSTOMERS = f"SELECT mine.id FROM own_customer AS mine WHERE {IS_MINE}"
 _MY_SITES = f"SELECT mine.site_id {_FROM_MY_JOBS} AND mine.site_id IS NOT NULL"
 _IS_MY_SITE = f"EXISTS (SELECT 1 {_FROM_MY_JOBS} AND mine.site_id = site.id)"
 _MY_SITE_CONTACTS = (
     "SELECT met.contact_id FROM own_job AS mine JOIN site AS met ON met.organisation_id = mine.organisation_id"
-    f" AND met.id = mine.site_id WHERE {_IS_MINE} AND met.contact_id IS NOT NULL"
+    f" AND met.id = mine.site_id WHERE {IS_MINE} AND met.contact_id IS NOT NULL"
 )
 _IS_MY_SITE_CONTACT = (
     "EXISTS (SELECT 1 FROM site AS met JOIN own_job AS mine ON mine.organisation_id = met.organisation_id"
     " AND mine.site_id = met.id WHERE met.organisation_id = :organisation AND met.contact_id = contact.id"
-    f" AND {_IS_MINE})"
+    f" AND {IS_MINE})"
 )
 
 
 def _my_records_sql(table: str) -> str:
     return (
         f"SELECT known.id FROM own_customer AS mine JOIN {table} AS known"
-        f" ON known.organisation_id = mine.organisation_id AND known.customer_id = mine.id WHERE {_IS_MINE}"
+        f" ON known.organisation_id = mine.organisation_id AND known.customer_id = mine.id WHERE {IS_MINE}"
     )
 
 
 def _is_mine_sql(table: str) -> str:
-    return f"EXISTS (SELECT 1 FROM own_customer AS mine WHERE {_IS_MINE} AND mine.id = {table}.customer_id)"
+    return f"EXISTS (SELECT 1 FROM own_customer AS mine WHERE {IS_MINE} AND mine.id = {table}.customer_id)"
+
+
+def make_visibility(of_customers: tuple[str, str], of_sites: tuple[str, str]) -> Visibility:
+    """Return which records people see at the customers they work for, and subcontractors at the sites of their jobs.
+
+    Each is a statement for the ids of these records, and the same as a condition on a row.
+    """
+    customer_ids, is_at_customer = of_customers
+    site_ids, is_at_site = of_sites
+    return Visibility(
+        ids_query=customer_ids,
+        row_condition=is_at_customer,
+        count_query=_MY_CUSTOMERS,
+        unrestricted_with=Permission.ALL_CUSTOMERS_READ,
+        narrower=Visibility(
+            ids_query=site_ids,
+            row_condition=is_at_site,
+            count_query=_MY_SITES,
+            unrestricted_with=Permission.CUSTOMERS_READ,
+        ),
+    )
 
 
 def _add_folded_name(values: dict[str, Any]) -> dict[str, Any]:
@@ -150,17 +171,8 @@ CONTACTS = Kind(
     prefix="contact",
     id_field="contact_id",
     columns={"customer_name": _CUSTOMER_NAME_SQL.format("contact")},
-    visibility=Visibility(
-        ids_query=_my_records_sql("contact"),
-        count_query=_MY_CUSTOMERS,
-        row_condition=_is_mine_sql("contact"),
-        unrestricted_with=Permission.ALL_CUSTOMERS_READ,
-        narrower=Visibility(
-            ids_query=_MY_SITE_CONTACTS,
-            row_condition=_IS_MY_SITE_CONTACT,
-            count_query=_MY_SITES,
-            unrestricted_with=Permission.CUSTOMERS_READ,
-        ),
+    visibility=make_visibility(
+        (_my_records_sql("contact"), _is_mine_sql("contact")), (_MY_SITE_CONTACTS, _IS_MY_SITE_CONTACT)
     ),
     filters={"customer_id": "contact.customer_id = :customer_id", "status": "contact.status = :status"},
     default_conditions={"status": "contact.status = 'active'"},
@@ -180,15 +192,7 @@ SITES = Kind(
         "contact_name": _CONTACT_FIELD_SQL.format("name"),
         "contact_phone": _CONTACT_FIELD_SQL.format("phone"),
     },
-    visibility=Visibility(
-        ids_query=_my_records_sql("site"),
-        count_query=_MY_CUSTOMERS,
-        row_condition=_is_mine_sql("site"),
-        unrestricted_with=Permission.ALL_CUSTOMERS_READ,
-        narrower=Visibility(
-            ids_query=_MY_SITES, row_condition=_IS_MY_SITE, unrestricted_with=Permission.CUSTOMERS_READ
-        ),
-    ),
+    visibility=make_visibility((_my_records_sql("site"), _is_mine_sql("site")), (_MY_SITES, _IS_MY_SITE)),
     filters={"customer_id": "site.customer_id = :customer_id", "status": "site.status = :status"},
     default_conditions={"status": "site.status = 'active'"},
     search_fields=(SearchFields(("name", "customer_name", "address"), _words_of_site),),

@@ -97,7 +97,7 @@ get_equipment = declare_get(
 def save_equipment(ctx: Context, given: SaveEquipment, equipment: Equipment | None) -> Equipment:
     """Save equipment.
 
-    Adds equipment to a site, or changes it (with equipmentId): only the fields you send.
+    Adds equipment to a site, or with `equipmentId` changes only the fields you send.
     """
     values = given.sent_fields("equipment_id")
     check_external_ref(ctx, EQUIPMENT, given.external_ref, equipment)

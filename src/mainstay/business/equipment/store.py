@@ -1,34 +1,31 @@
 """Storage of equipment."""
 
+from mainstay.business.customers.store import IS_MINE, make_visibility
 from mainstay.business.equipment.model import Equipment
 from mainstay.kernel.kind import Kind
 from mainstay.values.search_words import combine_words, words_of_text
-from mainstay.vocabulary.list_queries import SearchFields, Visibility
-from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.list_queries import SearchFields
 
 _OF_SITE = (
     "(SELECT {} FROM site JOIN customer ON customer.organisation_id = :organisation AND customer.id = site.customer_id"
     " WHERE site.organisation_id = :organisation AND site.id = equipment.site_id)"
 )
 # People see the equipment of the sites that they see: those of customers they work for, or only of their own jobs.
-_IS_MINE = "mine.organisation_id = :organisation AND mine.person_id = :me"
-_MY_CUSTOMERS = f"SELECT mine.id FROM own_customer AS mine WHERE {_IS_MINE}"
-_MY_SITES = f"SELECT mine.site_id FROM own_job AS mine WHERE {_IS_MINE} AND mine.site_id IS NOT NULL"
 _AT_CUSTOMERS = (
     "SELECT known.id FROM own_customer AS mine"
     " JOIN site AS place ON place.organisation_id = mine.organisation_id AND place.customer_id = mine.id"
     " JOIN equipment AS known ON known.organisation_id = place.organisation_id AND known.site_id = place.id"
-    f" WHERE {_IS_MINE}"
+    f" WHERE {IS_MINE}"
 )
 _IS_AT_CUSTOMER = (
     "EXISTS (SELECT 1 FROM site AS place JOIN own_customer AS mine ON mine.id = place.customer_id"
-    f" WHERE place.organisation_id = :organisation AND place.id = equipment.site_id AND {_IS_MINE})"
+    f" WHERE place.organisation_id = :organisation AND place.id = equipment.site_id AND {IS_MINE})"
 )
 _AT_JOBS = (
     "SELECT known.id FROM own_job AS mine JOIN equipment AS known ON known.organisation_id = mine.organisation_id"
-    f" AND known.site_id = mine.site_id WHERE {_IS_MINE} AND mine.site_id IS NOT NULL"
+    f" AND known.site_id = mine.site_id WHERE {IS_MINE} AND mine.site_id IS NOT NULL"
 )
-_IS_AT_JOB = f"EXISTS (SELECT 1 FROM own_job AS mine WHERE {_IS_MINE} AND mine.site_id = equipment.site_id)"
+_IS_AT_JOB = f"EXISTS (SELECT 1 FROM own_job AS mine WHERE {IS_MINE} AND mine.site_id = equipment.site_id)"
 
 
 def _words_of_equipment(name: str, make: str | None, model: str | None, serial_number: str | None) -> frozenset[str]:
@@ -50,18 +47,7 @@ EQUIPMENT = Kind(
         "customer_name": _OF_SITE.format("customer.name"),
         "site_name": _OF_SITE.format("site.name"),
     },
-    visibility=Visibility(
-        ids_query=_AT_CUSTOMERS,
-        row_condition=_IS_AT_CUSTOMER,
-        count_query=_MY_CUSTOMERS,
-        unrestricted_with=Permission.ALL_CUSTOMERS_READ,
-        narrower=Visibility(
-            ids_query=_AT_JOBS,
-            row_condition=_IS_AT_JOB,
-            count_query=_MY_SITES,
-            unrestricted_with=Permission.CUSTOMERS_READ,
-        ),
-    ),
+    visibility=make_visibility((_AT_CUSTOMERS, _IS_AT_CUSTOMER), (_AT_JOBS, _IS_AT_JOB)),
     filters={"site_id": "equipment.site_id = :site_id", "status": "equipment.status = :status"},
     default_conditions={"status": "equipment.status = 'active'"},
     search_fields=(SearchFields(("name", "make", "model", "serial_number"), _words_of_equipment),),

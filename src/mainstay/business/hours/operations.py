@@ -160,8 +160,8 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
 def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntry:
     """Edit hours.
 
-    Only the `fields` sent change, and rejected hours become a draft again. Approved hours can't be edited, and
-    submitted hours only by the office.
+    Rejected hours become a draft again; approved hours can't be edited, and submitted ones only by the office. Only the
+    `fields` sent change.
     """
     settings, sent = settings_of(ctx), given.sent_fields("time_entry_id")
     times = {name: sent.pop(name) for name in _TIME_FIELDS if name in sent}

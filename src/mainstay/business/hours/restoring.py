@@ -7,7 +7,7 @@ import orjson
 from mainstay.business.hours.model import TimeEntry
 from mainstay.business.jobs.restoring import restore_job_status
 from mainstay.changes.undo import Inverse
-from mainstay.kernel.inverse import Act, find_previous_values, input_names, name_record
+from mainstay.kernel.inverse import Act, find_previous_input, name_record
 from mainstay.values.message import Message
 from mainstay.vocabulary.record_json import to_json
 
@@ -31,7 +31,7 @@ def restore_hours(act: Act) -> Sequence[Inverse] | Message:
     """Give the hours their previous values. Their times are restored together, and so are the job and the visit."""
     if act.before.status != act.after.status:
         return _WERE_REJECTED
-    changed = find_previous_values(act).keys() & input_names(act.model)
+    changed = find_previous_input(act).keys()
     was = orjson.loads(to_json(act.before))
     names = changed - _TIMES - _TARGET
     if changed & _TARGET:

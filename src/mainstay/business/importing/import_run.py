@@ -20,6 +20,7 @@ from mainstay.business.importing.import_model import (
     RunStatus,
     UndoOutcome,
 )
+from mainstay.business.importing.references import find_references
 from mainstay.business.importing.row_import import FileRows, RowImporter, RowRefused
 from mainstay.business.importing.steps import Pace
 from mainstay.business.importing.undo import ImportUndoer
@@ -95,7 +96,8 @@ class ImportWork:
 
     def _undo_in_steps(self, actor: Actor, done: int, result: dict[str, Any]) -> None:
         outcome = UndoOutcome.from_json(result["undone"]) if "undone" in result else UndoOutcome()
-        undoer = ImportUndoer(actor, self.run.id, self.run.kind)
+        references = find_references(self.performer.catalogue.kinds.values(), self.run.kind.record_kind.prefix)
+        undoer = ImportUndoer(actor, self.run.id, self.run.kind, references)
         # The first read is slow, so it comes before the first step.
         undoer.read_item_uses(self.performer)
         # If a row was refused, all rows are checked again, so that the person sees every problem at once.

@@ -116,7 +116,7 @@ _CUSTOMER = ImportColumn(CUSTOMER_FIELD, "Customer", IMPORTED_CUSTOMER.headings,
 class ImportKind:
     """One kind of record that can be imported."""
 
-    kind: Kind[Any]
+    record_kind: Kind[Any]
     columns: tuple[ImportColumn, ...]
     get_operation: Operation
     create_operation: Operation
@@ -157,12 +157,12 @@ class ImportKind:
     @property
     def name(self) -> str:
         """What people choose."""
-        return self.kind.plural
+        return self.record_kind.plural
 
     @property
     def table(self) -> str:
         """The table of the records."""
-        return self.kind.table
+        return self.record_kind.table
 
     @property
     def input_names(self) -> set[str]:
@@ -172,11 +172,11 @@ class ImportKind:
     @property
     def id_field(self) -> str:
         """The input field that names one of the records."""
-        return to_camel(self.kind.id_field or "")
+        return to_camel(self.record_kind.id_field or "")
 
     def remove(self, ctx: Context, record: StoredRecord) -> None:
         """Remove a record that nothing refers to."""
-        (self.remove_function or self.kind.remove)(ctx, record)
+        (self.remove_function or self.record_kind.remove)(ctx, record)
 
     def missing_columns(self, mapping: Mapping[str, int]) -> list[ImportColumn]:
         """Return the required columns that a file does not have."""
@@ -296,7 +296,7 @@ _OWN_RULES: Mapping[str, ImportKind] = {
                 ),
                 ImportColumn("name", "Name", ("item", "item name", "title", "product", "product name"), required=True),
                 ImportColumn("description", "Description", ("details", "notes", "text")),
-                ImportColumn("kind", "Type", ("item type", "item type")),
+                ImportColumn("kind", "Type", ("item type",)),
                 ImportColumn("unit", "Unit", ("uom", "unit of measure", "per")),
                 ImportColumn(
                     "sellPrice", "Price", ("sell price", "sales price", "selling price", "unit price", "rate")

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 from mainstay.business.importing import changes
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import DatabaseHandle
-from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.record_store import record_stores_of
 from mainstay.vocabulary.roles import RefersTo, find_marks
 
 
@@ -37,12 +35,13 @@ _OTHER_REFERENCES = {
 
 def find_references(kinds: Iterable[Kind[Any]], prefix: str) -> list[ReferenceColumn]:
     """Return the columns that refer to records whose ids have this prefix."""
-    return [
+    of_kinds = [
         ReferenceColumn(kind.table, name, f"other {kind.plural}" if kind.prefix == prefix else kind.plural)
         for kind in kinds
         for name, reference in find_marks(kind.output, RefersTo).items()
         if reference.prefix == prefix and kind.has_column(name)
-    ] + [*_OTHER_REFERENCES.get(prefix, ())]
+    ]
+    return [*of_kinds, *_OTHER_REFERENCES.get(prefix, ()), *_ANY_RECORD_REFERENCES]
 
 
 # The tables with document lines and the nouns for the documents, by the prefix of their ids.
@@ -56,12 +55,11 @@ _DOCUMENT_TABLES = {
 _ITEM_ID = re.compile(r"\bitem_\w+")
 
 
-def find_use(ctx: Context, kind: Kind[Any], record_id: str) -> str | None:
+def find_use(db: DatabaseHandle, references: Iterable[ReferenceColumn], record_id: str) -> str | None:
     """Return the noun for records that refer to this one, or None if it is not in use."""
-    kinds = (store for store, _ in record_stores_of(ctx).values() if isinstance(store, Kind))
-    for reference in (*find_references(kinds, kind.prefix), *_ANY_RECORD_REFERENCES):
+    for reference in references:
         condition = f"organisation_id = :organisation AND {reference.column} = :id"
-        if ctx.db.one(f"SELECT 1 FROM {reference.table} WHERE {condition} LIMIT 1", id=record_id):
+        if db.one(f"SELECT 1 FROM {reference.table} WHERE {condition} LIMIT 1", id=record_id):
             return reference.label
     return None
 

@@ -168,7 +168,7 @@ class RowImporter:
                 return [Fault(CODE_FIELD, Message("is the same as in row {row}", row=first_row))]
         earlier_rows = [self._first_rows.setdefault(record_id, number) for record_id in referenced_ids]
         return [
-            Fault(REFERENCE_FIELD, _describe_merged(self.kind.kind.label, first_row))
+            Fault(REFERENCE_FIELD, _describe_merged(self.kind.record_kind.label, first_row))
             for first_row in earlier_rows
             if first_row != number
         ]
@@ -200,9 +200,8 @@ class RowImporter:
             and self.kind.name != "customers"
             and current[CUSTOMER_FIELD] != values[CUSTOMER_FIELD]
         ):
-            raise Invalid(
-                [Fault(CUSTOMER_FIELD, Message("is not the customer of this {record}", record=self.kind.kind.label))]
-            )
+            problem = Message("is not the customer of this {record}", record=self.kind.record_kind.label)
+            raise Invalid([Fault(CUSTOMER_FIELD, problem)])
         changes = _find_differences(
             current, {name: values[name] for name in values.keys() - self.kind.create_only_fields}
         )

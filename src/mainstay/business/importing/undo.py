@@ -3,7 +3,7 @@
 Records remain if somebody else has changed or used them since.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ import orjson
 from mainstay.business.importing import changes
 from mainstay.business.importing.import_model import RecordChange, RemainingRecord
 from mainstay.business.importing.record_kinds import ImportKind
-from mainstay.business.importing.references import ItemUses, find_use
+from mainstay.business.importing.references import ItemUses, ReferenceColumn, find_use
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.perform import Performer
 from mainstay.vocabulary.actor import Actor
@@ -32,6 +32,8 @@ class ImportUndoer:
     actor: Actor
     run_id: str
     kind: ImportKind
+    # Where other records refer to those of this kind.
+    references: Sequence[ReferenceColumn]
     _item_uses: ItemUses = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,7 +59,7 @@ class ImportUndoer:
     def _undo_change(
         self, step_performer: Performer, change: RecordChange, audit_input: dict[str, str], ctx: Context
     ) -> RemainingRecord | None:
-        store = self.kind.kind
+        store = self.kind.record_kind
         changes.delete(ctx.db, self.run_id, change)
         record = store.find(ctx, f"{store.table}.id = :id", id=change.record)
         if record is None:
@@ -77,7 +79,7 @@ class ImportUndoer:
         if changes.is_changed_by_others(ctx.db, self.run_id, self.kind.table, change):
             return "they were changed later"
         if change.previous is None:
-            uses = find_use(ctx, self.kind.kind, change.record) or self._item_uses.find(change.record)
+            uses = find_use(ctx.db, self.references, change.record) or self._item_uses.find(change.record)
             return f"{uses} were added" if uses else None
         return None
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import orjson
 from pydantic import Field
@@ -39,14 +39,12 @@ EmailValues = Callable[[Locale], Mapping[str, str]]
 
 # With `none`, no email is sent: the organisation hands the document over itself.
 DeliveryMethod = Literal["email", "none"]
-DELIVER_FIELD: Any = Field("email", title="How to send it", description="`none`: issue it without an email.")
+Deliver = Annotated[DeliveryMethod, Field(title="How to send it", description="`none`: issue it without an email.")]
 
 
-def recipients_field(replaced: str) -> Any:
-    """Create the input field for addresses that replace the usual ones."""
-    return Field(
-        None, max_length=_MAX_ADDRESSES, title="Email to", description=f"Email addresses, instead of {replaced}."
-    )
+def recipients_field(replaced: str) -> object:
+    """Describe the input field for addresses that replace the usual ones."""
+    return Field(max_length=_MAX_ADDRESSES, title="Email to", description=f"Email addresses, instead of {replaced}.")
 
 
 class Recipients(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from mainstay.changes.undo import Inverse
-from mainstay.kernel.inverse import Act, find_previous_values, input_names, name_record
+from mainstay.kernel.inverse import Act, find_previous_input, name_record
 from mainstay.values.message import Message
 from mainstay.vocabulary.record_json import to_json
 
@@ -36,8 +36,7 @@ def restore_document(act: Act) -> Sequence[Inverse] | Message:
     kept_ids = {line["id"] for line in after}
     if any(line.get("source") and line["id"] not in kept_ids for line in before):
         return _BILLS_SOMETHING
-    names = input_names(act.model)
-    values = {name: value for name, value in find_previous_values(act).items() if name in names}
+    values = find_previous_input(act)
     if edits := find_edits(after, before):
         values["edits"] = edits
     return [Inverse(act.operation, name_record(act) | values)] if values else []

@@ -138,7 +138,7 @@ class ShownKitPart(BaseModel):
 
 
 class PriceItemOut(Record):
-    """An price list item."""
+    """An item of the price list."""
 
     noun = "priceItem"
     office_path = "/price-list/{id}"

@@ -221,8 +221,8 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     """Edit bill.
 
-    Also approves the bill or marks it as paid. Anything else can be changed only while it is a draft, and lines change
-    with `edits`.
+    Also approves the bill or marks it as paid; anything else can be changed only while it is a draft. Lines change with
+    `edits`.
     """
     changes = _find_changes(ctx, given, bill)
     if (changes or given.edits or given.total is not None) and given.status != "draft":

@@ -1,11 +1,10 @@
 """Sending a purchase order to the supplier, and its PDF."""
 
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from mainstay.business.issuing.document_emails import (
-    DELIVER_FIELD,
-    DeliveryMethod,
+    Deliver,
     EmailedDocument,
     email_document,
     find_supplier_recipients,
@@ -43,8 +42,8 @@ class SendPurchaseOrder(IrreversibleInput):
     """Which order, and how."""
 
     purchase_order_id: OrderId
-    deliver: DeliveryMethod = DELIVER_FIELD
-    to: list[Email] | None = recipients_field("the supplier's own")
+    deliver: Deliver = "email"
+    to: Annotated[list[Email] | None, recipients_field("the supplier's own")] = None
 
 
 class GetPurchaseOrderProof(Input):

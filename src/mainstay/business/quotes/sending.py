@@ -2,15 +2,14 @@
 
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.document_emails import (
-    DELIVER_FIELD,
-    DeliveryMethod,
+    Deliver,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -49,8 +48,8 @@ class SendQuote(IrreversibleInput):
     """The quote, and how to send it."""
 
     quote_id: QuoteId
-    deliver: DeliveryMethod = DELIVER_FIELD
-    to: list[Email] | None = recipients_field("the customer's usual ones for quotes")
+    deliver: Deliver = "email"
+    to: Annotated[list[Email] | None, recipients_field("the customer's usual ones for quotes")] = None
 
 
 class WithdrawQuote(IrreversibleInput):

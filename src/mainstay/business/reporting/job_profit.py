@@ -25,7 +25,7 @@ _COLUMNS = (
     make_column("margin", "Margin", "money"),
     make_column("marginPercent", "Margin (%)", "percent"),
     make_column("uncosted", "Lines without cost", "count"),
-    make_column("uncostedRevenue", "Revenue of those", "money"),
+    make_column("uncostedRevenue", "Revenue of these lines", "money"),
 )
 _NOTES = (
     Message("Each job from start to finish, including work, purchases and invoices before and after these dates."),

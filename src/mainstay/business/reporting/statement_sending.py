@@ -8,8 +8,7 @@ from pydantic import Field
 from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.document_emails import (
-    DELIVER_FIELD,
-    DeliveryMethod,
+    Deliver,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -49,8 +48,8 @@ class SendStatement(IrreversibleInput):
         None, alias="from", title="From", description="The first date. Default: 1 January of that year."
     )
     until: LastDay | None = Field(None, description="The last date. Default: today.")
-    deliver: DeliveryMethod = DELIVER_FIELD
-    to: list[Email] | None = recipients_field("the customer's addresses for invoices")
+    deliver: Deliver = "email"
+    to: Annotated[list[Email] | None, recipients_field("the customer's addresses for invoices")] = None
 
 
 @operation(

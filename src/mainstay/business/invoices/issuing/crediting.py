@@ -22,14 +22,17 @@ from mainstay.business.invoices.issuing.credit_note import (
     CreditNoteOut,
     ListedCreditNoteOut,
 )
-from mainstay.business.invoices.issuing.sending import TO_FIELD, e_invoice_check_to_json, invoice_email_values_of
+from mainstay.business.invoices.issuing.sending import (
+    InvoiceRecipients,
+    e_invoice_check_to_json,
+    invoice_email_values_of,
+)
 from mainstay.business.invoices.model import Invoice, ListedInvoice
 from mainstay.business.invoices.payments import settlement
 from mainstay.business.invoices.payments.allocation import release_surplus
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_emails import (
-    DELIVER_FIELD,
-    DeliveryMethod,
+    Deliver,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -50,7 +53,6 @@ from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
-    Email,
     Paragraph,
     Price,
     RecordReference,
@@ -88,8 +90,8 @@ class CreditInvoice(IrreversibleInput):
         description="Credits only these lines. Leave empty to credit the rest of the invoice.",
     )
     amount: Price | None = Field(None, description='Credits only this amount including tax, e.g. "100.00".')
-    deliver: DeliveryMethod = DELIVER_FIELD
-    to: list[Email] | None = TO_FIELD
+    deliver: Deliver = "email"
+    to: InvoiceRecipients = None
 
 
 class ListCreditNotes(ListInput):
@@ -128,9 +130,9 @@ class ListCreditNotes(ListInput):
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
     """Credit invoice.
 
-    Issues a credit note (refund, correction) for all or part of an invoice, and returns the invoice with its new
-    `creditNote`. What the customer has paid too much stays on their account, and after a full credit the work can be
-    invoiced again.
+    Issues a credit note (refund, correction) for all or part of an invoice; if the customer has paid too much, the
+    difference stays on their account. Returns the `invoice` with its new credit note; after a full credit, the work can
+    be invoiced again.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -25,8 +25,7 @@ from mainstay.business.invoices.model import ADVANCE_KINDS, Invoice, ListedInvoi
 from mainstay.business.invoices.payments import settlement
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_emails import (
-    DELIVER_FIELD,
-    DeliveryMethod,
+    Deliver,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -64,15 +63,15 @@ _HAD_NO_BANK_DETAILS = Message(
 )
 # If the last reminder is more recent than this, sending another gives a warning.
 _RECENT_REMINDER = timedelta(days=3)
-TO_FIELD: Any = recipients_field("the customer's usual ones for invoices")
+InvoiceRecipients = Annotated[list[Email] | None, recipients_field("the customer's usual ones for invoices")]
 
 
 class SendInvoice(IrreversibleInput):
     """The invoice, and how to send it."""
 
     invoice_id: InvoiceId
-    deliver: DeliveryMethod = DELIVER_FIELD
-    to: list[Email] | None = TO_FIELD
+    deliver: Deliver = "email"
+    to: InvoiceRecipients = None
 
 
 class GetInvoiceProof(Input):
@@ -99,7 +98,7 @@ class SendReminder(IrreversibleInput):
     """The invoice."""
 
     invoice_id: InvoiceId
-    to: list[Email] | None = TO_FIELD
+    to: InvoiceRecipients = None
     again: bool = AGAIN_FIELD
 
 

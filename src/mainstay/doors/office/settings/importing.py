@@ -272,7 +272,7 @@ def _list_remaining(run: ImportRun) -> list[dict[str, Any]]:
         {
             "reason": reason,
             "count": len(stays),
-            "records": [(stay.name, run.kind.kind.path_of(stay.record)) for stay in stays[:_MAX_NAMED]],
+            "records": [(stay.name, run.kind.record_kind.path_of(stay.record)) for stay in stays[:_MAX_NAMED]],
             "left": max(len(stays) - _MAX_NAMED, 0),
         }
         for reason, stays in by_reason.items()
