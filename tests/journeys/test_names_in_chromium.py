@@ -53,7 +53,7 @@ def test_a_name_from_right_to_left_stays_whole_and_leaves_what_is_around_it_as_i
         page.goto(f"/customers/{customer}")
         check_page(page)
         # It begins on the right, and what there is no room for is its end, on the left.
-        expect(page.locator(".switcher .only")).to_have_css("direction", "rtl")
+        expect(page.locator(".side .brand span")).to_have_css("direction", "rtl")
         assert left_edge_of(page, "h1", "Sons") < left_edge_of(page, "h1", "12") < left_edge_of(page, "h1", _GULF)
         # Who did it comes first, and after that the date, in one piece.
         name = page.locator(".timeline bdi").first.bounding_box()

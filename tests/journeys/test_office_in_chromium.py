@@ -312,7 +312,7 @@ def test_rows_are_even_however_long_what_they_tell(cast: Cast, page: Page) -> No
     page.goto("/people")
     heights = page.locator(".records tbody tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
     assert len(heights) == 7
-    assert {round(height / 4) for height in heights} <= {12, 13}, f"rows of about 48 pixels, not {heights}"
+    assert {round(height / 4) for height in heights} <= {11}, f"rows of about 44 pixels, not {heights}"
     check_page(page)
 
 

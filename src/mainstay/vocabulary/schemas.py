@@ -82,11 +82,11 @@ class ListInput(Input):
         return None
 
 
-Tone = Literal["good", "bad", "over", "waiting"]
+Tone = Literal["waiting", "begun", "good", "bad", "over"]
 
 
 class StateLabel(NamedTuple):
-    """The label of a state, and its tone: good news, bad news, over, or still waiting."""
+    """The label of a state, and its tone: not begun, under way, done well, late or failed, or over."""
 
     label: str
     tone: Tone

@@ -49,7 +49,7 @@ class TimeEntryOut(Record):
 
     noun = "timeEntry"
     office_path = "/hours/{id}"
-    states = make_states(running="good", draft="waiting", submitted="waiting", approved="good", rejected="bad")
+    states = make_states(running="begun", draft="waiting", submitted="begun", approved="good", rejected="waiting")
 
     person_id: Annotated[str, RefersTo("person")]
     person_name: str = Field(title="Person", examples=["Tom Ashworth"])

@@ -62,8 +62,8 @@ class ListedInvoiceOut(Record):
     office_path = "/invoices/{id}"
     states = make_states(
         draft="waiting",
-        sent="waiting",
-        partPaid="waiting",
+        sent="begun",
+        partPaid="begun",
         overdue="bad",
         paid="good",
         credited="over",

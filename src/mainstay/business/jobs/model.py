@@ -86,7 +86,7 @@ class JobOut(Record):
     states = make_states(
         enquiry="waiting",
         open="waiting",
-        inProgress="good",
+        inProgress="begun",
         onHold="waiting",
         done="good",
         closed="over",

@@ -93,10 +93,10 @@ class ListedOrderOut(Record):
     office_path = "/purchasing/orders/{id}"
     states = make_states(
         draft="waiting",
-        sent="waiting",
-        partReceived="waiting",
+        sent="begun",
+        partReceived="begun",
         received="good",
-        partBilled="waiting",
+        partBilled="begun",
         billed="good",
         closed="over",
         cancelled="over",
@@ -333,7 +333,7 @@ class ListedBillOut(Record):
 
     noun = "bill"
     office_path = "/purchasing/bills/{id}"
-    states = make_states(draft="waiting", approved="waiting", paid="good", void="over")
+    states = make_states(draft="waiting", approved="begun", paid="good", void="over")
 
     supplier_id: Annotated[str, RefersTo("supplier")] = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])

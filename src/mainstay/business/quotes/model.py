@@ -55,10 +55,10 @@ class ListedQuoteOut(Record):
     office_path = "/quotes/{id}"
     states = make_states(
         draft="waiting",
-        sent="waiting",
-        expired="bad",
+        sent="begun",
+        expired="over",
         accepted="good",
-        declined="bad",
+        declined="over",
         withdrawn="over",
         superseded="over",
     )

@@ -74,7 +74,7 @@ class VisitOut(Record):
 
     noun = "visit"
     office_path = "/schedule/visits/{id}"
-    states = make_states(planned="waiting", started="good", done="over", cancelled="over")
+    states = make_states(planned="waiting", started="begun", done="good", cancelled="over")
 
     kind: VisitKind
     status: VisitStatus
@@ -189,7 +189,7 @@ class TimeOffOut(Record):
 
     noun = "timeOff"
     office_path = "/time-off/{id}"
-    states = make_states(requested="waiting", approved="good", declined="bad", cancelled="over")
+    states = make_states(requested="waiting", approved="good", declined="over", cancelled="over")
 
     person_id: Annotated[str, RefersTo("person")]
     person_name: str = Field(title="Person")
