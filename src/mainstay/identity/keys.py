@@ -199,7 +199,7 @@ get_key = declare_get(
     blocked_by=Key.not_revocable,
     done_message="API key saved.",
     not_undone=Message("Change it again."),
-    past_text="Key changed",
+    past_text="API key changed",
 )
 def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:
     """Edit API key.

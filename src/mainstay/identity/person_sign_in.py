@@ -23,7 +23,7 @@ _CHANGE_NOTICE = (
     Message("Your Mainstay password has been changed, and you have been signed out everywhere else."),
     Message(
         'If this was not you, choose a new password now with "Forgot your password?" on the sign-in page, and tell an'
-        " owner or\nadmin of your organisation."
+        " owner or admin of your organisation."
     ),
 )
 
