@@ -7,7 +7,7 @@ from mainstay.business.customers import invariants as customer_invariants
 from mainstay.business.customers import operations as customers
 from mainstay.business.customers.store import REFRESH_CUSTOMER_SEARCH
 from mainstay.business.equipment import operations as equipment
-from mainstay.business.hours import approval, timers
+from mainstay.business.hours import approval, timers, visit_status
 from mainstay.business.hours import invariants as hours_invariants
 from mainstay.business.hours import operations as hours
 from mainstay.business.hours import reactions as hours_reactions
@@ -102,6 +102,7 @@ CATALOGUE = Catalogue(
         *jobs.OPERATIONS,
         *job_cancellation.OPERATIONS,
         *visits.OPERATIONS,
+        *visit_status.OPERATIONS,
         *planning.OPERATIONS,
         *free_time.OPERATIONS,
         *leave.OPERATIONS,

@@ -7,10 +7,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import get_visit, list_visits, set_visit_status
+from mainstay.business.schedule.operations import get_visit, list_visits
 from mainstay.vocabulary.permissions import Role
 from support.browser import (
     NARROW,

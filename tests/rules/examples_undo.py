@@ -6,6 +6,8 @@ from typing import Any
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.customers.sites_and_contacts import save_contact, save_site
 from mainstay.business.hours.operations import log_hours, update_hours
+from mainstay.business.hours.timers import stop_timer
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.invoices.drafting.operations import get_invoice, update_invoice
 from mainstay.business.invoices.payments.recording import allocate_payment
 from mainstay.business.jobs.operations import change_job_status, create_job, update_job
@@ -16,7 +18,7 @@ from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.purchasing.bills import get_bill, update_bill
 from mainstay.business.purchasing.operations import get_purchase_order, update_purchase_order
 from mainstay.business.quotes.operations import get_quote, update_quote
-from mainstay.business.schedule.operations import cancel_visit, move_visit, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, move_visit, plan_visit
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.permissions import Role
@@ -179,6 +181,12 @@ def start_a_job_by_its_visit(do: Do, samples: SampleRecords) -> tuple[Operation,
     return set_visit_status, {"visitId": visit, "status": "done"}
 
 
+def start_a_visit_with_the_timer(do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
+    do(stop_timer)
+    visit = do(plan_visit, jobId=samples.hours.job, personIds=[samples.cast.people[Role.OWNER]], on=DAY)["id"]
+    return set_visit_status, {"visitId": visit, "status": "started", "timer": True}
+
+
 def close_a_job(do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
     given: Given = {"title": "Gutter", "billing": "nonBillable"}
     job = do(create_job, customerId=samples.work_samples.customer, **given)["id"]
@@ -308,6 +316,7 @@ VARIANTS: tuple[Variant, ...] = (
     change_every_field_of_a_job,
     start_an_enquiry_by_hours,
     start_a_job_by_its_visit,
+    start_a_visit_with_the_timer,
     close_a_job,
     change_the_job_of_hours,
     give_hours_their_times,

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from mainstay.business.hours.operations import log_hours
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.invoices.drafting.operations import update_invoice
 from mainstay.business.invoices.issuing.crediting import get_credit_note
 from mainstay.business.invoices.issuing.sending import send_invoice
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.quotes.operations import get_quote
-from mainstay.business.schedule.operations import plan_visit, set_visit_status
+from mainstay.business.schedule.operations import plan_visit
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Invalid
 from support.cast import Cast

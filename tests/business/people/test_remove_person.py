@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 
 from mainstay.business.hours.timers import start_timer
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.people.invitations import add_person
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.roles import remove_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import set_visit_status
 from mainstay.identity.authenticate import InvalidKey
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails

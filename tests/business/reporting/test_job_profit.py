@@ -2,10 +2,10 @@ import pytest
 
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.hours.timers import start_timer
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.purchasing.bills import record_bill
-from mainstay.business.schedule.operations import set_visit_status
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Invalid
 from support.cast import Cast

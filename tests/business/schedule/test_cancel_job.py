@@ -1,8 +1,9 @@
 import pytest
 
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import change_job_status, get_job, list_jobs
 from mainstay.business.schedule.job_cancellation import cancel_job
-from mainstay.business.schedule.operations import get_visit, list_visits, set_visit_status
+from mainstay.business.schedule.operations import get_visit, list_visits
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid
 from support.cast import Cast

@@ -1,7 +1,8 @@
 import pytest
 
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import get_job
-from mainstay.business.schedule.operations import cancel_visit, list_visits, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, list_visits
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Blocked, Forbidden
 from support.cast import Cast

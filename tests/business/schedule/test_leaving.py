@@ -1,5 +1,6 @@
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.people.roles import remove_person
-from mainstay.business.schedule.operations import get_visit, list_visits, set_visit_status
+from mainstay.business.schedule.operations import get_visit, list_visits
 from mainstay.business.schedule.reactions import REACTIONS
 from mainstay.kernel.reaction import ReactionEvent
 from mainstay.vocabulary.permissions import Role

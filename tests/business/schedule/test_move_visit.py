@@ -1,8 +1,9 @@
 import pytest
 
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import get_job, list_jobs
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid, NotFound
 from support.cast import Cast

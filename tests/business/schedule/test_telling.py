@@ -5,11 +5,12 @@ from typing import Any
 import orjson
 import pytest
 
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.people.roles import remove_person
 from mainstay.business.schedule.emails import COLLECTION_DELAY, TASK_KINDS
 from mainstay.business.schedule.job_cancellation import cancel_job
-from mainstay.business.schedule.operations import cancel_visit, move_visit, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, move_visit, plan_visit
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.changes.outbox_queue import LeasedTask
 from mainstay.kernel.context import RequestDetails

@@ -10,11 +10,12 @@ from mainstay.business.customers.merging import merge_customers
 from mainstay.business.customers.operations import archive_customer, create_customer
 from mainstay.business.customers.sites_and_contacts import save_contact
 from mainstay.business.hours.timers import start_timer
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import cancel_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit
 from mainstay.catalogue import CATALOGUE
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role

@@ -7,8 +7,8 @@ import pytest
 
 from doors.office.test_customers import extract_main
 from doors.office.test_lists import add_many_people
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import change_job_status, get_job
-from mainstay.business.schedule.operations import set_visit_status
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_cast, sign_in_new_person, visible_text
 from support.cast import Cast

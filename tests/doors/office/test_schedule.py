@@ -4,8 +4,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast

@@ -126,12 +126,7 @@ class WorkTime(NamedTuple):
 def work_time_between(started: datetime, ended: datetime, break_minutes: int, zone: str, now: datetime) -> WorkTime:
     """Return hours from a start to an end. The minutes are those that really passed, without the break."""
     check_start_time(started, now)
-    if ended <= started:
-        raise Invalid(
-            [Fault("endedAt", Message("is not after the start; for work past midnight, enter the next date"))]
-        )
-    if ended > now + MAX_AHEAD:
-        raise Invalid([Fault("endedAt", Message("is in the future; log hours after the work"))])
+    check_end_time(started, ended, now)
     if ended - started > MAX_ENTRY_LENGTH:
         raise Invalid([Fault("endedAt", Message("is more than 24 hours after the start; log one entry for each day"))])
     minutes = Period(started, ended).minutes - break_minutes
@@ -158,6 +153,16 @@ def check_start_time(started: datetime, now: datetime) -> None:
         raise Invalid([Fault("startedAt", Message("is in the future; log hours after the work"))])
     if started.date() < _EARLIEST:
         raise Invalid([Fault("startedAt", Message("is too long ago"))])
+
+
+def check_end_time(started: datetime | None, ended: datetime, now: datetime) -> None:
+    """Refuse an end that is not after the start, if that is known, or is in the future."""
+    if started and ended <= started:
+        raise Invalid(
+            [Fault("endedAt", Message("is not after the start; for work past midnight, enter the next date"))]
+        )
+    if ended > now + MAX_AHEAD:
+        raise Invalid([Fault("endedAt", Message("is in the future; log hours after the work"))])
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from mainstay.vocabulary.record_json import to_json
 
 _WERE_REJECTED = Message("The hours had been rejected, and are a draft now. Edit them again.")
 _TIMER_STOPPED = Message("Another timer was stopped for it. Delete this timer, and start the other one again.")
+_TIMER_CHANGED = Message("It stopped a timer. Set the visit's status back, and edit the hours.")
 _REJECTED = Message("The person was told that their hours were rejected. They can submit them again.")
 _BILLING_REOPENED = Message("The hours can be invoiced now. Unapprove them instead.")
 _TIMES = frozenset({"on", "minutes", "startedAt", "endedAt", "breakMinutes"})
@@ -25,6 +26,17 @@ def delete_new_hours(act: Act) -> Sequence[Inverse] | Message:
         return _TIMER_STOPPED
     deletion = Inverse("delete_hours", {"timeEntryId": act.after.id, "confirmed": True})
     return [deletion, *restore_job_status(act)]
+
+
+def restore_visit_status(act: Act) -> Sequence[Inverse] | Message:
+    """Set the visit back to its previous status, and the job that it started too. Delete the hours that it added."""
+    if act.saved_of(TimeEntry):
+        return _TIMER_CHANGED
+    added = [after.id for before, after in act.saved if before is None and isinstance(after, TimeEntry)]
+    deletions = [Inverse("delete_hours", {"timeEntryId": entry, "confirmed": True}) for entry in added]
+    was = act.before.status
+    status = [Inverse(act.operation, {"visitId": act.after.id, "status": was})] if was != act.after.status else []
+    return [*deletions, *status, *restore_job_status(act)]
 
 
 def restore_hours(act: Act) -> Sequence[Inverse] | Message:

@@ -1,7 +1,7 @@
 """Operations on timers: hours that are being worked now."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
@@ -17,7 +17,7 @@ from mainstay.business.hours.inputs import (
     resolve_person,
     start_work,
 )
-from mainstay.business.hours.model import MAX_AHEAD, MAX_ENTRY_LENGTH, TimeEntry, work_time_between
+from mainstay.business.hours.model import MAX_AHEAD, MAX_ENTRY_LENGTH, TimeEntry, check_start_time, work_time_between
 from mainstay.business.hours.restoring import delete_new_hours
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.kernel.context import Context
@@ -72,20 +72,8 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     if running and not given.switch:
         raise_if_blocked([Reason(_make_running_message(running, settings.time_zone), first="stop_timer")])
     if running:
-        _stop_running(ctx, settings, running, {}, ctx.now)
-    started = _find_free_moment(ctx, person)
-    on = local_date(started, settings.time_zone).isoformat()
-    raise_if_blocked(settings.reasons_if_closed(on))
-    target = start_work(ctx, person, given.job_id, given.visit_id)
-    entry = store.insert_unchecked(
-        ctx,
-        target.columns
-        | {"person_id": person, "note": given.note, "status": "running", "on_date": on, "break_minutes": 0}
-        | {"started_at": moment_text(started)}
-        | store.hourly_rates_of(ctx, person)._asdict(),
-    )
-    store.change_timer_count(ctx, target.job, 1)
-    return entry
+        stop_running(ctx, running, {}, ctx.now)
+    return run_timer(ctx, settings, NewTimer(person, given.job_id, given.visit_id, given.note))
 
 
 @operation(
@@ -113,10 +101,63 @@ def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
         raise Blocked([Reason(message, instead="log_hours")])
     ctx.check_version(running.version)
     ended = read_work_moment("endedAt", given.ended_at, settings) if given.ended_at else ctx.now
-    return _stop_running(ctx, settings, running, given.sent_fields("time_entry_id", "ended_at", "person_id"), ended)
+    return stop_running(ctx, running, given.sent_fields("time_entry_id", "ended_at", "person_id"), ended)
 
 
 OPERATIONS = (start_timer, stop_timer)
+
+
+class NewTimer(NamedTuple):
+    """A timer to start: whose, on what, and from when."""
+
+    person_id: str
+    job_id: str | None
+    visit_id: str | None
+    note: str | None
+    # When the work began, if that was earlier than now.
+    started: datetime | None = None
+
+
+def run_timer(ctx: Context, settings: OrganisationSettings, timer: NewTimer) -> TimeEntry:
+    """Start the timer of a person who has none running."""
+    person, started = timer.person_id, timer.started
+    if started is None:
+        started = _find_free_moment(ctx, person)
+    else:
+        check_start_time(started, ctx.now)
+        started = min(started, ctx.now)
+        store.check_no_overlap(ctx, person, moment_text(started), moment_text(max(ctx.now, started + _MIN_LENGTH)))
+    on = local_date(started, settings.time_zone).isoformat()
+    raise_if_blocked(settings.reasons_if_closed(on))
+    target = start_work(ctx, person, timer.job_id, timer.visit_id)
+    entry = store.insert_unchecked(
+        ctx,
+        target.columns
+        | {"person_id": person, "note": timer.note, "status": "running", "on_date": on, "break_minutes": 0}
+        | {"started_at": moment_text(started)}
+        | store.hourly_rates_of(ctx, person)._asdict(),
+    )
+    store.change_timer_count(ctx, target.job, 1)
+    return entry
+
+
+def stop_running(
+    ctx: Context, running: TimeEntry, values: dict[str, Any], ended: datetime, started: datetime | None = None
+) -> TimeEntry:
+    """Stop a running timer. The work may have begun at another moment than the timer."""
+    raise_if_blocked(running.not_stoppable(ctx.actor))
+    started = started or parse_moment(running.started_at or "")
+    if ended is ctx.now:
+        # A timer that was started by mistake counts as a minute.
+        ended = max(ended, started + _MIN_LENGTH)
+        if ended - started > MAX_ENTRY_LENGTH:
+            raise_if_blocked([Reason(_make_forgotten_message(running), first="stop_timer")])
+    time = work_time_between(
+        started, ended, values.get("break_minutes", 0), settings_of(ctx).time_zone, max(ctx.now, started)
+    )
+    stopped = store.save(ctx, running, values | time.columns | {"status": "draft"})
+    store.change_timer_count(ctx, store.job_of_entry(ctx, running), -1)
+    return stopped
 
 
 def _make_running_message(running: TimeEntry, zone: str) -> Message:
@@ -155,22 +196,6 @@ def _find_timer(ctx: Context, given: StopTimer) -> TimeEntry | None:
         problem = Message("can't be combined with {field}", field=FieldName("timeEntryId"))
         raise Invalid([Fault("personId", problem)])
     return store.TIME_ENTRIES.fetch(ctx, given.time_entry_id)
-
-
-def _stop_running(
-    ctx: Context, settings: OrganisationSettings, running: TimeEntry, values: dict[str, Any], ended: datetime
-) -> TimeEntry:
-    raise_if_blocked(running.not_stoppable(ctx.actor))
-    started = parse_moment(running.started_at or "")
-    if ended is ctx.now:
-        # A timer that was started by mistake counts as a minute.
-        ended = max(ended, started + _MIN_LENGTH)
-        if ended - started > MAX_ENTRY_LENGTH:
-            raise_if_blocked([Reason(_make_forgotten_message(running), first="stop_timer")])
-    time = work_time_between(started, ended, values.get("break_minutes", 0), settings.time_zone, max(ctx.now, started))
-    stopped = store.save(ctx, running, values | time.columns | {"status": "draft"})
-    store.change_timer_count(ctx, store.job_of_entry(ctx, running), -1)
-    return stopped
 
 
 def _find_free_moment(ctx: Context, person_id: str) -> datetime:

@@ -4,14 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mainstay.business.jobs.events import JobUpdated
-from mainstay.business.jobs.operations import start_job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.schedule import store, visit_changes
-from mainstay.business.schedule.model import SettableStatus, Visit, VisitOut, VisitStatus
-from mainstay.business.schedule.placement import place_visits, update_visit_counts
-from mainstay.business.schedule.restoring import restore_visit_status, restore_visits
+from mainstay.business.schedule.model import Visit, VisitOut, VisitStatus
+from mainstay.business.schedule.placement import place_visits
+from mainstay.business.schedule.restoring import restore_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.visit_changes import MoveVisit, PlanVisit
 from mainstay.business.schedule.visit_times import bounds_of_days
@@ -24,8 +22,7 @@ from mainstay.values.message import Message
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.refusal import raise_if_blocked
-from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
+from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 
 # If many visits are planned at once, only this many are checked for warnings, because the others are alike.
 _MAX_CHECKED = 10
@@ -55,15 +52,6 @@ class ListVisits(ListInput):
     unassigned: QueryBool = Field(default=False, description="Only unassigned visits.")
     on_leave: QueryBool = Field(default=False, description="Only upcoming visits of people who are off then.")
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
-
-
-class SetVisitStatus(Input):
-    """Which visit, and its new status."""
-
-    visit_id: str = Field(description="The visit's id.")
-    status: SettableStatus = Field(
-        description="`started` when work begins, `done` when it is finished, `planned` to undo."
-    )
 
 
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, api_path="GET /visits")
@@ -177,44 +165,4 @@ def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -
     return next(one for one in visits if one.id == visit.id)
 
 
-@operation(
-    permission=Permission.VISITS_MOVE,
-    effect=Effect.CHANGE,
-    api_path="POST /visits/{visit_id}/status",
-    on=VISITS,
-    blocked_by=Visit.not_settable,
-    done_message="Visit updated.",
-    undone_by=restore_visit_status,
-    past_text="Visit changed",
-    past_text_by=("status", {"planned": "Visit: planned", "started": "Visit: started", "done": "Visit: done"}),
-)
-def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit:
-    """Change visit status.
-
-    Starting the first visit also starts the job. Marks a `visit` as started or done; members and subcontractors can
-    change their own.
-    """
-    if visit.status == given.status:
-        return visit
-    job = JOBS.find(ctx, "job.id = :id", id=visit.about_job) if visit.about_job else None
-    if job:
-        raise_if_blocked(job.not_workable())
-    after = store.save(ctx, visit, {"status": given.status, **_build_progress_times(ctx, given.status, visit)})
-    if job:
-        updated = update_visit_counts(ctx, job)
-        started = start_job(ctx, updated) if given.status != "planned" else updated
-        if started is updated and updated is not job:
-            ctx.emit(JobUpdated(updated, job))
-    return after
-
-
-OPERATIONS = (list_visits, get_visit, plan_visit, move_visit, cancel_visit, set_visit_status)
-
-
-def _build_progress_times(ctx: Context, status: SettableStatus, visit: Visit) -> dict[str, str | None]:
-    """Return the start and finish times that belong to a state."""
-    if status == "planned":
-        return {"started_at": None, "finished_at": None}
-    if status == "started":
-        return {"finished_at": None, **({"started_at": ctx.now_text} if visit.status == "planned" else {})}
-    return {"finished_at": ctx.now_text, **({"started_at": ctx.now_text} if visit.status == "planned" else {})}
+OPERATIONS = (list_visits, get_visit, plan_visit, move_visit, cancel_visit)

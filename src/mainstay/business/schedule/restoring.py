@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 
-from mainstay.business.jobs.restoring import restore_job_status
 from mainstay.business.schedule.model import Visit
 from mainstay.changes.undo import Inverse
 from mainstay.kernel.inverse import Act
@@ -32,12 +31,6 @@ def restore_visits(act: Act) -> Sequence[Inverse] | Message:
         Inverse("plan_schedule", {"changes": changes[first : first + MAX_CHANGES], "confirmed": True})
         for first in range(0, len(changes), MAX_CHANGES)
     ]
-
-
-def restore_visit_status(act: Act) -> Sequence[Inverse]:
-    """Set the visit back to its previous status, and the job that it started too."""
-    status = Inverse("set_visit_status", {"visitId": act.after.id, "status": act.before.status})
-    return [status, *restore_job_status(act)]
 
 
 def _describe_previous(before: Visit, after: Visit) -> dict[str, Any]:

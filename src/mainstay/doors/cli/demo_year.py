@@ -13,12 +13,13 @@ from mainstay.business.customers.sites_and_contacts import save_contact, save_si
 from mainstay.business.hours.approval import review_hours, submit_hours
 from mainstay.business.hours.operations import log_hours
 from mainstay.business.hours.timers import start_timer
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import change_job_status, create_job
 from mainstay.business.records.attachments import add_document
 from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.job_cancellation import cancel_job
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
-from mainstay.business.schedule.operations import plan_visit, set_visit_status
+from mainstay.business.schedule.operations import plan_visit
 from mainstay.doors.cli import demo_texts as words
 from mainstay.doors.cli.demo_files import DemoFiles
 from mainstay.doors.cli.demo_money import DemoBooks

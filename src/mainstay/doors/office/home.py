@@ -11,11 +11,12 @@ from urllib.parse import urlencode
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.timers import stop_timer
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.organisation.failed_work import list_failed_work
 from mainstay.business.overview.model import Need, RevenueNow
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import STATUS_MESSAGES, VisitOut, VisitStep, next_visit_step
-from mainstay.business.schedule.operations import list_visits, set_visit_status
+from mainstay.business.schedule.operations import list_visits
 from mainstay.changes.audit import ActedBy
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.first_steps import list_first_steps, list_invoicing_steps

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Any, get_args
 from urllib.parse import urlencode
 
+from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.jobs.operations import get_job
 from mainstay.business.schedule.board import get_schedule
 from mainstay.business.schedule.free_time import FreeTimeOut, LeaveThen, Slot, find_free_time
@@ -24,7 +25,7 @@ from mainstay.business.schedule.model import (
     is_undecided,
     next_visit_step,
 )
-from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit, set_visit_status
+from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.business.schedule.visit_times import describe_visit_time
@@ -153,6 +154,8 @@ VISITS_LAYOUT = RecordLayout(
     order="start",
     list_header="visits_above.html",
     page_header="visit.html",
+    # Hours have a page of their own, which starts and finishes visits.
+    skipped_fields=frozenset({"timer", "startedAt", "endedAt", "breakMinutes", "note"}),
     possible_choices={"status": _next_statuses, "scope": _possible_scopes},
     bulk_operations=frozenset({cancel_visit.name}),
     choices={
