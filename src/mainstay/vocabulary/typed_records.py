@@ -19,15 +19,14 @@ def to_record(model: type[M], values: Mapping[str, Any]) -> M:
     names = _alias_names(model)
     if len(values) > len(names):
         extra_values = {name: values[name] for name in values.keys() - names.keys()}
-        _set_attribute(record, "__pydantic_extra__", extra_values)
+        _set_extra_values(record, extra_values)
     return record
 
 
 def extend_record(model: type[M], record: BaseModel, **values: object) -> M:
     """Return a record with further fields, those of a model that extends the record's own."""
-    extended: M = model.__new__(model)
-    all_values = {**vars(record), **values}
-    _set_attributes(extended, all_values, set(all_values), record.__pydantic_extra__)
+    extended: M = _make_constructor(model)({**vars(record), **values})
+    _set_extra_values(extended, record.__pydantic_extra__)
     return extended
 
 
@@ -94,28 +93,25 @@ def _compile_reader(model: type[BaseModel]) -> Callable[[Mapping[str, Any]], Any
     return reader
 
 
-def _make_constructor(model: type[BaseModel]) -> Callable[[dict[str, Any]], BaseModel]:
+def _make_constructor(model: type[M]) -> Callable[[dict[str, Any]], M]:
     new, fields_set = model.__new__, set(model.model_fields)
 
-    def make(fields: dict[str, Any]) -> BaseModel:
+    def make(fields: dict[str, Any]) -> M:
         record = new(model)
-        _set_attributes(record, fields, fields_set, None)
+        _set_fields(record, fields)
+        _set_fields_set(record, fields_set)
+        _set_extra_values(record, None)
+        _set_private_values(record, None)
         return record
 
     return make
 
 
-def _set_attributes(
-    record: BaseModel, fields: dict[str, Any], fields_set: set[str], extra_values: dict[str, Any] | None
-) -> None:
-    _set_attribute(record, "__dict__", fields)
-    _set_attribute(record, "__pydantic_fields_set__", fields_set)
-    _set_attribute(record, "__pydantic_extra__", extra_values)
-    _set_attribute(record, "__pydantic_private__", None)
-
-
-# Records are frozen, so their own `__setattr__` refuses.
-_set_attribute = object.__setattr__
+# What a model consists of. Records are frozen, so their own `__setattr__` refuses.
+_set_fields, _set_fields_set, _set_extra_values, _set_private_values = (
+    BaseModel.__dict__[name].__set__
+    for name in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
 
 
 def _value_expression(kind: Any, value: str, names: dict[str, Any]) -> str:

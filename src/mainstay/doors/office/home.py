@@ -29,10 +29,9 @@ from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.identity import sessions
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
-from mainstay.kernel.operation import OperationReturning
+from mainstay.kernel.operation import Operation
 from mainstay.lazy_import import import_lazily
 from mainstay.vocabulary.refusal import NotFound
-from mainstay.vocabulary.schemas import RecordPage
 
 _MAX_VISITS = 50
 
@@ -118,11 +117,9 @@ class HomePages:
         await self.office.perform(form.request, set_visit_status, given)
         return redirect(f"/?{urlencode({'progressed': given['status']})}")
 
-    async def _count_records(
-        self, request: OfficeRequest, list_operation: OperationReturning[RecordPage[Any]], **filters: object
-    ) -> str:
+    async def _count_records(self, request: OfficeRequest, list_operation: Operation, **filters: object) -> str:
         """Return how many records a list has, as text."""
-        return format_count((await self.office.list_records(request, list_operation, {"limit": 1, **filters})).count)
+        return format_count(await self.office.count_records(request, list_operation, filters))
 
     async def _switch_organisation(self, form: OpenForm[PathValues]) -> Response:
         """Switch to another organisation of this account."""

@@ -96,7 +96,7 @@ NOTICES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OfficeRequest:
     """A request by a person of an organisation."""
 
@@ -126,7 +126,7 @@ class OfficeRequest:
         """The time zone of the person."""
         return self.visitor.membership.time_zone if self.visitor.membership else "UTC"
 
-    @property
+    @cached_property
     def display(self) -> DisplaySettings:
         """The time zone, country and currency by which values are formatted for the person."""
         membership = self.visitor.membership
@@ -316,6 +316,15 @@ class OfficePages:
         details = RequestDetails(request.http_request.id, with_actions=True)
         return operation.read_answer((await self.perform_request(request, operation, operation_input, details)).body)
 
+    async def count_records(
+        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
+    ) -> int:
+        """Return how many records a list has, as far as they are counted."""
+        details = RequestDetails(request.http_request.id, with_actions=True)
+        answer = await self.perform_request(request, operation, {**operation_input, "limit": 1}, details)
+        count: int = orjson.loads(answer.body).get("count", 0)
+        return count
+
     def _dry_run(self, request: OfficeRequest, operation: Operation, raw: bytes, details: RequestDetails) -> bytes:
         with self.visitors.performer.open_batch(request.actor.organisation, commit=False) as batch:
             return batch.perform(operation, request.actor, raw, details).body
@@ -359,10 +368,10 @@ class OfficePages:
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
     ) -> PageFormat:
         """Return how the messages of an operation are rendered for the person."""
-        labels, typed = labels_of(operation.input), [text for text in operation_input.values() if isinstance(text, str)]
+        typed = [text for text in operation_input.values() if isinstance(text, str)]
         return PageFormat(
             request.display,
-            labels,
+            labels_of(operation.input),
             lambda text: localise_text(text, request.display, typed),
         )
 

@@ -207,21 +207,17 @@ class RecordLayout:
 
     def actions_of(self, office: OfficePages, record: AnyRecord) -> list[Action]:
         """Return the buttons of a record's page for everything that can be done with it now."""
-        possible = record.available_actions
+        possible, path = record.available_actions, self.path_of(record.id)
         primary = [
             button for name, buttons in self.primary_actions.items() if name in possible for button in buttons(record)
         ]
         return primary + [
-            self.action_of(office.operations[name], record) for name in possible if name not in self.primary_actions
+            build_action(office.operations[name], path) for name in possible if name not in self.primary_actions
         ]
-
-    def action_of(self, operation: Operation, record: AnyRecord) -> Action:
-        """Return the button of an operation on a record."""
-        return build_action(operation, self.path_of(record.id))
 
     def actions_for(self, operation: Operation, record: AnyRecord) -> list[Action]:
         """Return the buttons of an operation. If it edits lines, that includes the button of the line editor."""
-        action = self.action_of(operation, record)
+        action = build_action(operation, self.path_of(record.id))
         if "edits" not in operation.input.model_fields:
             return [action]
         return (

@@ -1,6 +1,6 @@
 """The list of one kind of record, on a page or as a file, filtered and ordered by its address."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,6 +56,7 @@ class RecordList:
         except Invalid as invalid:
             page, problem = _empty_page_of(invalid)
         order = fixed_order or address.chosen.get("order", layout.order)
+        columns = visible_fields(list_operation.output, layout.columns, request.actor.permissions)
         return self.office.render_page(
             "index.html",
             request,
@@ -63,7 +64,7 @@ class RecordList:
             at=address,
             count=format_count(page.count),
             heads=self._build_headers(
-                request, choices if fixed_order is None else _remove_order(choices), address, order
+                columns, choices if fixed_order is None else _remove_order(choices), address, order
             ),
             filters=[field for name, field in choices.items() if name not in _NOT_FILTERS and field.choices],
             chips=_build_chips(choices, address, value_labels),
@@ -72,7 +73,7 @@ class RecordList:
             order=order,
             has_fixed_order=fixed_order is not None,
             left_out=left_out,
-            rows=[self._build_row(request, record) for record in page.data],
+            rows=[self._build_row(request, columns, record) for record in page.data],
             next=address.next(page.data[-1].id) if page.has_more else None,
             creates=self._create_link(request),
             searches=SEARCH_FIELD in list_operation.input.model_fields,
@@ -81,14 +82,9 @@ class RecordList:
             **variables,
         )
 
-    def _visible_columns(self, request: OfficeRequest) -> list[str]:
-        return visible_fields(self.list_operation.output, self.layout.columns, request.actor.permissions)
-
-    def _build_row(self, request: OfficeRequest, record: AnyRecord) -> dict[str, Any]:
+    def _build_row(self, request: OfficeRequest, columns: Sequence[str], record: AnyRecord) -> dict[str, Any]:
         layout = self.layout
-        row_cells = layout.format_cells(
-            self.list_operation.output, self._visible_columns(request), record, request.display
-        )
+        row_cells = layout.format_cells(self.list_operation.output, columns, record, request.display)
         return {
             "record": record,
             "called": layout.localised_title_of(record, request.display),
@@ -100,13 +96,11 @@ class RecordList:
         }
 
     def _build_headers(
-        self, request: OfficeRequest, choices: Mapping[str, FormField], address: ListAddress, order: str | None
+        self, names: Sequence[str], choices: Mapping[str, FormField], address: ListAddress, order: str | None
     ) -> list[dict[str, Any]]:
         """Return the column headers, with the address that orders the list by the column if there is one."""
         orders = dict(choices["order"].choices) if "order" in choices else {}
-        columns = {"name": self._title_label()} | column_labels(
-            self.list_operation.output, self._visible_columns(request)
-        )
+        columns = {"name": self._title_label()} | column_labels(self.list_operation.output, names)
         headers = []
         for name, label in columns.items():
             amount = is_amount_field(self.list_operation.output, name)
@@ -167,10 +161,10 @@ class RecordList:
         for value, label in self.layout.tabs.items():
             state = {"status": value} if value not in _UNFILTERED_TABS else {}
             try:
-                page = await self.office.list_records(request, self.list_operation, {**others, **state, "limit": 1})
+                count = await self.office.count_records(request, self.list_operation, {**others, **state})
             except Invalid:
-                page = _EMPTY_PAGE
-            tab = {"words": label, "to": address.with_filters(status=value), "count": format_count(page.count)}
+                count = 0
+            tab = {"words": label, "to": address.with_filters(status=value), "count": format_count(count)}
             tabs.append(tab | {"here": value == current})
         return tabs
 
@@ -181,9 +175,9 @@ class RecordList:
         if not missing:
             return ""
         unordered = {name: value for name, value in list_input.items() if name not in {"order", _CURSOR_FIELD}}
-        all_records = await self.office.list_records(request, self.list_operation, {**unordered, "limit": 1})
+        count = await self.office.count_records(request, self.list_operation, unordered)
         # If counting stopped at the limit, some may be missing.
-        return missing if shown_count < all_records.count or shown_count >= COUNT_LIMIT else ""
+        return missing if shown_count < count or shown_count >= COUNT_LIMIT else ""
 
     def _list_input(self, address: ListAddress, choices: Mapping[str, FormField]) -> dict[str, object]:
         """Return the input of the list's operation: the address, with defaults for what it leaves out."""
