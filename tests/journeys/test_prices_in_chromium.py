@@ -46,6 +46,7 @@ def make_kit(page: Page, *, scripts: bool) -> None:
     page.get_by_role("link", name="Price list").first.click()
     page.get_by_role("link", name="Add price list item").click()
     page.get_by_label("Name", exact=True).first.fill("New boiler, fitted")
+    page.get_by_text("More options").click()
     page.get_by_label("Tax").select_option("Quebec")
     rows = page.locator(".rows .line")
     expect(rows).to_have_count(3)

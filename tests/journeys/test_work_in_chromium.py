@@ -33,6 +33,7 @@ def add_customer_in_browser(page: Page) -> None:
     page.get_by_role("link", name="Create customer").click()
     page.get_by_label("Name").fill("Calder Property")
     page.get_by_label("Phone").fill("01422 555010")
+    page.get_by_text("More options").click()
     page.get_by_label("Payment terms (days)").fill("30")
     page.get_by_role("button", name="Create customer").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Calder Property")

@@ -111,7 +111,7 @@ class CreateJob(Input):
     title: _Title
     site_id: _SiteId = None
     description: _Description = None
-    status: Literal["enquiry", "open"] = Field("open", description="Use `enquiry` until the customer agrees.")
+    status: Literal["enquiry", "open"] = Field("open", description="Enquiry until the customer agrees.")
     priority: _Priority = "normal"
     billing: _Billing = "timeAndMaterials"
     customer_order_number: _OrderNumber = None

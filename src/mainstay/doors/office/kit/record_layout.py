@@ -84,8 +84,10 @@ class RecordLayout:
     choices: Mapping[str, Choices] = field(default_factory=dict)
     # Converts the fields of a record to the initial values of its edit form, if those differ from the record.
     prefill: Callable[[RecordFields], Mapping[str, Any]] = dict
-    # Fields left out of forms because they have a page of their own, and fields that come first.
+    # Fields left out of forms because they have a page of their own.
     skipped_fields: frozenset[str] = frozenset()
+    # The fields, or parts such as `address.city`, that forms show first, in the order of the work. If a form has more
+    # than a few fields, the rest is behind "More options". Without first fields, forms show all.
     first_fields: tuple[str, ...] = ()
     empty_text: str = "Nothing here yet."
     base_template: str = "shell.html"

@@ -52,6 +52,7 @@ from mainstay.doors.pages.form_fields import (
     order_faults,
 )
 from mainstay.doors.pages.form_rows import lay_out_rows, remove_empty_rows
+from mainstay.doors.pages.form_sections import adopt_defaults, arrange_fields, order_fields
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.page_language import translate_label
 from mainstay.doors.pages.rendering import redirect
@@ -382,6 +383,9 @@ class RecordPages:
         variables |= self.layout.form_heading(operation, record)
         variables |= await self.add_form_variables(request, operation, fields) if self.add_form_variables else {}
         form_fields, fields = await self._references.add_choices(request, form_fields, fields, record)
+        create, faults = self.layout.create_operation, variables.get("faults", {})
+        if create:
+            form_fields = adopt_defaults(form_fields, form_fields_of(create, request.actor.permissions))
         return self.office.render_page(
             "operation.html",
             request,
@@ -393,9 +397,10 @@ class RecordPages:
             called=self.layout.localised_title_of(record, request.display) if record else None,
             path=self.layout.path_of(record.id) if record else self.layout.path,
             version=fields.get("version", RecordFields(record).get("version") if record else None),
-            asked=form_fields,
+            sections=arrange_fields(form_fields, self.layout.first_fields, fields, faults, request.display),
+            has_files=any(field.upload for field in form_fields),
             fields=defaultdict(str, fields),
-            ways=order_faults(form_fields, variables.get("faults", {})),
+            ways=order_faults(form_fields, faults),
             instead=await UnblockingFinder(self.office, self.layout).find_actions(
                 request, operation, refusal.unblocking_actions if refusal else (), record
             ),
@@ -466,9 +471,7 @@ class RecordPages:
         form_fields = [
             field.limit_choices(possible[field.name]) if field.name in possible else field for field in form_fields
         ]
-        positions = {name: position for position, name in enumerate(self.layout.first_fields)}
-        form_fields.sort(key=lambda field: positions.get(field.name, len(positions)))
-        return lay_out_rows(form_fields, fields)
+        return lay_out_rows(order_fields(form_fields, self.layout.first_fields), fields)
 
     async def _fetch_record(self, request: OfficeRequest, path_values: Mapping[str, str]) -> AnyRecord:
         record = await self.office.perform(

@@ -24,6 +24,7 @@ from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money import bill_rows
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, default_values, form_fields_of, order_faults, to_operation_input
+from mainstay.doors.pages.form_sections import arrange_fields, order_fields
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect
@@ -47,6 +48,7 @@ BILLS_LAYOUT = RecordLayout(
     facts=("supplierName", "supplierNumber", "on", "dueOn", "paidOn", "notes", "voidReason"),
     tabs={"all": "All", "draft": "Drafts", "approved": "To pay", "paid": "Paid", "void": "Void"},
     skipped_fields=frozenset({"lines", "edits", "total", "allowOverbilling"}),
+    first_fields=("supplierId", "supplierNumber", "on", "dueOn", "jobId", "total", "status", "paidOn"),
     page_body="bill.html",
     empty_text="No bills yet. Record one here or from its order.",
     shown_on=(
@@ -136,7 +138,7 @@ class BillPages:
             of=BILLS_LAYOUT,
             order=order,
             credits=_is_credit(request),
-            asked=form_fields,
+            sections=arrange_fields(form_fields, BILLS_LAYOUT.first_fields, field_values, form.faults, request.display),
             fields=defaultdict(str, field_values),
             rows=[*typed_rows, *(bill_rows.blank_row() for _ in range(spare_rows))],
             rates=[(rate.id, rate.name) for rate in rates.data],
@@ -154,7 +156,8 @@ class BillPages:
         )
 
     def _form_fields(self, request: OfficeRequest) -> Sequence[FormField]:
-        return [one for one in form_fields_of(record_bill, request.actor.permissions) if one.name != "lines"]
+        form_fields = form_fields_of(record_bill, request.actor.permissions)
+        return order_fields([one for one in form_fields if one.name != "lines"], BILLS_LAYOUT.first_fields)
 
     async def _page_variables(self, request: OfficeRequest, bill: BillOut | None) -> dict[str, Any]:
         """Return what only a bill's page has: a button for its next step, and whether its lines can be edited."""

@@ -22,6 +22,7 @@ ITEMS_LAYOUT = RecordLayout(
     kind=ITEMS,
     lead="What you sell: labour, materials, services and fees, and kits made of them.",
     create_operation=save_price_item,
+    first_fields=("name", "kind", "code", "unit", "sellPrice", "costPrice"),
     title_of=lambda item: str(item.name),
     subtitle_of=lambda item: " · ".join(
         filter(None, (item.code, translate_label(item.kind), item.components and translate_text("Kit")))
@@ -50,6 +51,7 @@ SUPPLIERS_LAYOUT = RecordLayout(
     lead="Everyone you buy from.",
     base_template="purchasing.html",
     create_operation=save_supplier,
+    first_fields=("name", "email", "phone", "accountNumber", "paymentTermsDays"),
     title_of=lambda supplier: str(supplier.name),
     subtitle_of=lambda supplier: " · ".join(filter(None, (format_address(supplier.address), supplier.email))),
     columns=("phone", "accountNumber", "status"),

@@ -47,6 +47,7 @@ QUOTES_LAYOUT = RecordLayout(
     kind=QUOTES,
     lead="What you have quoted, and how customers answered.",
     create_operation=draft_quote,
+    first_fields=("customerId", "jobId", "siteId", "title", "validUntil"),
     title_of=lambda quote: join_isolated(quote.number, quote.title),
     subtitle_of=_quote_subtitle,
     columns=("status", "total", "issuedOn", "validUntil"),

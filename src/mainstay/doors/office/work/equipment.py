@@ -14,6 +14,7 @@ EQUIPMENT_LAYOUT = RecordLayout(
     kind=EQUIPMENT,
     lead="What is installed where, and its warranty.",
     create_operation=save_equipment,
+    first_fields=("siteId", "name", "make", "model", "serialNumber", "installedOn"),
     title_of=lambda equipment: str(equipment.name),
     subtitle_of=lambda equipment: join_isolated(equipment.site_name, equipment.customer_name, separator=" · "),
     columns=("make", "model", "serialNumber", "warrantyUntil", "status"),

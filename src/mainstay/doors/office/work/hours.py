@@ -111,6 +111,7 @@ HOURS_LAYOUT = RecordLayout(
     kind=TIME_ENTRIES,
     lead="Time worked, by person and job.",
     create_operation=log_hours,
+    first_fields=("jobId", "on", "minutes", "note", "billable", "personId"),
     title_of=lambda entry: join_isolated(_format_length(entry), entry.person_name, separator=" · "),
     subtitle_of=lambda entry: (
         join_isolated(entry.job_number, entry.job_title) if entry.job_id else translate_text("No job")

@@ -49,10 +49,11 @@ JOBS_LAYOUT = RecordLayout(
     tabs={"live": "Live", "enquiry": "Enquiries", "open": "Open", "inProgress": "In progress", "onHold": "On hold"}
     | {"done": "Done", "closed": "Closed", "cancelled": "Cancelled", "all": "All"},
     list_header="jobs_above.html",
+    first_fields=("customerId", "siteId", "title", "description", "dueOn", "leadPersonId"),
     page_header="job_ways.html",
     page_body="job.html",
     form_leads={
-        create_job.name: "Use Enquiry until the customer agrees; you can open it later.",
+        create_job.name: "",
         change_job_status.name: "If you close a job with work that is not invoiced yet, you get a warning.",
     },
     possible_choices={"status": lambda job, by: settable_statuses(job.status, by)},

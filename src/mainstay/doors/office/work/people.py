@@ -10,6 +10,7 @@ PEOPLE_LAYOUT = RecordLayout(
     kind=PEOPLE,
     lead="Everyone in your organisation and their access.",
     create_operation=invite_person,
+    first_fields=("name", "email", "role", "phone", "costRate", "billRate"),
     title_of=lambda person: str(person.name),
     subtitle_of=lambda person: f"{translate_label(person.role)} · {person.email}",
     columns=("status", "phone", "skills"),

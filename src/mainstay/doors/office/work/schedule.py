@@ -131,6 +131,7 @@ VISITS_LAYOUT = RecordLayout(
     kind=VISITS,
     lead="Who goes where, and when.",
     create_operation=plan_visit,
+    first_fields=("jobId", "title", "personIds", "personId", "startsAt", "durationMinutes", "notes", "scope"),
     title_of=visit_title,
     # The viewer's time zone is not known here. The column and the page add the zone if it differs.
     subtitle_of=lambda visit: _visit_subtitle(visit, visit.time_zone),
@@ -177,6 +178,7 @@ TIME_OFF_LAYOUT = RecordLayout(
     kind=TIME_OFF,
     lead="Holidays, sickness and other time off.",
     create_operation=request_time_off,
+    first_fields=("personId", "kind", "from", "until", "note"),
     title_of=lambda leave: join_isolated(translate_label(leave.kind), leave.person_name, separator=", "),
     subtitle_of=_format_leave_period,
     columns=("status", "startsAt", "endsAt"),

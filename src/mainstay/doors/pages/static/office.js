@@ -28,6 +28,12 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
+// The browser points at a field that is not filled in well. It could not, if the field were behind a closed row.
+document.addEventListener("invalid", (event) => {
+  const closed = event.target.closest("details:not([open])");
+  if (closed) closed.open = true;
+}, true);
+
 // Remove the notice from the address, so that reloading the page or coming back neither shows nor sends anything again.
 const here = new URL(location.href);
 here.searchParams.delete("done");

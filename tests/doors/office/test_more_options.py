@@ -1,0 +1,42 @@
+"""The less usual fields of a form are behind a closed row, which is open if there is something to see in it."""
+
+from support.browser_session import sign_in_new_person
+from support.cast import Cast
+from support.customers import make_customer
+from support.servers import RunningServer
+
+CLOSED, OPEN = '<details class="more-fields">', '<details class="more-fields" open>'
+
+
+def test_the_closed_row_names_what_is_inside(server: RunningServer, cast: Cast) -> None:
+    page = sign_in_new_person(server, cast).get("/jobs/new").text
+    assert CLOSED in page
+    assert "Status, Priority, Billing, Customer&#39;s order number" in page
+    first, _, more = page.partition(CLOSED)
+    assert all(f'name="{name}"' in first for name in ("customerId", "siteId", "title", "dueOn", "leadPersonId"))
+    assert all(f'name="{name}"' in more for name in ("status", "priority", "tags", "externalRef"))
+
+
+def test_it_is_open_if_a_field_in_it_is_filled_in(server: RunningServer, cast: Cast) -> None:
+    session = sign_in_new_person(server, cast)
+    assert OPEN in session.get("/jobs/new?priority=urgent").text
+    assert CLOSED in session.get("/jobs/new?title=Boiler&priority=normal").text
+
+
+def test_it_is_open_if_a_field_in_it_has_a_fault(server: RunningServer, cast: Cast) -> None:
+    session = sign_in_new_person(server, cast)
+    assert CLOSED in session.get("/customers/new").text
+    assert OPEN in session.submit_form("/customers/new", name="Calder", paymentTermsDays="soon").text
+
+
+def test_the_form_of_a_record_is_closed_as_long_as_it_has_the_defaults(server: RunningServer, cast: Cast) -> None:
+    session = sign_in_new_person(server, cast)
+    plain, special = make_customer(cast, "Calder"), make_customer(cast, "Beam", paymentTermsDays=3)
+    assert CLOSED in session.get(f"/customers/{plain}/edit").text
+    assert OPEN in session.get(f"/customers/{special}/edit").text
+
+
+def test_part_of_an_address_is_first_and_the_rest_behind_the_row(server: RunningServer, cast: Cast) -> None:
+    first, _, more = sign_in_new_person(server, cast).get("/sites/new").text.partition(CLOSED)
+    assert 'name="address.line1"' in first
+    assert 'name="address.country"' in more
