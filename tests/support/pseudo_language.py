@@ -135,6 +135,7 @@ class TextCheck:
     def __init__(self, data: Collection[str], same_everywhere: Collection[str]) -> None:
         # The name of a status is stored too, but people read its label.
         self._data = "\n".join({*data} - names_of_values())
+        self._data_words = {word.strip(_MARKS) for word in _WORD.findall(self._data)}
         self._known: dict[str, bool] = {}
         self._same = {word.strip(_MARKS) for word in {*same_everywhere, *_words_of_dates()}}
 
@@ -143,13 +144,14 @@ class TextCheck:
         if self._is_data(text):
             return
         for part in _SEPARATORS.split(_PLACEHOLDER.sub("", text)):
-            words = [word for word in _WORD.findall(part) if word.strip(_MARKS) not in self._same]
-            if words and not self._is_data(part.strip(_MARKS)) and not all(map(self._is_data, words)):
+            words = {word.strip(_MARKS) for word in _WORD.findall(part)} - self._same
+            if words and not self._is_data(part.strip(_MARKS)) and not words <= self._data_words:
                 yield part.strip()
 
     def _is_data(self, text: str) -> bool:
         if text not in self._known:
-            self._known[text] = text in self._data
+            # Of a single word, a part of another word is no data.
+            self._known[text] = text in (self._data_words if _WORD.fullmatch(text) else self._data)
         return self._known[text]
 
 

@@ -30,7 +30,7 @@ from mainstay.doors.pages.interrupted_forms import NOT_STORED
 from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import PageFormat, problem_sentence
 from mainstay.doors.pages.one_time_secrets import OneTimeSecrets
-from mainstay.doors.pages.page_language import current_language
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.doors.pages.rendering import render_template
 from mainstay.doors.pages.session import TYPED_PARAMETER, Visitor, Visitors
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
@@ -513,10 +513,12 @@ def _path_without_notice(request: Request) -> str:
 def _refusal_title(refusal: Refusal) -> str:
     """Return the title of a page that shows a refusal."""
     if isinstance(refusal, NotFound):
-        return "Not found"
+        return translate_text("Not found")
     if isinstance(refusal, Forbidden):
-        return "No access"
-    return "Not changed" if isinstance(refusal, Stale) else "Something needs attention"
+        return translate_text("No access")
+    if isinstance(refusal, Stale):
+        return translate_text("Not changed")
+    return translate_text("Something needs attention")
 
 
 def _explain_missing_record(refusal: Refusal, text: Message | str) -> Message | None:
