@@ -61,6 +61,35 @@ def test_one_mail_arrives_with_the_pdf_and_the_link(installation: MailInstallati
     assert installation.list_tasks() == []
 
 
+def test_a_copy_arrives_with_all_addresses_named(installation: MailInstallation, port: int) -> None:
+    quote = make_quote(installation.cast)
+    words = {"subject": "Prüfung", "message": "Siehe {link}."}
+    issue_quote(
+        installation.cast, quote, to=["ann@calder.example"], cc=["bücher@calder.example", "z@x.example"], **words
+    )
+    with mail_server(port) as inbox:
+        run_all_tasks(installation.make_worker())
+    link = open_link_maker(installation.settings).build_url(LinkKind.QUOTE, str(quote["id"]))
+    messages = installation.cast.perform(list_messages, about=quote["id"])["data"]
+    assert sorted((one["recipient"], one["isCopy"], one["status"]) for one in messages) == [
+        ("ann@calder.example", False, "sent"),
+        ("bücher@calder.example", True, "sent"),
+        ("z@x.example", True, "sent"),
+    ]
+    assert len(inbox.mails) == len(messages)
+    for arrived in inbox.mails:
+        mail = message_from_bytes(arrived.as_bytes(), policy=default)
+        assert isinstance(mail, EmailMessage)
+        assert (mail["Subject"], mail["To"]) == ("Prüfung", "ann@calder.example")
+        assert mail["Cc"].split(", ") in (
+            ["bücher@calder.example", "z@x.example"],
+            ["=?utf-8?q?b=C3=BCcher?=@calder.example", "z@x.example"],
+        )
+        body = mail.get_body(("plain",))
+        assert body is not None
+        assert body.get_content().strip() == f"Siehe {link}."
+
+
 def test_what_was_sent_is_what_arrives_though_the_mail_server_was_away(
     installation: MailInstallation, port: int
 ) -> None:

@@ -12,7 +12,7 @@ from rules.every import for_each
 from rules.examples import DryRun
 from support.stored_state import read_rows_of
 
-PREVIEW_FIELDS = {"object", "operation", "summary", "effects", "warnings", "blockers"}
+PREVIEW_FIELDS = {"object", "operation", "summary", "effects", "warnings", "blockers", "email"}
 
 
 def test_a_dry_run_of_each_change_answers_a_preview_and_changes_no_row(dry_run: DryRun) -> None:

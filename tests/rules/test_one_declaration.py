@@ -123,6 +123,7 @@ def test_it_is_previewed_and_done_and_told_and_written_down(wider_cast: Cast) ->
         "effects": ["Mia Member gets a watch.", "Webhook event: A person's details or role changed."],
         "warnings": [],
         "blockers": [],
+        "email": None,
     }
     assert wider_cast.perform(retire_person, personId=member, confirmed=True)["phone"] == "retired"
     assert read_last_event(wider_cast)["data"]["previous"] == {"phone": None}

@@ -64,6 +64,9 @@ class TaskMessage:
     record_id: str
     recipient: str
     subject: str
+    # The text of an email with a document, which is kept with the document; and whether the recipient got a copy.
+    text: str | None = None
+    is_copy: bool = False
 
 
 def add_task(db: DatabaseHandle, task: OutboxTask, at: str, *, organisation: str | None = None) -> str:
@@ -86,13 +89,16 @@ def add_task(db: DatabaseHandle, task: OutboxTask, at: str, *, organisation: str
     )
     if task.message:
         db.run(
-            "INSERT INTO message (organisation_id, id, record_id, recipient, subject, status, created_at)"
-            f" VALUES ({organisation_parameter}, :id, :record, :recipient, :subject, 'queued', :at)",
+            "INSERT INTO message"
+            " (organisation_id, id, record_id, recipient, subject, text, is_copy, status, created_at)"
+            f" VALUES ({organisation_parameter}, :id, :record, :recipient, :subject, :text, :is_copy, 'queued', :at)",
             id=record_id,
             **owner,
             record=task.message.record_id,
             recipient=task.message.recipient,
             subject=task.message.subject,
+            text=task.message.text,
+            is_copy=int(task.message.is_copy),
             at=at,
         )
     return record_id

@@ -30,7 +30,11 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class OutgoingEmail:
-    """One email to one address; the same id is the same email, however often it is sent."""
+    """One email to one address; the same id is the same email, however often it is sent.
+
+    If others get it too and may know that, `all_to` and `cc` are the addresses that its headers name, with commas
+    between them.
+    """
 
     id: str
     to: str
@@ -40,6 +44,8 @@ class OutgoingEmail:
     html: str = ""
     sender_name: str = ""
     reply_to: str = ""
+    all_to: str = ""
+    cc: str = ""
     attachments: tuple[Attachment, ...] = ()
 
 
@@ -156,7 +162,9 @@ def _build_email(message: OutgoingEmail, to: str, sender: Address) -> bytes:
     mail.set_raw("From", encode_mailbox_header("From", display_name, sender.addr_spec))
     if message.reply_to:
         mail.set_raw("Reply-To", encode_reply_header(_require_wire_address(message.reply_to)))
-    mail.set_raw("To", to)
+    mail.set_raw("To", _encode_addresses(message.all_to or message.to, to))
+    if message.cc:
+        mail.set_raw("Cc", _encode_addresses(message.cc, to))
     mail.set_raw("Subject", encode_text_header("Subject", _require_one_line(message.subject)))
     mail["Date"] = format_datetime(datetime.now(UTC))
     mail["Message-ID"] = f"<{message.id}@{sender.domain}>"
@@ -168,6 +176,12 @@ def _build_email(message: OutgoingEmail, to: str, sender: Address) -> bytes:
         mail.add_attachment(attachment.content, maintype="application", subtype="pdf", filename=name)
     # Headers contain non-ASCII characters only if the address itself does.
     return mail.as_bytes(policy=_WIRE_POLICY.clone(utf8=not to.isascii()))
+
+
+def _encode_addresses(addresses: str, to: str) -> str:
+    """Return addresses as the value of a header, one a line; all in ASCII except that of the recipient."""
+    wired = map(_require_wire_address, addresses.split(","))
+    return ",\n ".join(address if address == to else encode_reply_header(address) for address in wired)
 
 
 def _without_controls(text: str) -> str:

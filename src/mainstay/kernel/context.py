@@ -71,6 +71,15 @@ class SavedRecord(NamedTuple):
     after: StoredRecord | None
 
 
+class PreviewedEmail(NamedTuple):
+    """The email that an operation sends, for its preview; `{link}` stands for the link in its message."""
+
+    to: list[str]
+    cc: list[str]
+    subject: str
+    message: str
+
+
 @dataclass
 class Context:
     """The surroundings of one operation."""
@@ -86,6 +95,8 @@ class Context:
     prepared: Any = None
     # The first sentence of a preview, besides its effects and warnings.
     summary: Message | str = ""
+    # The email that it sends, if it sends only one.
+    email: PreviewedEmail | None = None
     # How many bytes of files the organisation may store.
     storage_limit: int = 0
     # Whether a change is being undone: then a line that was removed gets the id that it had.

@@ -88,6 +88,7 @@ def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> 
         "effects": [*map(render, [*changes, *ctx.effects, *events])],
         "warnings": [*map(render, ctx.warnings)],
         "blockers": [render(reason.message) for reason in reasons],
+        "email": ctx.email and ctx.email._asdict(),
     }
 
 

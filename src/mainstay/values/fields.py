@@ -116,6 +116,22 @@ Paragraph = Annotated[
     _pattern_field(_NO_CONTROL_BUT_LINES),
     InputKind("area"),
 ]
+# The words of one email. With the values of its placeholders, a text may be longer than its template.
+EmailSubject = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
+    _ONE_LINE,
+    AfterValidator(_check_visible),
+    _pattern_field(_NO_CONTROL),
+]
+EmailText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=10_000),
+    _match_pattern(_NO_CONTROL_BUT_LINES, Message("contains a tab or another control character")),
+    AfterValidator(_check_visible),
+    _pattern_field(_NO_CONTROL_BUT_LINES),
+    InputKind("area"),
+]
 Phone = Annotated[TextLine, InputKind("tel")]
 Email = Annotated[
     str,

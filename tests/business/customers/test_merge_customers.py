@@ -94,6 +94,7 @@ def test_a_preview_tells_what_would_happen_and_does_nothing(cast: Cast) -> None:
         ],
         "warnings": [],
         "blockers": [],
+        "email": None,
     }
     assert read_rows_of(cast) == before
 

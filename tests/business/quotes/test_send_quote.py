@@ -15,6 +15,7 @@ from mainstay.business.quotes.operations import get_quote, revise_quote
 from mainstay.business.quotes.sending import send_quote
 from mainstay.changes import outbox
 from mainstay.documents.snapshot import Snapshot
+from mainstay.kernel.preview import PreviewDiffers
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Blocked, Forbidden, Invalid
 from support.cast import Cast
@@ -125,6 +126,71 @@ def test_it_is_mailed_where_it_is_said_or_not_at_all(cast: Cast) -> None:
     assert (quote["status"], len(read_mails(cast))) == ("sent", 1)
 
 
+def test_the_email_goes_out_as_it_was_written(cast: Cast) -> None:
+    customer = make_customer(cast, email="office@calder.example")
+    draft = make_quote(cast, customerId=customer)
+    usual = preview_send(cast, draft)["email"]
+    assert (usual["to"], usual["cc"]) == (["office@calder.example"], [])
+    assert usual["subject"].startswith("Quote Q-0001 from ")
+    assert usual["message"].count("{link}") == 1
+    words = {"subject": "Your boiler <1>", "message": "Dear Ann,\n\nsee {link} & accept {total}.\n\nRuth"}
+    given = {"to": ["ann@calder.example"], "cc": ["bob@calder.example", "BOB@calder.example", "Ann@calder.example"]}
+    preview = preview_send(cast, draft, **given, **words)
+    assert preview["email"] == {"to": ["ann@calder.example"], "cc": ["bob@calder.example"], **words}
+    assert "Copy to bob@calder.example" in preview["effects"]
+    quote = preview_send(cast, draft, **given, **words, confirmed=True, previewToken=preview["previewToken"])
+    mails = read_mails(cast)
+    assert [(mail["to"], mail["all_to"], mail["cc"]) for mail in mails] == [
+        ("ann@calder.example", "ann@calder.example", "bob@calder.example"),
+        ("bob@calder.example", "ann@calder.example", "bob@calder.example"),
+    ]
+    for mail in mails:
+        assert mail["subject"] == "Your boiler <1>"
+        assert mail["text"] == "Dear Ann,\n\nsee \x02 & accept {total}.\n\nRuth"
+        assert "&amp; accept {total}." in mail["html"]
+    messages = cast.perform(list_messages, about=quote["id"])["data"]
+    kept = "Dear Ann,\n\nsee [link] & accept {total}.\n\nRuth"
+    assert {(one["recipient"], one["isCopy"], one["text"]) for one in messages} == {
+        ("ann@calder.example", False, kept),
+        ("bob@calder.example", True, kept),
+    }
+
+
+def test_without_a_place_for_the_link_it_comes_last(cast: Cast) -> None:
+    issue_quote(cast, message="As discussed.")
+    assert [mail["text"] for mail in read_mails(cast)] == ["As discussed.\n\n\x02"]
+
+
+def test_a_confirmation_is_of_the_recipients_and_words_in_the_preview(cast: Cast) -> None:
+    draft = make_quote(cast)
+    shown = {"to": ["ann@calder.example"], "cc": ["bob@calder.example"], "subject": "One", "message": "Two {link}"}
+    token = preview_send(cast, draft, **shown)["previewToken"]
+    for changed in ({"to": ["eve@else.example"]}, {"cc": ["eve@else.example"]}, {"subject": "A"}, {"message": "B"}):
+        with pytest.raises(PreviewDiffers):
+            preview_send(cast, draft, **shown | changed, confirmed=True, previewToken=token)
+    assert read_mails(cast) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cc": ["ann@calder.example\nBcc: eve@else.example"]},
+        {"cc": ["ann@calder.example,eve@else.example"]},
+        {"cc": [f"a{number}@calder.example" for number in range(11)]},
+        {"subject": "One\nBcc: eve@else.example"},
+        {"subject": "x" * 501},
+        {"subject": " "},
+        {"message": "x" * 10_001},
+        {"message": "\x02"},
+    ],
+    ids=["line in cc", "two in one", "too many", "line in subject", "long subject", "no subject", "long", "link mark"],
+)
+def test_what_could_forge_an_email_is_refused(cast: Cast, wrong: dict[str, Any]) -> None:
+    with pytest.raises(Invalid):
+        issue_quote(cast, **wrong)
+    assert read_mails(cast) == []
+
+
 def test_the_mail_is_from_the_organisation_in_the_customer_s_language(cast: Cast) -> None:
     cast.perform(update_organisation, name="Rohr & Söhne", email="office@rohr.example", country="DE")
     customer = make_customer(cast, "Müller <b>", email="m@mueller.example", language="de")
@@ -222,7 +288,7 @@ def test_however_often_at_once_it_is_sent_once(cast: Cast) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"to": ["nobody"]}, {"to": ["a@b.example"] * 11}, {"deliver": "fax"}])
-def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, object]) -> None:
+def test_what_is_wrong_is_told_by_field(cast: Cast, wrong: dict[str, Any]) -> None:
     with pytest.raises(Invalid, match=f"^{next(iter(wrong))}"):
         issue_quote(cast, make_quote(cast), **wrong)
 

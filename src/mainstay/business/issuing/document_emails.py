@@ -15,23 +15,44 @@ from mainstay.business.pricelist.model import Supplier
 from mainstay.changes.outbox import Lane, OutboxTask, TaskMessage
 from mainstay.documents.locales import Locale
 from mainstay.identity.emails import EMAIL_TASK, LINK_MARK
-from mainstay.kernel.context import Context
+from mainstay.kernel.context import Context, PreviewedEmail
 from mainstay.values.email_address import fold_address
+from mainstay.values.fields import Email, EmailSubject, EmailText
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Reason
+from mainstay.vocabulary.schemas import IrreversibleInput
 
 _MAX_ADDRESSES = 10
+_LINK_PLACEHOLDER = "{link}"
 _NO_REPLY_ADDRESS = Message("Your organisation has no email address, so nobody can reply. Add one in settings.")
 
 
+class DocumentEmailInput(IrreversibleInput):
+    """What can be chosen about the email with a document, besides its recipients."""
+
+    cc: list[Email] | None = Field(
+        None,
+        max_length=_MAX_ADDRESSES,
+        title="Cc",
+        description="Email addresses that get a copy. All recipients then see each other's addresses.",
+    )
+    subject: EmailSubject | None = Field(None, description="The subject of the email, instead of the template's.")
+    message: EmailText | None = Field(
+        None,
+        description="The text of the email as plain text, instead of the template's. `{link}` becomes the link to the"
+        " document; without it, the link is added at the end.",
+    )
+
+
 class EmailedDocument(NamedTuple):
-    """What is emailed: an issued document, and a link to its public page."""
+    """What is emailed: an issued document, a link to its public page, and what was chosen about the email."""
 
     # Which email text is used: that of a quote, an invoice, a reminder, a credit note or an order.
     text_kind: str
     document: IssuableDocument
     link_kind: str | None = None
     linked_id: str = ""
+    given: DocumentEmailInput | None = None
 
 
 # A function that returns the values for the placeholders in the email text, formatted for the recipient's locale.
@@ -86,46 +107,80 @@ def find_supplier_recipients(
 def email_document(
     ctx: Context, emailed: EmailedDocument, to: Sequence[str], values_for: EmailValues, *, brief: bool = False
 ) -> None:
-    """Email a document to each address, in the organisation's own words or the usual ones.
+    """Email a document to each address: in the given words, the organisation's own, or the usual ones.
 
     The preview shows the text, unless it is `brief` because there are many such emails.
     """
     if not to:
         return
-    snapshot = snapshot_of(emailed.document)
-    own_texts = settings_of(ctx).own_email_text(emailed.text_kind)
-    words = choose_wording(emailed.text_kind, snapshot.language, own_texts)
-    values = {"organisation": snapshot.issuer.name, "link": LINK_MARK, **values_for(Locale.for_snapshot(snapshot))}
-    # A name may contain a line break, and a subject may not.
-    subject, text = " ".join(fill_placeholders(words.subject, values).split()), fill_placeholders(words.text, values)
-    payload = {
-        "subject": subject,
-        "text": text,
-        "html": _render_html(text, words.button or "", snapshot.language),
-        "sender_name": snapshot.issuer.name,
-        "reply_to": snapshot.issuer.email or "",
-        "paper": emailed.document.id,
-        "paper_name": document_file_of(emailed.document).name,
-    }
-    if emailed.link_kind:
-        payload |= {"link_kind": emailed.link_kind, "link": emailed.linked_id}
-    for address in to:
-        ctx.add_task(_build_email_task(address, payload, Lane.EMAILS if emailed.document.files["pdf"] else Lane.PDFS))
-        ctx.effects.append(
+    payload = _write_email(ctx, emailed, values_for)
+    subject, cc = payload["subject"], _find_copied_addresses(emailed.given, to)
+    if cc:
+        # Each address gets an email of its own, which names all of them.
+        payload |= {"all_to": ",".join(to), "cc": ",".join(cc)}
+    lane = Lane.EMAILS if emailed.document.files["pdf"] else Lane.PDFS
+    for address in (*to, *cc):
+        ctx.add_task(_build_email_task(address, payload, lane, is_copy=address in cc))
+    if brief:
+        ctx.effects += [
             Message(
                 "{document} by email to {address}: {subject}",
                 document=emailed.document.short_name,
                 address=address,
                 subject=subject,
             )
-            if brief
-            else Message("Email to {address}: {subject}", address=address, subject=subject)
-        )
-    if not brief:
-        # The link is created when the email is sent; each recipient gets one of their own.
-        ctx.effects.append(Message("The email says:\n{text}", text=text.replace(LINK_MARK, "[link]").strip()))
-    if not snapshot.issuer.email and _NO_REPLY_ADDRESS not in ctx.warnings:
+            for address in to
+        ]
+    else:
+        message = payload["text"].replace(LINK_MARK, _LINK_PLACEHOLDER).strip()
+        ctx.email = PreviewedEmail([*to], [*cc], subject, message)
+        ctx.effects += describe_email(ctx.email)
+    if not payload["reply_to"] and _NO_REPLY_ADDRESS not in ctx.warnings:
         ctx.warnings.append(_NO_REPLY_ADDRESS)
+
+
+def describe_email(email: PreviewedEmail) -> list[Message]:
+    """Return the sentences of a preview about an email: to whom it goes, and what it says."""
+    return [
+        *(Message("Email to {address}: {subject}", address=address, subject=email.subject) for address in email.to),
+        *(Message("Copy to {address}", address=address) for address in email.cc),
+        Message("The email says:\n{text}", text=email.message.replace(_LINK_PLACEHOLDER, "[link]")),
+    ]
+
+
+def _find_copied_addresses(given: DocumentEmailInput | None, to: Sequence[str]) -> list[str]:
+    """Return the addresses that get a copy, without those that get the email anyway."""
+    copied = _group_by_mailbox(given.cc or ()) if given else {}
+    return [copied[mailbox] for mailbox in copied if mailbox not in _group_by_mailbox(to)]
+
+
+def _write_email(ctx: Context, emailed: EmailedDocument, values_for: EmailValues) -> dict[str, str]:
+    """Return the content of an email. The link is created when it is sent."""
+    snapshot, given = snapshot_of(emailed.document), emailed.given
+    words = choose_wording(emailed.text_kind, snapshot.language, settings_of(ctx).own_email_text(emailed.text_kind))
+    values = {"organisation": snapshot.issuer.name, "link": LINK_MARK, **values_for(Locale.for_snapshot(snapshot))}
+    own_subject, own_message = (given.subject, given.message) if given else (None, None)
+    text = _mark_link(own_message, emailed) if own_message else fill_placeholders(words.text, values)
+    link = {"link_kind": emailed.link_kind, "link": emailed.linked_id} if emailed.link_kind else {}
+    return {
+        # A name may contain a line break, and a subject may not.
+        "subject": own_subject or " ".join(fill_placeholders(words.subject, values).split()),
+        "text": text,
+        "html": _render_html(text, words.button or "", snapshot.language),
+        "sender_name": snapshot.issuer.name,
+        "reply_to": snapshot.issuer.email or "",
+        "paper": emailed.document.id,
+        "paper_name": document_file_of(emailed.document).name,
+        **link,
+    }
+
+
+def _mark_link(message: str, emailed: EmailedDocument) -> str:
+    """Return a message with the mark of the link at its placeholder or at the end, if the document has a page."""
+    if emailed.link_kind is None:
+        return message
+    text = message if _LINK_PLACEHOLDER in message else f"{message}\n\n{_LINK_PLACEHOLDER}"
+    return text.replace(_LINK_PLACEHOLDER, LINK_MARK)
 
 
 def _describe_missing_address(name: str, deliver: DeliveryMethod | None) -> Message:
@@ -139,10 +194,16 @@ def _describe_missing_address(name: str, deliver: DeliveryMethod | None) -> Mess
 
 def _to_recipients(to: Sequence[str], no_address: Reason) -> Recipients:
     """Return the recipients, each mailbox once."""
-    by_mailbox: dict[str, str] = {}
-    for address in to:
-        by_mailbox.setdefault(fold_address(address), address)
+    by_mailbox = _group_by_mailbox(to)
     return Recipients(list(by_mailbox.values()), [] if by_mailbox else [no_address])
+
+
+def _group_by_mailbox(addresses: Sequence[str]) -> dict[str, str]:
+    """Return the first address of each mailbox, by its folded form."""
+    by_mailbox: dict[str, str] = {}
+    for address in addresses:
+        by_mailbox.setdefault(fold_address(address), address)
+    return by_mailbox
 
 
 def _find_usual_addresses(ctx: Context, customer: Customer, receives: str) -> list[str]:
@@ -155,9 +216,10 @@ def _find_usual_addresses(ctx: Context, customer: Customer, receives: str) -> li
     return [*([customer.email] if customer.email else []), *of_contacts]
 
 
-def _build_email_task(to: str, payload: dict[str, str], lane: Lane) -> OutboxTask:
+def _build_email_task(to: str, payload: dict[str, str], lane: Lane, *, is_copy: bool) -> OutboxTask:
     subject = payload["subject"]
-    message = TaskMessage(payload["paper"], to, subject)
+    text = payload["text"].replace(LINK_MARK, "[link]").strip()
+    message = TaskMessage(payload["paper"], to, subject, text, is_copy=is_copy)
     return OutboxTask(EMAIL_TASK, {"to": to, **payload}, f"Email to {to}: {subject}", message, lane=lane)
 
 

@@ -26,6 +26,10 @@ class MessageOut(Output):
     id: str
     recipient: str = Field(title="To", description="The recipient's address.")
     subject: str
+    text: str | None = Field(
+        description="What it says, if it came with a document; `[link]` stands for the link in it."
+    )
+    is_copy: bool = Field(description="Whether the recipient got it as a copy (Cc).")
     status: EmailStatus
     problem: str | None = Field(description="Why it could not be sent.")
     created_at: str = Field(title="Created", json_schema_extra={"format": "date-time"})

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from mainstay.business.issuing.document_emails import (
     Deliver,
+    DocumentEmailInput,
     EmailedDocument,
     email_document,
     find_supplier_recipients,
@@ -35,10 +36,10 @@ from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE, Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import raise_if_blocked
-from mainstay.vocabulary.schemas import Input, IrreversibleInput
+from mainstay.vocabulary.schemas import Input
 
 
-class SendPurchaseOrder(IrreversibleInput):
+class SendPurchaseOrder(DocumentEmailInput):
     """Which order, and how."""
 
     purchase_order_id: OrderId
@@ -96,7 +97,7 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
     )
     if given.deliver == "none":
         ctx.effects.append(Message("No email will be sent. Place the order yourself."))
-    email_document(ctx, EmailedDocument("order", after), recipients.to, partial(_email_values_of, after))
+    email_document(ctx, EmailedDocument("order", after, given=given), recipients.to, partial(_email_values_of, after))
     return after
 
 

@@ -10,6 +10,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.document_emails import (
     Deliver,
+    DocumentEmailInput,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -44,7 +45,7 @@ from mainstay.vocabulary.refusal import raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 
-class SendQuote(IrreversibleInput):
+class SendQuote(DocumentEmailInput):
     """The quote, and how to send it."""
 
     quote_id: QuoteId
@@ -118,7 +119,10 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     if given.deliver == "none":
         ctx.effects.append(Message("No email is sent. Deliver the quote yourself."))
     email_document(
-        ctx, EmailedDocument("quote", after, LinkKind.QUOTE, after.id), recipients.to, partial(_email_values_of, after)
+        ctx,
+        EmailedDocument("quote", after, LinkKind.QUOTE, after.id, given),
+        recipients.to,
+        partial(_email_values_of, after),
     )
     ctx.emit(QuoteSent(after, quote))
     return after

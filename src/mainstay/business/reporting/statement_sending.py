@@ -9,6 +9,7 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.issuing.document_emails import (
     Deliver,
+    DocumentEmailInput,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -33,14 +34,14 @@ from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
-from mainstay.vocabulary.schemas import IrreversibleInput, LastDay
+from mainstay.vocabulary.schemas import LastDay
 
 _StatementId = Annotated[
     str, make_id_validator("statement"), Field(title="Statement", description="The statement's ID.")
 ]
 
 
-class SendStatement(IrreversibleInput):
+class SendStatement(DocumentEmailInput):
     """Which customer, which dates, and how."""
 
     customer_id: str = Field(title="Customer", description="The customer's ID.")
@@ -106,7 +107,10 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
     if given.deliver == "none":
         ctx.effects.append(Message("No email will be sent. Hand it over yourself."))
     email_document(
-        ctx, EmailedDocument("statement", statement), recipients.to, partial(_to_email_values, customer, snapshot)
+        ctx,
+        EmailedDocument("statement", statement, given=given),
+        recipients.to,
+        partial(_to_email_values, customer, snapshot),
     )
     return statement
 

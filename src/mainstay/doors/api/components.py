@@ -59,6 +59,7 @@ def build_schemas(endpoints: Sequence[Endpoint], events: Sequence[type[Event]]) 
     texts = {name: {"type": "string"} for name in ("operation", "summary")}
     lists = dict.fromkeys(("effects", "warnings", "blockers"), _TEXT_LIST)
     schemas["Preview"] = _object_schema({"object": _const_text("preview"), **texts, **lists})
+    schemas["Preview"]["properties"]["email"] = _build_previewed_email()
     schemas["Preview"]["properties"]["previewToken"] = {
         "type": "string",
         "description": "To send with `confirmed`; only if the operation takes that.",
@@ -74,6 +75,16 @@ def build_schemas(endpoints: Sequence[Endpoint], events: Sequence[type[Event]]) 
     )
     schemas["PreviewDiffers"] = _object_schema({**schemas["Error"]["properties"], "preview": schema_ref("Preview")})
     return schemas
+
+
+def _build_previewed_email() -> Schema:
+    """Build the schema of the email in a preview."""
+    addresses = dict.fromkeys(("to", "cc"), _TEXT_LIST)
+    message = {"type": "string", "description": "Its text. `{link}` stands for the link to the document."}
+    return _object_schema({**addresses, "subject": {"type": "string"}, "message": message}) | {
+        "type": ["object", "null"],
+        "description": "The email that would be sent, if it is one. The input has fields of the same names.",
+    }
 
 
 def replace_enums(part: Any, schemas: Schema) -> Any:

@@ -33,6 +33,7 @@ from mainstay.business.invoices.payments.allocation import release_surplus
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_emails import (
     Deliver,
+    DocumentEmailInput,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -67,7 +68,7 @@ from mainstay.values.search_words import SearchText
 from mainstay.values.totals import Discount, Totals, round_fraction
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
-from mainstay.vocabulary.schemas import IrreversibleInput, LastDay, ListInput, PageResult
+from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 
 
 class CreditedLine(BaseModel):
@@ -79,7 +80,7 @@ class CreditedLine(BaseModel):
     quantity: SignedQuantity | None = Field(None, description="The quantity to credit. Leave empty to credit the rest.")
 
 
-class CreditInvoice(IrreversibleInput):
+class CreditInvoice(DocumentEmailInput):
     """The invoice, what to credit, and the reason."""
 
     invoice_id: InvoiceId
@@ -163,7 +164,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
         customer=invoice.customer_name,
         credit_note=note.number,
     )
-    emailed = EmailedDocument("credit", note, LinkKind.INVOICE, invoice.id)
+    emailed = EmailedDocument("credit", note, LinkKind.INVOICE, invoice.id, given)
     email_document(ctx, emailed, recipients.to, partial(_email_values_of, note, after))
     ctx.emit(InvoiceCredited(after, invoice))
     ctx.extra_records["creditNote"] = note

@@ -1,6 +1,5 @@
 """Issuing an invoice, voiding it, and sending a reminder of it."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any
@@ -26,6 +25,7 @@ from mainstay.business.invoices.payments import settlement
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_emails import (
     Deliver,
+    DocumentEmailInput,
     EmailedDocument,
     email_document,
     find_customer_recipients,
@@ -66,7 +66,7 @@ _RECENT_REMINDER = timedelta(days=3)
 InvoiceRecipients = Annotated[list[Email] | None, recipients_field("the customer's usual ones for invoices")]
 
 
-class SendInvoice(IrreversibleInput):
+class SendInvoice(DocumentEmailInput):
     """The invoice, and how to send it."""
 
     invoice_id: InvoiceId
@@ -94,7 +94,7 @@ AGAIN_FIELD = Field(
 )
 
 
-class SendReminder(IrreversibleInput):
+class SendReminder(DocumentEmailInput):
     """The invoice."""
 
     invoice_id: InvoiceId
@@ -135,7 +135,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
         ctx.effects.append(Message("No email is sent. Deliver the invoice yourself."))
     email_document(
         ctx,
-        EmailedDocument("invoice", after, LinkKind.INVOICE, after.id),
+        EmailedDocument("invoice", after, LinkKind.INVOICE, after.id, given),
         recipients.to,
         partial(invoice_email_values_of, after),
     )
@@ -252,7 +252,7 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     Chase an unpaid or overdue invoice: emails its PDF and link to the customer again. A second reminder within 24 hours
     needs again: true.
     """
-    after = remind_customer(ctx, invoice, given.to, again=given.again)
+    after = remind_customer(ctx, invoice, given, again=given.again)
     ctx.summary = Message(
         "Remind {customer} of {invoice}: {due} to pay.",
         customer=after.customer_name,
@@ -278,14 +278,14 @@ OPERATIONS = (send_invoice, void_invoice, send_reminder, get_invoice_proof)
 
 
 def remind_customer(
-    ctx: Context, invoice: Invoice, to: Sequence[str] | None = None, *, again: bool, brief: bool = False
+    ctx: Context, invoice: Invoice, given: SendReminder | None = None, *, again: bool, brief: bool = False
 ) -> Invoice:
     """Remind the customer of an invoice by email, a second time within a day only if `again`.
 
     The preview leaves out the words of the email if it is `brief`.
     """
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
-    recipients = find_customer_recipients(ctx, customer, "invoices", to)
+    recipients = find_customer_recipients(ctx, customer, "invoices", given.to if given else None)
     just_reminded = [] if again else _reasons_if_reminded_today(ctx, invoice)
     raise_if_blocked([*just_reminded, *recipients.reasons])
     if invoice.status != "overdue":
@@ -310,7 +310,7 @@ def remind_customer(
         ctx.warnings.append(_HAD_NO_BANK_DETAILS)
     after = INVOICES.save(ctx, invoice, {"reminders": invoice.reminders + 1, "reminded_at": ctx.now_text})
     text_kind = "reminder" if invoice.status == "overdue" else "dueSoon"
-    emailed = EmailedDocument(text_kind, after, LinkKind.INVOICE, after.id)
+    emailed = EmailedDocument(text_kind, after, LinkKind.INVOICE, after.id, given)
     email_document(ctx, emailed, recipients.to, partial(invoice_email_values_of, after), brief=brief)
     ctx.emit(InvoiceUpdated(after, invoice))
     return after
