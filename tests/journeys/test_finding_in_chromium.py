@@ -118,10 +118,10 @@ def test_of_several_with_one_name_a_form_takes_the_one_that_was_picked(
             page.goto("/jobs/new")
             box = page.get_by_role("combobox", name="Customer")
             box.fill("0207946")
-            offered = page.locator("#customerId-list option")
+            offered = page.locator(".picker [role=option]:not(.adds)")
             expect(offered).to_have_count(3)
             # The newest come first.
-            box.fill(str(offered.nth(len(customers) - 1 - customers.index(customer)).get_attribute("value")))
+            offered.nth(len(customers) - 1 - customers.index(customer)).click()
             page.get_by_label("Title").fill("Roof")
             page.get_by_role("button", name="Create job").click()
             expect(page.get_by_role("heading", name="Roof")).to_be_visible()

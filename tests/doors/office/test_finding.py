@@ -157,3 +157,15 @@ def test_a_text_of_any_length_and_kind_is_taken(server: RunningServer, cast: Cas
     for text in ("x" * 3000, "%F0%9F%98%80%F0%9F%98%80", "%00", "%FF", "a%20b%20c%20d%20e%20f%20g%20hh"):
         for path in ("/search", "/find"):
             assert session.get(f"{path}?text={text}").status_code < 500
+
+
+def test_of_one_customer_all_sites_are_offered_before_anyone_types(server: RunningServer, cast: Cast) -> None:
+    mine, other = make_customer(cast), make_customer(cast, "Beam")
+    make_site(cast, mine, name="The mill")
+    make_site(cast, other, name="The lock")
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    (hit,) = find_hits(session, f"kind=site&customerId={mine}")
+    assert (hit["title"], "Calder Property" in hit["detail"]) == ("The mill", True)
+    assert find_hits(session, f"kind=site&customerId={mine}&text=lock") == []
+    # Kinds without a customer are not limited to one.
+    assert find_hits(session, f"kind=supplier&customerId={mine}") == []

@@ -1,8 +1,9 @@
 """The less usual fields of a form are behind a closed row, which is open if there is something to see in it."""
 
+from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_new_person
 from support.cast import Cast
-from support.customers import make_customer
+from support.customers import make_customer, make_site
 from support.servers import RunningServer
 
 CLOSED, OPEN = '<details class="more-fields">', '<details class="more-fields" open>'
@@ -40,3 +41,17 @@ def test_part_of_an_address_is_first_and_the_rest_behind_the_row(server: Running
     first, _, more = sign_in_new_person(server, cast).get("/sites/new").text.partition(CLOSED)
     assert 'name="address.line1"' in first
     assert 'name="address.country"' in more
+
+
+def test_a_form_from_a_customer_has_their_only_site(server: RunningServer, cast: Cast) -> None:
+    session, customer = sign_in_new_person(server, cast), make_customer(cast, "Calder")
+    mill = make_site(cast, customer, name="The mill")
+    assert f'<option value="{mill}" selected>' in session.get(f"/jobs/new?customerId={customer}").text
+    make_site(cast, customer, name="The lock")
+    assert f'<option value="{mill}">' in session.get(f"/jobs/new?customerId={customer}").text
+
+
+def test_who_may_not_add_a_customer_has_no_link_to_add_one(server: RunningServer, cast: Cast) -> None:
+    link = '<a class="new-record" href="/customers/new" target="_blank" rel="noopener" data-new="name">'
+    assert link in sign_in_new_person(server, cast, Role.OFFICE).get("/jobs/new").text
+    assert 'href="/jobs/new"' not in sign_in_new_person(server, cast, Role.MEMBER).get("/hours/new").text

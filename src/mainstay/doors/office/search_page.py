@@ -71,11 +71,12 @@ class SearchPages:
     async def suggest(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Return suggestions while someone types, of one kind of record or of all, as JSON."""
         parameters = query_parameters(request.http_request)
-        kind, status = parameters.get("kind", ""), parameters.get("status", "")
+        kind = parameters.get("kind", "")
+        filters = {name: parameters[name] for name in ("status", "customerId") if parameters.get(name)}
         text, limit = parameters.get("text", "")[:_MAX_TEXT_LENGTH], _MAX_OF_ONE_KIND if kind else _MAX_WHILE_TYPING
         try:
-            if status:
-                found = await self._find_by_status(request, kind, {"text": text, "status": status, "limit": limit})
+            if filters:
+                found = await self._find_listed(request, kind, {**filters, "text": text or None, "limit": limit})
             else:
                 found = await self._search(request, text, limit, kind)
         except Invalid:
@@ -83,14 +84,20 @@ class SearchPages:
         body = orjson.dumps({"hits": found.hits, "hasMore": found.has_more})
         return Response(200, body, content_type="application/json")
 
-    async def _find_by_status(self, request: OfficeRequest, kind: str, query: Mapping[str, object]) -> _Found:
-        """Return the records of one kind with one status that match a text."""
+    async def _find_listed(self, request: OfficeRequest, kind: str, query: Mapping[str, object]) -> _Found:
+        """Return the records of one kind, with one status or of one customer, that match a text if there is one."""
         list_operation = self.office.catalogue.list_operations.get(kind)
         if list_operation is None or not request.can_perform(list_operation):
             return _Found([], has_more=False)
-        page = await self.office.perform(request, list_operation, query)
+        known = {field.alias or name for name, field in list_operation.input.model_fields.items()}
+        asked = {name: value for name, value in query.items() if name in known}
+        page = await self.office.perform(request, list_operation, asked)
         hits = [
-            {"id": one.id, "title": record_title_of(one), "detail": detail_of(one, request.display)}
+            {
+                "id": one.id,
+                "title": record_title_of(one),
+                "detail": detail_of(one, request.display) or _LAYOUTS[one.object].subtitle_of(one),
+            }
             for one in page.data
         ]
         return _Found(hits, page.has_more)

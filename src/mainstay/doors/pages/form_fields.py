@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -45,6 +45,14 @@ _CODE_CHOICES: dict[str, Callable[[], Choices]] = {
 }
 
 
+class NewRecordLink(NamedTuple):
+    """Where a record can be added that a field refers to: the form, its title, and its field for the name."""
+
+    path: str
+    label: str
+    name_field: str
+
+
 @dataclass(frozen=True, slots=True)
 class FormField:
     """One field of a form."""
@@ -64,6 +72,7 @@ class FormField:
     upload: Upload | None = None
     refers_to: str | None = None
     status: str | None = None
+    new_record: NewRecordLink | None = None
     # The default value, and whether the field holds a whole number.
     default: str = ""
     is_whole_number: bool = False

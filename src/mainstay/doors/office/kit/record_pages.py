@@ -38,7 +38,7 @@ from mainstay.doors.office.kit.record_panels import (
     restored_note,
     to_note_input,
 )
-from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields, restore_ids
+from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields, choose_only_site, restore_ids
 from mainstay.doors.office.kit.unblocking_actions import UnblockingFinder
 from mainstay.doors.pages.display import drop_empty_cells, state_of
 from mainstay.doors.pages.door import Route
@@ -383,6 +383,8 @@ class RecordPages:
         variables |= self.layout.form_heading(operation, record)
         variables |= await self.add_form_variables(request, operation, fields) if self.add_form_variables else {}
         form_fields, fields = await self._references.add_choices(request, form_fields, fields, record)
+        if record is None and refusal is None:
+            fields = choose_only_site(form_fields, fields)
         create, faults = self.layout.create_operation, variables.get("faults", {})
         if create:
             form_fields = adopt_defaults(form_fields, form_fields_of(create, request.actor.permissions))

@@ -6,9 +6,16 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, get_args
 
+from mainstay.business.customers.operations import create_customer
+from mainstay.business.customers.sites_and_contacts import save_contact, save_site
+from mainstay.business.customers.store import CONTACTS, CUSTOMERS, SITES
+from mainstay.business.jobs.operations import create_job
+from mainstay.business.jobs.store import JOBS
+from mainstay.business.pricelist.store import SUPPLIERS
+from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.pages.display import DisplaySettings
-from mainstay.doors.pages.form_fields import Choices, FormField, to_operation_input
+from mainstay.doors.pages.form_fields import Choices, FormField, NewRecordLink, to_operation_input
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.kernel.operation import Operation
 from mainstay.values.ids import is_id
@@ -31,6 +38,14 @@ _MULTIPLE_KIND = "references"
 _MAX_NAMED = 4
 # The field by which other choices are limited to one customer.
 _CUSTOMER_FIELD = "customerId"
+# The kinds of records that can be added while a form refers to them.
+_ADDED_IN_PLACE: Mapping[str, tuple[Operation, NewRecordLink]] = {
+    "customer": (create_customer, NewRecordLink(CUSTOMERS.new_path, "New customer", "name")),
+    "site": (save_site, NewRecordLink(SITES.new_path, "New site", "name")),
+    "contact": (save_contact, NewRecordLink(CONTACTS.new_path, "New contact", "name")),
+    "job": (create_job, NewRecordLink(JOBS.new_path, "New job", "title")),
+    "supplier": (save_supplier, NewRecordLink(SUPPLIERS.new_path, "New supplier", "name")),
+}
 # Separates the title of a record from its details in a pick list.
 _SEPARATOR = " · "
 _NO_FILTERS: Mapping[str, str] = MappingProxyType({})
@@ -55,6 +70,7 @@ class ReferenceFields:
     ) -> tuple[list[FormField], dict[str, str]]:
         """Return the form fields with their choices, and the typed fields with titles instead of ids."""
         fields = restore_ids(form_fields, fields)
+        form_fields = [_add_new_record_link(request, field) for field in form_fields]
         return await self._show_titles(request, form_fields, fields, _customer_of(fields, record))
 
     async def add_filter_choices(
@@ -236,6 +252,13 @@ class ReferenceFields:
             return _NOT_SHOWN
 
 
+def _add_new_record_link(request: OfficeRequest, field: FormField) -> FormField:
+    """Return a field with the link that adds a record to which it could refer, if the person may add one."""
+    operation, link = _ADDED_IN_PLACE.get(field.refers_to or "", (None, None))
+    is_possible = operation and field.kind == "reference" and field.status is None and request.can_perform(operation)
+    return replace(field, new_record=link) if is_possible else field
+
+
 def _format_dates(
     form_fields: Sequence[FormField], fields: Mapping[str, str], display: DisplaySettings
 ) -> dict[str, str]:
@@ -263,6 +286,16 @@ def restore_ids(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> 
         if field.refers_to and is_id(record, field.refers_to) and restored.get(field.name, "").strip() == title.strip():
             restored[field.name] = record
     return restored
+
+
+def choose_only_site(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the fields of a form for a new record, with the customer's site if they have only one."""
+    only_sites = {
+        field.name: field.choices[0][0]
+        for field in form_fields
+        if field.refers_to == SITES.prefix and len(field.choices) == 1 and not fields.get(field.name)
+    }
+    return {**fields, **only_sites}
 
 
 def _customer_of(fields: Mapping[str, str], record: AnyRecord | None) -> str:

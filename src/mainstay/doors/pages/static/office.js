@@ -94,44 +94,238 @@ function whileTyping(input, asked, show) {
     waiting = setTimeout(async () => {
       const text = input.value.trim();
       if (text.length < 2) return show([], "");
-      try {
-        const answer = await fetch(`/find?${new URLSearchParams({ ...asked, text })}`, { redirect: "manual" });
-        if (!answer.ok) return;
-        const { hits, hasMore } = await answer.json();
-        if (input.value.trim() === text) show(hits, hasMore ? text : "");
-      } catch {
-        // No network. The server searches when the form is sent.
-      }
+      const answer = await findRecords({ ...asked(), text });
+      if (answer && input.value.trim() === text) show(answer.hits, answer.hasMore ? text : "");
     }, 150);
   });
 }
 
+async function findRecords(asked) {
+  try {
+    const answer = await fetch(`/find?${new URLSearchParams(asked)}`, { redirect: "manual" });
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    // No network. The server searches when the form is sent.
+    return null;
+  }
+}
+
+// The list below an input, with what is found. The arrow keys choose in it, and Enter takes what is chosen.
+function listBelow(input, host) {
+  const found = made("div", { id: `${input.id}-found`, class: "found", role: "listbox", "aria-label": document.body.dataset.found });
+  let chosen = null;
+  found.hidden = true;
+  host.append(found);
+  const told = { role: "combobox", autocomplete: "off", "aria-autocomplete": "list", "aria-controls": found.id, "aria-expanded": false };
+  for (const [name, value] of Object.entries(told)) input.setAttribute(name, value);
+
+  function open(isOpen) {
+    found.hidden = !isOpen;
+    input.setAttribute("aria-expanded", isOpen);
+    if (!isOpen) choose(null);
+  }
+
+  function choose(option) {
+    chosen?.setAttribute("aria-selected", false);
+    chosen = option;
+    chosen?.setAttribute("aria-selected", true);
+    chosen?.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", chosen?.id ?? "");
+  }
+
+  input.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (event.key === "Escape" && !found.hidden) open(false);
+    else if (event.key === "Enter" && chosen) chosen.click();
+    else if (step && found.children.length) {
+      // After the last result comes the typed text, then the first result.
+      const options = [null, ...found.querySelectorAll("[role=option]")];
+      open(true);
+      choose(options.at((options.indexOf(chosen) + step) % options.length));
+    } else return;
+    event.preventDefault();
+  });
+  // Pressing on a result or scrolling keeps the focus in the input.
+  found.addEventListener("mousedown", (event) => event.preventDefault());
+  host.addEventListener("focusout", (event) => {
+    if (!host.contains(event.relatedTarget)) open(false);
+  });
+
+  return {
+    id: found.id,
+    open,
+    show(children) {
+      choose(null);
+      found.replaceChildren(...children);
+      open(children.length > 0);
+    },
+  };
+}
+
+// The field of a form that refers to a record of some kind, and the customer that is chosen in the form.
+const fieldFor = (form, kind) => form.querySelector(`[data-find="${kind}"], [data-pick="${kind}"]`);
+function customerIn(form) {
+  const field = form && fieldFor(form, "customer");
+  if (!field) return "";
+  if (field.dataset.pick) return field.value;
+  const [id, ...title] = (meantBy(field)?.value ?? "").split(" ");
+  return title.join(" ") === field.value ? id : "";
+}
+
+// The hidden field for the id of the chosen record, if there is one: several records may have the same title.
+const meantBy = (input) => input.closest(".picker")?.parentElement.querySelector("[data-meant]") ?? null;
+
 // Suggestions for a field that refers to a record. Without JavaScript, the form asks again if the text was not clear.
 function offerRecords(input) {
   const { find: kind, status = "" } = input.dataset;
-  // The hidden field for the id of the chosen record, if there is one: several records may have the same title.
-  const meant = input.parentElement.querySelector("[data-meant]");
-  const offered = new Map();
-  whileTyping(input, { kind, status }, (hits) => {
-    if (!hits.length) return;
-    const called = hits.map((hit) => hit.title);
-    offered.clear();
-    const options = hits.map((hit) => {
-      const option = document.createElement("option");
-      option.label = hit.detail ? `${hit.title} · ${hit.detail}` : hit.title;
-      option.value = called.filter((title) => title === hit.title).length > 1 ? option.label : hit.title;
-      // Entries with the same text get a dot at the end, so that each can be picked.
-      while (offered.has(option.value)) option.value += " ·";
-      offered.set(option.value, hit.id);
+  let host = input.closest(".picker");
+  if (!host) {
+    const hadFocus = document.activeElement === input;
+    host = made("span", { class: "picker" });
+    input.replaceWith(host);
+    host.append(input);
+    if (hadFocus) input.focus();
+  }
+  host.querySelector(".found")?.remove();
+  const meant = meantBy(input);
+  const adder = input.closest(".field")?.querySelector("[data-new]");
+  // What is offered before anyone types: the records of the customer, or what the page suggests.
+  const usual = [...(input.list?.options ?? [])].map((one) => ({ title: one.value, detail: one.textContent }));
+  input.list?.remove();
+  input.removeAttribute("list");
+  const below = listBelow(input, host);
+  const customer = () => (kind === "customer" ? "" : customerIn(input.form));
+  const asked = () => Object.fromEntries(Object.entries({ kind, status, customerId: customer() }).filter(([, value]) => value));
+
+  function show(hits) {
+    const text = input.value.trim();
+    const titles = hits.map((hit) => hit.title);
+    const options = hits.map((hit, at) => {
+      const option = made("div", { id: `${below.id}-${at}`, role: "option", "aria-selected": false }, hit.title);
+      if (hit.detail) option.append(" ", made("span", { class: "sub" }, hit.detail));
+      // Without a field for the id, the detail says which of several is meant.
+      const isUnclear = !meant && hit.detail && titles.filter((title) => title === hit.title).length > 1;
+      option.addEventListener("click", () => take(hit.id, isUnclear ? `${hit.title} · ${hit.detail}` : hit.title));
       return option;
     });
-    input.list.replaceChildren(...options);
+    if (adder && text) {
+      const option = made("div", { id: `${below.id}-new`, class: "adds", role: "option", "aria-selected": false }, `${adder.firstChild.data.trim()} “${text}”`);
+      option.addEventListener("click", () => createRecord(adder, text, take));
+      options.push(option);
+    }
+    below.show(options);
+  }
+
+  function take(id, title) {
+    input.value = title;
+    if (meant && id) meant.value = `${id} ${title}`;
+    below.open(false);
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
+  whileTyping(input, asked, (hits) => (input.value.trim() ? show(hits) : offerUsual()));
+  input.addEventListener("focus", () => { if (!input.value) offerUsual(); });
+  async function offerUsual() {
+    const answer = customer() ? await findRecords(asked()) : { hits: usual };
+    if (answer && !input.value && document.activeElement === input) show(answer.hits);
+  }
+  adder?.addEventListener("click", (event) => {
+    event.preventDefault();
+    createRecord(adder, input.value.trim(), take);
   });
-  input.addEventListener("input", () => {
-    if (meant && offered.has(input.value)) meant.value = `${offered.get(input.value)} ${input.value}`;
+  if (kind === "customer" && input.form) input.addEventListener("change", () => followCustomer(input.form));
+}
+
+// Another customer is chosen: only their sites can be picked, and the only one is.
+async function followCustomer(form) {
+  const site = fieldFor(form, "site");
+  const customerId = customerIn(form);
+  if (!site || !customerId || site.form !== form) return;
+  const answer = await findRecords({ kind: "site", customerId });
+  if (!answer) return;
+  const only = answer.hits.length === 1 && !answer.hasMore ? answer.hits[0] : null;
+  if (site.dataset.pick) {
+    site.replaceChildren(new Option("–", ""), ...answer.hits.map((hit) => new Option(hit.title, hit.id)));
+    site.value = only?.id ?? "";
+  } else {
+    site.value = only?.title ?? "";
+    meantBy(site).value = only ? `${only.id} ${only.title}` : "";
+  }
+}
+
+// A new record, without leaving the form: its own form in a dialog, with what was typed as its name.
+async function createRecord(adder, text, take) {
+  const address = new URL(adder.href);
+  if (text) address.searchParams.set(adder.dataset.new, text);
+  const customer = customerIn(adder.closest("form"));
+  if (customer && !address.pathname.startsWith("/customers")) address.searchParams.set("customerId", customer);
+  const fresh = await readPage(address);
+  if (!fresh?.querySelector("main form[method=post]")) return void open(adder.href, "_blank", "noopener");
+  const dialog = made("dialog", { class: "creating", "aria-labelledby": "creating-title" });
+  const heading = made("h2", { id: "creating-title" }, fresh.querySelector("main h1").textContent);
+  dialog.append(heading);
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  fill(fresh);
+  dialog.showModal();
+
+  // The elements of the dialog have ids of their own, because the page may have the same ones.
+  function fill(page) {
+    const form = document.importNode(page.querySelector("main form[method=post]"), true);
+    for (const element of form.querySelectorAll("*")) {
+      for (const name of ["id", "for", "aria-describedby", "aria-labelledby"]) {
+        const value = element.getAttribute(name);
+        if (value) element.setAttribute(name, value.split(" ").map((one) => `creating-${one}`).join(" "));
+      }
+    }
+    for (const link of form.querySelectorAll("[data-new]")) link.remove();
+    const notice = page.querySelector("main .notice.bad");
+    const problem = notice ? [document.importNode(notice, true)] : [];
+    for (const link of problem[0]?.querySelectorAll("a[href^='#']") ?? []) link.hash = `#creating-${link.hash.slice(1)}`;
+    dialog.replaceChildren(heading, ...problem, form);
+    for (const input of form.querySelectorAll("input[data-find]")) offerRecords(input);
+    form.querySelector(".buttons > a")?.addEventListener("click", (event) => {
+      event.preventDefault();
+      dialog.close();
+    });
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      if (form.dataset.sent) return;
+      form.dataset.sent = "yes";
+      const answer = await fetch(address, { method: "POST", body: new URLSearchParams(new FormData(form)) }).catch(() => null);
+      delete form.dataset.sent;
+      if (!answer) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (!answer.redirected) return fill(page);
+      dialog.close();
+      take(new URL(answer.url).pathname.split("/").at(-1), page.querySelector("main h1").textContent.trim());
+    });
+    form.querySelector("[autofocus], input:not([type=hidden])")?.focus();
+  }
+}
+
+async function readPage(address) {
+  try {
+    const answer = await fetch(address);
+    return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  } catch {
+    return null;
+  }
+}
+
+// A list with few records is no field to type in, but a new record can be added to it as well.
+for (const adder of document.querySelectorAll("select ~ [data-new], .field:has(select) [data-new]")) {
+  const select = adder.closest(".field").querySelector("select");
+  adder.addEventListener("click", (event) => {
+    event.preventDefault();
+    createRecord(adder, "", (id, title) => {
+      select.append(new Option(title, id, true, true));
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    });
   });
 }
 for (const input of document.querySelectorAll("input[data-find]")) offerRecords(input);
+for (const select of document.querySelectorAll("select[data-pick=customer]")) select.addEventListener("change", () => followCustomer(select.form));
 
 // Adds a row to a list in a form. Without JavaScript, the form has some empty rows.
 for (const button of document.querySelectorAll("[data-add-row]")) {
@@ -167,20 +361,14 @@ for (const form of document.querySelectorAll("form[role=search]")) suggest(form)
 
 function suggest(form) {
   const input = form.querySelector("input[type=search]");
-  const found = made("div", { id: `${input.id}-found`, class: "found", role: "listbox", "aria-label": document.body.dataset.found });
-  let chosen = null;
-  found.hidden = true;
-  form.append(found);
-  const told = { role: "combobox", autocomplete: "off", "aria-autocomplete": "list", "aria-controls": found.id, "aria-expanded": false };
-  for (const [name, value] of Object.entries(told)) input.setAttribute(name, value);
+  const below = listBelow(input, form);
 
-  whileTyping(input, {}, (hits, more) => {
-    choose(null);
+  whileTyping(input, () => ({}), (hits, more) => {
     const seen = hits.filter((hit) => hit.url);
     const kinds = [...new Set(seen.map((hit) => hit.kind))];
-    found.replaceChildren(...kinds.map((kind, at) => group(kind, `${found.id}-${at}`, seen.filter((hit) => hit.kind === kind))));
-    if (more) found.append(option(`${found.id}-all`, `${form.action}?${new URLSearchParams({ text: more })}`, document.body.dataset.all));
-    open(found.children.length > 0);
+    const groups = kinds.map((kind, at) => group(kind, `${below.id}-${at}`, seen.filter((hit) => hit.kind === kind)));
+    if (more) groups.push(option(`${below.id}-all`, `${form.action}?${new URLSearchParams({ text: more })}`, document.body.dataset.all));
+    below.show(groups);
   });
 
   function group(kind, id, hits) {
@@ -196,38 +384,6 @@ function suggest(form) {
     if (detail) link.append(" ", made("span", { class: "sub" }, detail));
     return link;
   }
-
-  function open(isOpen) {
-    found.hidden = !isOpen;
-    input.setAttribute("aria-expanded", isOpen);
-    if (!isOpen) choose(null);
-  }
-
-  function choose(link) {
-    chosen?.setAttribute("aria-selected", false);
-    chosen = link;
-    chosen?.setAttribute("aria-selected", true);
-    chosen?.scrollIntoView({ block: "nearest" });
-    input.setAttribute("aria-activedescendant", chosen?.id ?? "");
-  }
-
-  input.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (event.key === "Escape" && !found.hidden) open(false);
-    else if (event.key === "Enter" && chosen) chosen.click();
-    else if (step && found.children.length) {
-      // After the last result comes the typed text, then the first result.
-      const links = [null, ...found.querySelectorAll("[role=option]")];
-      open(true);
-      choose(links.at((links.indexOf(chosen) + step) % links.length));
-    } else return;
-    event.preventDefault();
-  });
-  // Pressing on a result or scrolling keeps the focus in the search field.
-  found.addEventListener("mousedown", (event) => event.preventDefault());
-  form.addEventListener("focusout", (event) => {
-    if (!form.contains(event.relatedTarget)) open(false);
-  });
 }
 
 function made(name, attributes, text = "") {

@@ -1,0 +1,79 @@
+"""Picking a record in a form, in a real browser: by keyboard, and with a new one made in place."""
+
+from playwright.sync_api import Browser, Page, expect
+
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.vocabulary.permissions import Role
+from support.browser import check_page, enter_office, open_page
+from support.cast import Cast
+from support.customers import make_customer, make_site
+from support.servers import RunningServer
+
+
+def test_a_customer_is_picked_by_keyboard_with_their_only_site(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    make_site(cast, make_customer(cast), name="The mill")
+    make_site(cast, make_customer(cast, "Calder Trust"), name="The lock")
+    with open_page(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto("/jobs/new")
+        customer = page.get_by_role("combobox", name="Customer")
+        customer.press_sequentially("calder")
+        expect(page.get_by_role("listbox").get_by_role("option")).to_have_count(3)
+        check_page(page)
+        customer.press("Escape")
+        expect(page.get_by_role("listbox")).to_be_hidden()
+        customer.press("ArrowDown")
+        customer.press("ArrowDown")
+        chosen = page.locator("[role=option][aria-selected=true]")
+        name = str(chosen.evaluate("option => option.firstChild.data"))
+        expect(customer).to_have_attribute("aria-activedescendant", str(chosen.get_attribute("id")))
+        customer.press("Enter")
+        expect(customer).to_have_value(name)
+        site = {"Calder Property": "The mill", "Calder Trust": "The lock"}[name]
+        expect(page.get_by_role("combobox", name="Site")).to_have_value(site)
+        page.get_by_label("Title").fill("Mend the roof")
+        page.get_by_label("Title").press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text("J-0001 Mend the roof")
+    (job,) = cast.perform(list_jobs)["data"]
+    assert (job["customerName"], job["siteName"]) == (name, site)
+
+
+def test_a_new_customer_and_site_are_made_without_leaving_the_form(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    with open_page(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto("/jobs/new")
+        page.get_by_label("Title").fill("Mend the roof")
+        page.get_by_role("combobox", name="Customer").press_sequentially("Beam")
+        page.get_by_role("option", name="New customer “Beam”").click()
+        add_in_dialog(page)
+        expect(page.get_by_role("combobox", name="Customer")).to_have_value("Beam")
+        page.get_by_role("link", name="New site").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog.get_by_label("Customer")).to_have_value("Beam")
+        dialog.get_by_label("Line 1").fill("2 Weir Lane")
+        dialog.get_by_role("button", name="Add site").click()
+        expect(dialog).to_have_count(0)
+        expect(page.get_by_role("combobox", name="Site")).to_have_value("2 Weir Lane")
+        expect(page.get_by_label("Title")).to_have_value("Mend the roof")
+        page.get_by_role("button", name="Create job").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("J-0001 Mend the roof")
+    (job,) = cast.perform(list_jobs)["data"]
+    assert (job["customerName"], job["siteName"]) == ("Beam", "2 Weir Lane")
+
+
+def add_in_dialog(page: Page) -> None:
+    """Add the customer in the dialog, once refused for what is wrong."""
+    dialog = page.get_by_role("dialog", name="New customer")
+    expect(dialog.get_by_label("Name")).to_have_value("Beam")
+    dialog.get_by_text("More options").click()
+    dialog.get_by_label("Payment terms (days)").fill("9999")
+    check_page(page)
+    dialog.get_by_role("button", name="Create customer").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("Payment terms")
+    dialog.get_by_label("Payment terms (days)").fill("30")
+    dialog.get_by_role("button", name="Create customer").click()
+    expect(dialog).to_have_count(0)
