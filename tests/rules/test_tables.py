@@ -46,6 +46,8 @@ def find_texts(path: Path) -> Iterator[str]:
             yield "".join(str(part.value) if isinstance(part, ast.Constant) else " ? " for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "select_related":
+            yield f"FROM {ast.literal_eval(node.args[0])}"
 
 
 def find_source_tables(path: Path) -> Iterator[str]:

@@ -131,12 +131,8 @@ _SELECT_FROM_PERSON = (
 CONNECTIONS = Kind(
     Connection,
     source="connection",
-    label="connection",
-    plural="connections",
     heading="MCP",
     area="Settings",
-    prefix="connection",
-    id_field="connection_id",
     columns={
         "person_name": _SELECT_FROM_PERSON.format("person.name"),
         "person_role": _SELECT_FROM_PERSON.format("person.role"),

@@ -16,6 +16,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.kernel.record_store import select_related
 from mainstay.values.fields import NOT_IN_FORMS, TextLine
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
@@ -125,13 +126,11 @@ KEYS = Kind(
     Key,
     source="api_key",
     label="API key",
-    plural="API keys",
     area="Settings",
     prefix="key",
     id_field="key_id",
     columns={
-        "person_name": "(SELECT person.name FROM person WHERE person.organisation_id = :organisation"
-        " AND person.id = api_key.person_id)",
+        "person_name": select_related("person.name", "api_key.person_id"),
         "status": "CASE WHEN api_key.revoked_at IS NULL THEN 'active' ELSE 'revoked' END",
     },
 )

@@ -28,3 +28,9 @@ class Event:
             return {}
         before = to_dict(self.before)
         return {name: before[name] for name in find_changed_fields(self.before, self.record)}
+
+
+def declare_event(name: str, output: type[Output], text: str) -> type[Event]:
+    """Declare what can happen to a record, `JobCreated` for `job.created`, with a sentence that people read."""
+    class_name = "".join(part[0].upper() + part[1:] for part in name.split("."))
+    return type(class_name, (Event,), {"__doc__": text, "name": name, "output": output})

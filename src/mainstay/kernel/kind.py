@@ -10,8 +10,8 @@ from mainstay.kernel.record_store import K, RecordStore
 class Kind(RecordStore[K]):
     """One kind of record: besides how it is stored, what people call it and where they find it."""
 
-    # What people call several of them in a sentence; and above their list, if that differs.
-    plural: str = field(kw_only=True)
+    # What people call several of them in a sentence, by default with an "s"; and above their list, if that differs.
+    plural: str = field(default="", kw_only=True)
     heading: str = field(default="", kw_only=True)
     # The area of the sidebar that their pages belong to.
     area: str = field(kw_only=True)
@@ -19,6 +19,11 @@ class Kind(RecordStore[K]):
     own_noun: str = field(default="", kw_only=True)
     # The end of the address of the form for a new one.
     new: str = field(default="new", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Fill in what follows from the other names."""
+        super().__post_init__()
+        object.__setattr__(self, "plural", self.plural or f"{self.label}s")
 
     @property
     def noun(self) -> str:

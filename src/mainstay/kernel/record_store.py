@@ -6,7 +6,7 @@ a row are always those of the model.
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -26,11 +26,18 @@ from mainstay.vocabulary.list_queries import (
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import column_names, find_changed_fields
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
-from mainstay.vocabulary.rows import compile_row_reader, to_stored
+from mainstay.vocabulary.rows import compile_row_reader, rule_column_names, to_stored
 from mainstay.vocabulary.schemas import ListInput, Output, PageResult, StoredRecord
 from mainstay.vocabulary.searching import ListRequest, SearchIndex, SearchScope, choose_visibility, limit_parameters
 
 K = TypeVar("K", bound=StoredRecord)
+V = TypeVar("V", bound=StoredRecord)
+
+
+def select_related(column: str, reference: str) -> str:
+    """Return the SQL for a column of another record, or an expression: `select_related("site.name", "job.site_id")`."""
+    table = column.partition(".")[0]
+    return f"(SELECT {column} FROM {table} WHERE {table}.organisation_id = :organisation AND {table}.id = {reference})"
 
 
 @dataclass(frozen=True)
@@ -38,21 +45,23 @@ class RecordStore(Generic[K]):
     """Reads and writes the records of one kind."""
 
     record_type: type[K]
-    # The table, and the tables joined to it. `columns` has the SQL for the fields that do not come from the table.
+    # The table, and the tables joined to it. `columns` has the SQL for the fields that are not columns of the table, of
+    # the output model and of `record_type`, whose other fields only rules need.
     source: str
-    # What people call such a record, and the prefix of its ids.
-    label: str
-    prefix: str
-    # The field of an input that names a record; None if an organisation has only one record of this kind.
-    id_field: str | None
+    # What people call such a record, and the prefix of its ids. By default, both are the name of the table.
+    label: str = ""
+    prefix: str = ""
+    # The field of an input that names a record, by default after the label; None if an organisation has only one record
+    # of this kind.
+    id_field: str | None = ""
     columns: Mapping[str, str] = field(default_factory=dict)
-    # Columns that rules need and nobody is shown.
-    rule_columns: Mapping[str, str] = field(default_factory=dict)
     # A condition for every record in a list.
     list_condition: str = ""
     visibility: Visibility | None = None
     # The column of a number that people use instead of the id, such as an invoice number; None if there is no number.
     number_column: str | None = None
+    # The filters of a list that compare a column of the same name.
+    equal_filters: tuple[str, ...] = ()
     # The conditions of a list's filters by input field: one for all values, or one for each value.
     filters: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     # The conditions for filters that are left out.
@@ -66,6 +75,24 @@ class RecordStore(Generic[K]):
     # Caches of statements; a store made of another one by `replace` has its own.
     _list_statement_cache: dict[tuple[object, ...], ListSql] = field(default_factory=dict, init=False)
     _fetch_statement_cache: dict[tuple[str, Visibility | None], str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Fill in what follows from the name of the table, and from the names of the columns."""
+        label = self.label or self.table.replace("_", " ")
+        equal = {name: f"{self.table}.{name} = :{name}" for name in self.equal_filters}
+        derived: dict[str, object] = {
+            "label": label,
+            "prefix": self.prefix or self.table,
+            "id_field": f"{label.replace(' ', '_')}_id" if self.id_field == "" else self.id_field,
+            "filters": {**equal, **self.filters},
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
+
+    def show_as(self, record_type: type[V]) -> "RecordStore[V]":
+        """Return the store of the same records with fewer fields, such as for lists that leave out their lines."""
+        options = {one.name: getattr(self, one.name) for one in fields(RecordStore) if one.init}
+        return RecordStore(**options | {"record_type": record_type})
 
     @property
     def output(self) -> type[Output]:
@@ -279,7 +306,7 @@ class RecordStore(Generic[K]):
     @cached_property
     def from_row(self) -> Callable[[Row], K]:
         """The function that makes a record of a row: the columns of the output model, followed by the rule columns."""
-        return compile_row_reader(self.record_type, self.rule_columns)
+        return compile_row_reader(self.record_type)
 
     @cached_property
     def table(self) -> str:
@@ -297,12 +324,12 @@ class RecordStore(Generic[K]):
 
     @cached_property
     def _output_columns(self) -> str:
-        return ", ".join(self.columns.get(name, f"{self.table}.{name}") for name in column_names(self.output))
+        return self._select(column_names(self.output))
 
     @cached_property
     def selected_columns(self) -> str:
         """The columns that `from_row` takes; if nothing is joined, also for `RETURNING` of a written row."""
-        return ", ".join([self._output_columns, *self.rule_columns.values()])
+        return self._select([*column_names(self.output), *rule_column_names(self.record_type)])
 
     @cached_property
     def select_all(self) -> str:
@@ -310,6 +337,9 @@ class RecordStore(Generic[K]):
         return (
             f"SELECT {self.selected_columns} FROM {self.source} WHERE {self.table}.{self.tenant_column} = :organisation"
         )
+
+    def _select(self, names: Sequence[str]) -> str:
+        return ", ".join(self.columns.get(name, f"{self.table}.{name}") for name in names)
 
     def _fetch_statement(self, column: str, visibility: Visibility | None) -> str:
         """Return the statement for one record, by id or number, for people with this visibility."""

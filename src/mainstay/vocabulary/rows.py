@@ -1,6 +1,6 @@
 """Convert rows to the records that rules use, and values to their stored form."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import fields
 from enum import Enum
 from typing import Any, Literal, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
@@ -16,13 +16,19 @@ from mainstay.vocabulary.schemas import StoredRecord
 K = TypeVar("K", bound=StoredRecord)
 
 
-def compile_row_reader(record_type: type[K], facts: Iterable[str]) -> Callable[[Row], K]:
+def rule_column_names(record_type: type[StoredRecord]) -> list[str]:
+    """Return the names of the columns that only rules need: they are no fields of the output model."""
+    shown = set(column_names(record_type.output))
+    return [one.name for one in fields(record_type)[1:] if one.name not in shown]
+
+
+def compile_row_reader(record_type: type[K]) -> Callable[[Row], K]:
     """Compile the function that makes a record of a row: `lambda row: kept(row[:9], row[0], turn5(row[5]))`.
 
     A row has the columns of the output model, followed by the columns that only rules need.
     """
     output_columns = column_names(record_type.output)
-    columns = [*output_columns, *facts]
+    columns = [*output_columns, *rule_column_names(record_type)]
     hints = get_type_hints(record_type)
     names: dict[str, Any] = {"kept": record_type}
     arguments = [f"row[:{len(output_columns)}]"]

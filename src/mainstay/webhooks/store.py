@@ -10,11 +10,7 @@ from mainstay.webhooks.model import AttemptOut, Delivery, EventOut, Webhook
 WEBHOOKS = Kind(
     Webhook,
     source="webhook",
-    label="webhook",
-    plural="webhooks",
     area="Settings",
-    prefix="webhook",
-    id_field="webhook_id",
     columns={
         "status": "CASE WHEN webhook.status = 'active' AND webhook.failing_since IS NOT NULL THEN 'failing'"
         " ELSE webhook.status END"
@@ -30,11 +26,8 @@ delivery LEFT JOIN delivery_attempt ON delivery_attempt.organisation_id = delive
 DELIVERIES = Kind(
     Delivery,
     source=" ".join(_WITH_LAST_ATTEMPT.split()),
-    label="delivery",
     plural="deliveries",
     area="Settings",
-    prefix="delivery",
-    id_field="delivery_id",
     columns={
         "status": "CASE WHEN delivery.status = 'waiting' AND delivery.retries > 0 THEN 'retrying'"
         " ELSE delivery.status END",
@@ -45,15 +38,13 @@ DELIVERIES = Kind(
         "last_status": "delivery_attempt.status",
         "last_error": "delivery_attempt.error",
         "last_duration_ms": "delivery_attempt.duration_ms",
-    },
-    rule_columns={
         "to_nowhere": "CASE (SELECT status FROM webhook WHERE webhook.organisation_id = :organisation"
         " AND webhook.id = delivery.webhook_id) WHEN 'disabled' THEN 1 ELSE 0 END",
         "has_body": "CASE WHEN delivery.test_body IS NOT NULL OR EXISTS (SELECT 1 FROM event"
         " WHERE event.organisation_id = :organisation AND event.id = delivery.event_id) THEN 1 ELSE 0 END",
     },
+    equal_filters=("webhook_id",),
     filters={
-        "webhook_id": "delivery.webhook_id = :webhook_id",
         "status": {
             "waiting": "delivery.status = 'waiting' AND delivery.retries = 0",
             "retrying": "delivery.status = 'waiting' AND delivery.retries > 0",

@@ -10,7 +10,7 @@ from mainstay.business.customers.model import Contact, Customer, Site, choose_si
 from mainstay.changes.search import find_with_words
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.record_store import RecordStore, select_related
 from mainstay.values.address import Address
 from mainstay.values.choices import fold_text
 from mainstay.values.duplicate_keys import SharedDetail
@@ -131,12 +131,8 @@ class CustomerStore(Kind[Customer]):
 CUSTOMERS = CustomerStore(
     Customer,
     source="customer",
-    label="customer",
-    plural="customers",
     area="Customers",
-    prefix="customer",
-    id_field="customer_id",
-    rule_columns={
+    columns={
         "busy": "CASE WHEN EXISTS (SELECT 1 FROM job WHERE job.organisation_id = :organisation"
         " AND job.customer_id = customer.id AND job.status NOT IN ('closed', 'cancelled', 'done')) THEN 1 ELSE 0 END",
         "survivor": "(SELECT one.name FROM customer AS one"
@@ -147,34 +143,22 @@ CUSTOMERS = CustomerStore(
         copied_columns=("status", "name_folded"),
         unrestricted_with=Permission.ALL_CUSTOMERS_READ,
     ),
-    filters={"status": "customer.status = :status"},
+    equal_filters=("status",),
     default_conditions={"status": "customer.status = 'active'"},
     orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
     search_fields=(SearchFields(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),),
     derive_columns=_add_folded_name,
 )
 
-_CUSTOMER_NAME_SQL = (
-    "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
-    " AND customer.id = {}.customer_id)"
-)
-_CONTACT_FIELD_SQL = (
-    "(SELECT contact.{} FROM contact WHERE contact.organisation_id = :organisation AND contact.id = site.contact_id)"
-)
-
 CONTACTS = Kind(
     Contact,
     source="contact",
-    label="contact",
-    plural="contacts",
     area="Customers",
-    prefix="contact",
-    id_field="contact_id",
-    columns={"customer_name": _CUSTOMER_NAME_SQL.format("contact")},
+    columns={"customer_name": select_related("customer.name", "contact.customer_id")},
     visibility=make_visibility(
         (_my_records_sql("contact"), _is_mine_sql("contact")), (_MY_SITE_CONTACTS, _IS_MY_SITE_CONTACT)
     ),
-    filters={"customer_id": "contact.customer_id = :customer_id", "status": "contact.status = :status"},
+    equal_filters=("customer_id", "status"),
     default_conditions={"status": "contact.status = 'active'"},
     search_fields=(SearchFields(("name", "customer_name", "email", "phone"), _words_of_contact),),
 )
@@ -182,18 +166,14 @@ CONTACTS = Kind(
 SITES = Kind(
     Site,
     source="site",
-    label="site",
-    plural="sites",
     area="Customers",
-    prefix="site",
-    id_field="site_id",
     columns={
-        "customer_name": _CUSTOMER_NAME_SQL.format("site"),
-        "contact_name": _CONTACT_FIELD_SQL.format("name"),
-        "contact_phone": _CONTACT_FIELD_SQL.format("phone"),
+        "customer_name": select_related("customer.name", "site.customer_id"),
+        "contact_name": select_related("contact.name", "site.contact_id"),
+        "contact_phone": select_related("contact.phone", "site.contact_id"),
     },
     visibility=make_visibility((_my_records_sql("site"), _is_mine_sql("site")), (_MY_SITES, _IS_MY_SITE)),
-    filters={"customer_id": "site.customer_id = :customer_id", "status": "site.status = :status"},
+    equal_filters=("customer_id", "status"),
     default_conditions={"status": "site.status = 'active'"},
     search_fields=(SearchFields(("name", "customer_name", "address"), _words_of_site),),
 )

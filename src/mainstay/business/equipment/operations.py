@@ -10,7 +10,7 @@ from mainstay.business.equipment.model import Equipment, EquipmentOut
 from mainstay.business.equipment.store import EQUIPMENT
 from mainstay.business.records.model import ArchivableStatus
 from mainstay.kernel.context import Context
-from mainstay.kernel.event import Event
+from mainstay.kernel.event import declare_event
 from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get, declare_list
@@ -20,19 +20,8 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import raise_if_blocked
 from mainstay.vocabulary.schemas import Input
 
-
-class EquipmentCreated(Event):
-    """Equipment was added to a site."""
-
-    name = "equipment.created"
-    output = EquipmentOut
-
-
-class EquipmentUpdated(Event):
-    """Equipment's details, site or status changed."""
-
-    name = "equipment.updated"
-    output = EquipmentOut
+EquipmentCreated = declare_event("equipment.created", EquipmentOut, "Equipment was added to a site.")
+EquipmentUpdated = declare_event("equipment.updated", EquipmentOut, "Equipment's details, site or status changed.")
 
 
 EVENTS = (EquipmentCreated, EquipmentUpdated)

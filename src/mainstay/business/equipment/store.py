@@ -37,18 +37,15 @@ def _words_of_equipment(name: str, make: str | None, model: str | None, serial_n
 EQUIPMENT = Kind(
     Equipment,
     source="equipment",
-    label="equipment",
     plural="equipment",
     area="Customers",
-    prefix="equipment",
-    id_field="equipment_id",
     columns={
         "customer_id": _OF_SITE.format("customer.id"),
         "customer_name": _OF_SITE.format("customer.name"),
         "site_name": _OF_SITE.format("site.name"),
     },
     visibility=make_visibility((_AT_CUSTOMERS, _IS_AT_CUSTOMER), (_AT_JOBS, _IS_AT_JOB)),
-    filters={"site_id": "equipment.site_id = :site_id", "status": "equipment.status = :status"},
+    equal_filters=("site_id", "status"),
     default_conditions={"status": "equipment.status = 'active'"},
     search_fields=(SearchFields(("name", "make", "model", "serial_number"), _words_of_equipment),),
 )

@@ -15,6 +15,7 @@ from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import OverlapViolation, Row
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
+from mainstay.kernel.record_store import select_related
 from mainstay.values.message import LocalMoment, LocalPeriod, Message
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.values.money import minor_to_price
@@ -23,28 +24,22 @@ from mainstay.vocabulary.list_queries import NEWEST, ListOrder, Visibility
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, NotFound, Reason, raise_if_blocked
 
-_JOB_COLUMN = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = time_entry.job_id)"
-
 TIME_ENTRIES = Kind(
     TimeEntry,
     source="time_entry",
-    label="time entry",
     plural="hours",
     area="Hours",
     prefix="entry",
-    id_field="time_entry_id",
     columns={
         "on": "time_entry.on_date",
-        "person_name": "(SELECT person.name FROM person WHERE person.organisation_id = :organisation"
-        " AND person.id = time_entry.person_id)",
-        "job_number": _JOB_COLUMN.format("number"),
-        "job_title": _JOB_COLUMN.format("title"),
+        "person_name": select_related("person.name", "time_entry.person_id"),
+        "job_number": select_related("job.number", "time_entry.job_id"),
+        "job_title": select_related("job.title", "time_entry.job_id"),
+        "closed_until": CLOSED_UNTIL_SQL,
     },
-    rule_columns={"closed_until": CLOSED_UNTIL_SQL},
     visibility=Visibility("time_entry.person_id", unrestricted_with=Permission.ALL_HOURS_READ),
+    equal_filters=("person_id", "status"),
     filters={
-        "person_id": "time_entry.person_id = :person_id",
-        "status": "time_entry.status = :status",
         "from_": "time_entry.on_date >= :from_",
         "until": "time_entry.on_date <= :until",
     },

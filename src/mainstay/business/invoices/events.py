@@ -1,77 +1,22 @@
 """What happens to invoices."""
 
 from mainstay.business.invoices.model import InvoiceOut
-from mainstay.kernel.event import Event
+from mainstay.kernel.event import declare_event
 
-
-class InvoiceCreated(Event):
-    """An invoice was drafted."""
-
-    name = "invoice.created"
-    output = InvoiceOut
-
-
-class InvoiceUpdated(Event):
-    """A draft invoice changed; or a reminder was sent, a payment was taken off, or the customer changed."""
-
-    name = "invoice.updated"
-    output = InvoiceOut
-
-
-class InvoiceSent(Event):
-    """An invoice was issued."""
-
-    name = "invoice.sent"
-    output = InvoiceOut
-
-
-class InvoiceViewed(Event):
-    """A customer viewed their invoice."""
-
-    name = "invoice.viewed"
-    output = InvoiceOut
-
-
-class InvoicePartPaid(Event):
-    """An invoice was partly paid."""
-
-    name = "invoice.partPaid"
-    output = InvoiceOut
-
-
-class InvoicePaid(Event):
-    """An invoice was paid in full."""
-
-    name = "invoice.paid"
-    output = InvoiceOut
-
-
-class InvoiceOverdue(Event):
-    """An invoice became overdue."""
-
-    name = "invoice.overdue"
-    output = InvoiceOut
-
-
-class InvoiceVoided(Event):
-    """An invoice was voided."""
-
-    name = "invoice.voided"
-    output = InvoiceOut
-
-
-class InvoiceCredited(Event):
-    """An invoice was credited, in full or in part."""
-
-    name = "invoice.credited"
-    output = InvoiceOut
-
-
-class InvoiceDeleted(Event):
-    """A draft invoice was deleted."""
-
-    name = "invoice.deleted"
-    output = InvoiceOut
+InvoiceCreated = declare_event("invoice.created", InvoiceOut, "An invoice was drafted.")
+InvoiceUpdated = declare_event(
+    "invoice.updated",
+    InvoiceOut,
+    "A draft invoice changed; or a reminder was sent, a payment was taken off, or the customer changed.",
+)
+InvoiceSent = declare_event("invoice.sent", InvoiceOut, "An invoice was issued.")
+InvoiceViewed = declare_event("invoice.viewed", InvoiceOut, "A customer viewed their invoice.")
+InvoicePartPaid = declare_event("invoice.partPaid", InvoiceOut, "An invoice was partly paid.")
+InvoicePaid = declare_event("invoice.paid", InvoiceOut, "An invoice was paid in full.")
+InvoiceOverdue = declare_event("invoice.overdue", InvoiceOut, "An invoice became overdue.")
+InvoiceVoided = declare_event("invoice.voided", InvoiceOut, "An invoice was voided.")
+InvoiceCredited = declare_event("invoice.credited", InvoiceOut, "An invoice was credited, in full or in part.")
+InvoiceDeleted = declare_event("invoice.deleted", InvoiceOut, "A draft invoice was deleted.")
 
 
 EVENTS = (

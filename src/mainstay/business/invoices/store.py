@@ -10,14 +10,13 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.record_store import select_related
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.schemas import ListInput
 
-_RELATED_COLUMN = "(SELECT {0}.{1} FROM {0} WHERE {0}.organisation_id = :organisation AND {0}.id = invoice.{0}_id)"
 _OVERDUE = "invoice.owing = 1 AND coalesce(invoice.overdue_at, '9') <= :now"
 _IN_TIME = "coalesce(invoice.overdue_at, '9') > :now"
 # An invoice that is overdue in any time zone has a due date before now, so the index by due date can be used.
@@ -30,19 +29,6 @@ _STATUS_FILTERS = {name: f"invoice.standing = '{name}'" for name in get_args(Inv
 }
 # The status that people see.
 STATUS = f"CASE WHEN {_OVERDUE} THEN 'overdue' ELSE invoice.standing END"
-_COLUMNS = {
-    "status": STATUS,
-    "customer_name": _RELATED_COLUMN.format("customer", "name"),
-    "job_number": _RELATED_COLUMN.format("job", "number"),
-    # A void invoice has nothing left to pay.
-    "due": "CASE WHEN invoice.status = 'void' THEN 0 ELSE invoice.due END",
-}
-_FACTS = {
-    "closed_until": CLOSED_UNTIL_SQL,
-    "deducted_on": "(SELECT coalesce(later.number, '') FROM billed_source"
-    " JOIN invoice AS later ON later.organisation_id = :organisation AND later.id = billed_source.invoice_id"
-    " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = invoice.id)",
-}
 
 
 def _search_words_of(
@@ -54,58 +40,43 @@ def _search_words_of(
     return combine_words(words_of_number(number or ""), words, words_of_digits(amount))
 
 
-_SEARCH_FIELDS = (SearchFields(("number", "title", "customer_name", "currency", "total"), _search_words_of),)
-
-# Used by both stores: the list's page says which records an order leaves out.
-_ORDERS = {
-    NEWEST: ListOrder("id", descending=True),
-    "issued": ListOrder("issued_on", descending=True, missing_label="an issue date"),
-    "due": ListOrder("due_on", missing_label="a due date"),
-}
-# Columns that only the rules of a whole invoice need.
-_RULE_COLUMNS = ("supply_typed", "discount_shares", "snapshot", "pdf_sha256", "void_pdf_sha256", "ubl_sha256")
 # Single invoices, with their lines.
 INVOICES = Kind(
     Invoice,
     source="invoice",
-    label="invoice",
-    plural="invoices",
     area="Invoices",
-    prefix="invoice",
-    id_field="invoice_id",
     number_column="number",
-    columns=_COLUMNS
-    | {
-        "site_name": _RELATED_COLUMN.format("site", "name"),
-        "quote_number": _RELATED_COLUMN.format("quote", "number"),
+    columns={
+        "status": STATUS,
+        "customer_name": select_related("customer.name", "invoice.customer_id"),
+        "job_number": select_related("job.number", "invoice.job_id"),
+        "site_name": select_related("site.name", "invoice.site_id"),
+        "quote_number": select_related("quote.number", "invoice.quote_id"),
+        # A void invoice has nothing left to pay.
+        "due": "CASE WHEN invoice.status = 'void' THEN 0 ELSE invoice.due END",
         "margin": "invoice.costed_net - invoice.cost",
+        "closed_until": CLOSED_UNTIL_SQL,
+        "deducted_on": "(SELECT coalesce(later.number, '') FROM billed_source"
+        " JOIN invoice AS later ON later.organisation_id = :organisation AND later.id = billed_source.invoice_id"
+        " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = invoice.id)",
     },
-    rule_columns=_FACTS | {name: f"invoice.{name}" for name in _RULE_COLUMNS},
-    search_fields=_SEARCH_FIELDS,
-    orders=_ORDERS,
-)
-# Lists of invoices, each without its lines.
-LISTED_INVOICES = RecordStore(
-    ListedInvoice,
-    source="invoice",
-    label="invoice",
-    prefix="invoice",
-    id_field="invoice_id",
-    number_column="number",
-    columns=_COLUMNS,
-    rule_columns=_FACTS,
+    equal_filters=("kind", "customer_id"),
     filters={
         "status": _STATUS_FILTERS,
-        "kind": "invoice.kind = :kind",
-        "customer_id": "invoice.customer_id = :customer_id",
         "from_": "invoice.issued_on >= :from_",
         "until": "invoice.issued_on <= :until",
         "due_from": "invoice.due_on >= :due_from",
         "due_until": "invoice.due_on <= :due_until",
     },
-    orders=_ORDERS,
-    search_fields=_SEARCH_FIELDS,
+    orders={
+        NEWEST: ListOrder("id", descending=True),
+        "issued": ListOrder("issued_on", descending=True, missing_label="an issue date"),
+        "due": ListOrder("due_on", missing_label="a due date"),
+    },
+    search_fields=(SearchFields(("number", "title", "customer_name", "currency", "total"), _search_words_of),),
 )
+# Lists of invoices, each without its lines.
+LISTED_INVOICES = INVOICES.show_as(ListedInvoice)
 
 
 def sum_invoices(ctx: Context, given: ListInput, where: str, **bound: Value) -> InvoiceTotals:
@@ -113,7 +84,7 @@ def sum_invoices(ctx: Context, given: ListInput, where: str, **bound: Value) -> 
     currency = settings_of(ctx).currency
     # A draft may be in a currency that the organisation used before.
     in_currency = " AND ".join(filter(None, (where, "invoice.currency = :currency")))
-    columns = ("invoice.total", _COLUMNS["due"])
+    columns = ("invoice.total", INVOICES.columns["due"])
     row = LISTED_INVOICES.sum_columns(ctx, given, in_currency, columns, MAX_SUMMED, currency=currency, **bound)
     if row is None:
         return InvoiceTotals(currency=currency, count=None, total=None, due=None)

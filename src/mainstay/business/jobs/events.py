@@ -2,50 +2,15 @@
 
 from mainstay.business.jobs.model import Job, JobOut
 from mainstay.kernel.context import Context
-from mainstay.kernel.event import Event
+from mainstay.kernel.event import declare_event
 from mainstay.vocabulary.record_json import find_changed_fields
 
-
-class JobCreated(Event):
-    """A job was created."""
-
-    name = "job.created"
-    output = JobOut
-
-
-class JobUpdated(Event):
-    """A job's details or status changed."""
-
-    name = "job.updated"
-    output = JobOut
-
-
-class JobScheduled(Event):
-    """A job got its first planned visit."""
-
-    name = "job.scheduled"
-    output = JobOut
-
-
-class JobStarted(Event):
-    """Work on a job started."""
-
-    name = "job.started"
-    output = JobOut
-
-
-class JobCompleted(Event):
-    """A job was done."""
-
-    name = "job.completed"
-    output = JobOut
-
-
-class JobCancelled(Event):
-    """A job was cancelled."""
-
-    name = "job.cancelled"
-    output = JobOut
+JobCreated = declare_event("job.created", JobOut, "A job was created.")
+JobUpdated = declare_event("job.updated", JobOut, "A job's details or status changed.")
+JobScheduled = declare_event("job.scheduled", JobOut, "A job got its first planned visit.")
+JobStarted = declare_event("job.started", JobOut, "Work on a job started.")
+JobCompleted = declare_event("job.completed", JobOut, "A job was done.")
+JobCancelled = declare_event("job.cancelled", JobOut, "A job was cancelled.")
 
 
 def emit_job_updated(ctx: Context, after: Job, before: Job) -> None:

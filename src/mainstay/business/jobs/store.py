@@ -9,6 +9,7 @@ from mainstay.business.jobs.model import Job, JobProgress, JobStatus, UnbilledWo
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
+from mainstay.kernel.record_store import select_related
 from mainstay.values.search_words import combine_words, words_of_number, words_of_postal_address, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
 from mainstay.vocabulary.permissions import Permission
@@ -18,7 +19,6 @@ RECHECK_JOB_INVOICED = "settle_job_billed_anew"
 # The kind of the task that refreshes the search words of records that contain a job's title.
 REFRESH_JOB_SEARCH = "reword_records_of_job"
 
-_SITE_FIELD_SQL = "(SELECT site.{} FROM site WHERE site.organisation_id = :organisation AND site.id = job.site_id)"
 # Jobs that were due before a date and are not done.
 LATE_SQL = "job.due_on < :due_before AND job.due_on IS NOT NULL AND job.status NOT IN ('closed', 'cancelled', 'done')"
 _LIVE_SQL = "job.status NOT IN ('closed', 'cancelled')"
@@ -35,39 +35,22 @@ _TEXTS = ("title", "customer_name", "site_name", "description", "customer_order_
 JOBS = Kind(
     Job,
     source="job",
-    label="job",
-    plural="jobs",
     area="Jobs",
-    prefix="job",
-    id_field="job_id",
     number_column="number",
     columns={
-        "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
-        " AND customer.id = job.customer_id)",
-        "site_name": _SITE_FIELD_SQL.format("name"),
-        "site_address": _SITE_FIELD_SQL.format("address"),
-        "lead_person_name": "(SELECT person.name FROM person WHERE person.organisation_id = :organisation"
-        " AND person.id = job.lead_person_id)",
-    },
-    rule_columns={
-        "planned_visits": "job.planned_visits",
-        "running_timers": "job.running_timers",
-        "quoting": "job.quoting",
-        "invoiced": "job.invoiced",
-        "owed": "job.owed",
+        "customer_name": select_related("customer.name", "job.customer_id"),
+        "site_name": select_related("site.name", "job.site_id"),
+        "site_address": select_related("site.address", "job.site_id"),
+        "lead_person_name": select_related("person.name", "job.lead_person_id"),
     },
     visibility=Visibility(
         grant_table="own_job",
         copied_columns=("status", "stage", "priority", "customer_id", "site_id", "lead_person_id", "due_on"),
         unrestricted_with=Permission.ALL_JOBS_READ,
     ),
+    equal_filters=("stage", "priority", "customer_id", "site_id", "lead_person_id"),
     filters={
         "status": {name: f"job.status = '{name}'" for name in get_args(JobStatus)} | {"live": _LIVE_SQL},
-        "stage": "job.stage = :stage",
-        "priority": "job.priority = :priority",
-        "customer_id": "job.customer_id = :customer_id",
-        "site_id": "job.site_id = :site_id",
-        "lead_person_id": "job.lead_person_id = :lead_person_id",
         "due_before": LATE_SQL,
     },
     orders={NEWEST: ListOrder("id", descending=True), "due": ListOrder("due_on", missing_label="a due date")},

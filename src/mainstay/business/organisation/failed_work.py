@@ -89,7 +89,6 @@ BACKGROUND_TASKS = Kind(
     plural="failed tasks",
     area="Settings",
     prefix=TASK_PREFIX,
-    id_field="work_id",
     columns={
         "about": f"coalesce(outbox.about, CASE outbox.kind WHEN '{EVENT}' THEN 'Follow-up of a change'"
         " ELSE outbox.kind END)",

@@ -142,7 +142,6 @@ SETTINGS = Kind(
         "credit_note_numbers": _series_json_sql("creditNote"),
         "purchase_order_numbers": _series_json_sql("purchaseOrder"),
     },
-    rule_columns={"grants": "organisation.grants"},
 )
 
 

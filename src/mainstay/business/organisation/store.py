@@ -20,15 +20,12 @@ RECALCULATE_DAYS = "reckon_days_anew"
 ORGANISATION = Kind(
     Organisation,
     source="organisation",
-    label="organisation",
-    plural="organisations",
     heading="Organisation",
     area="Settings",
     prefix="org",
     id_field=None,
     tenant_column="id",
     columns={"subscription": """'{"status":"' || organisation.subscription || '"}'"""},
-    rule_columns={"logo": "organisation.logo", "logo_bytes": "organisation.logo_bytes"},
 )
 
 

@@ -1,35 +1,12 @@
 """Events about people."""
 
 from mainstay.business.people.model import PersonOut
-from mainstay.kernel.event import Event
+from mainstay.kernel.event import declare_event
 
-
-class PersonInvited(Event):
-    """A person was invited."""
-
-    name = "person.invited"
-    output = PersonOut
-
-
-class PersonJoined(Event):
-    """A person joined the organisation."""
-
-    name = "person.joined"
-    output = PersonOut
-
-
-class PersonUpdated(Event):
-    """A person's details or role changed."""
-
-    name = "person.updated"
-    output = PersonOut
-
-
-class PersonLeft(Event):
-    """A person left the organisation."""
-
-    name = "person.left"
-    output = PersonOut
+PersonInvited = declare_event("person.invited", PersonOut, "A person was invited.")
+PersonJoined = declare_event("person.joined", PersonOut, "A person joined the organisation.")
+PersonUpdated = declare_event("person.updated", PersonOut, "A person's details or role changed.")
+PersonLeft = declare_event("person.left", PersonOut, "A person left the organisation.")
 
 
 EVENTS = (PersonInvited, PersonJoined, PersonUpdated, PersonLeft)

@@ -40,20 +40,17 @@ def _phone_words(phone: str | None) -> frozenset[str]:
 PEOPLE = Kind(
     Person,
     source="person",
-    label="person",
     plural="people",
     area="People",
     new="invite",
-    prefix="person",
-    id_field="person_id",
-    rule_columns={
+    columns={
         "only_owner": f"CASE WHEN person.role IN {_OWNER_ROLES} AND person.status = 'active' AND NOT EXISTS"
         " (SELECT 1 FROM person other WHERE other.organisation_id = :organisation AND other.status = 'active'"
         f" AND other.role IN {_OWNER_ROLES} AND other.id <> person.id) THEN 1 ELSE 0 END",
         "usual_hours": "(SELECT organisation.working_hours FROM organisation WHERE organisation.id = :organisation)",
     },
     visibility=Visibility("person.id", unrestricted_with=Permission.PEOPLE_READ),
-    filters={"status": "person.status = :status", "role": "person.role = :role"},
+    equal_filters=("status", "role"),
     default_conditions={"status": "person.status <> 'left'"},
     orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
     search_fields=(

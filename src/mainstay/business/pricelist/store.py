@@ -11,6 +11,7 @@ from mainstay.business.organisation.store import set_default_tax_rate
 from mainstay.business.pricelist.model import KitItem, PriceItem, Supplier, TaxRate, has_valid_total
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
+from mainstay.kernel.record_store import select_related
 from mainstay.values.choices import fold_text
 from mainstay.values.money import UNIT
 from mainstay.values.search_words import combine_words, words_of_address, words_of_phone, words_of_text
@@ -30,18 +31,14 @@ _ORDERS = {NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_fol
 TAX_RATES = Kind(
     TaxRate,
     source="tax_rate",
-    label="tax rate",
-    plural="tax rates",
     heading="Taxes",
     area="Settings",
     prefix="tax",
-    id_field="tax_rate_id",
     columns={
         "is_default": "CASE WHEN tax_rate.id = (SELECT organisation.default_tax_rate_id FROM organisation"
         " WHERE organisation.id = :organisation) THEN 1 ELSE 0 END"
     },
-    rule_columns={"used": "tax_rate.used"},
-    filters={"status": "tax_rate.status = :status"},
+    equal_filters=("status",),
     default_conditions={"status": "tax_rate.status = 'active'"},
 )
 
@@ -53,12 +50,8 @@ def _words_of_supplier(name: str, email: str | None, phone: str | None, account_
 SUPPLIERS = Kind(
     Supplier,
     source="supplier",
-    label="supplier",
-    plural="suppliers",
     area="Purchasing",
-    prefix="supplier",
-    id_field="supplier_id",
-    filters={"status": "supplier.status = :status"},
+    equal_filters=("status",),
     default_conditions={"status": "supplier.status = 'active'"},
     orders=_ORDERS,
     search_fields=(SearchFields(("name", "email", "phone", "account_number"), _words_of_supplier),),
@@ -106,17 +99,11 @@ ITEMS = Kind(
         """ || CASE WHEN price_item.sell_price IS NULL THEN '"sellPrice"' ELSE '' END"""
         " || CASE WHEN coalesce(price_item.sell_price, price_item.cost_price) IS NULL THEN ',' ELSE '' END"
         """ || CASE WHEN price_item.cost_price IS NULL THEN '"costPrice"' ELSE '' END || ']' END""",
-        "tax_rate_name": "(SELECT tax_rate.name FROM tax_rate WHERE tax_rate.organisation_id = :organisation"
-        " AND tax_rate.id = price_item.tax_rate_id)",
-        "supplier_name": "(SELECT supplier.name FROM supplier WHERE supplier.organisation_id = :organisation"
-        " AND supplier.id = price_item.supplier_id)",
+        "tax_rate_name": select_related("tax_rate.name", "price_item.tax_rate_id"),
+        "supplier_name": select_related("supplier.name", "price_item.supplier_id"),
     },
     number_column="code",
-    filters={
-        "status": "price_item.status = :status",
-        "kind": "price_item.kind = :kind",
-        "supplier_id": "price_item.supplier_id = :supplier_id",
-    },
+    equal_filters=("status", "kind", "supplier_id"),
     default_conditions={"status": "price_item.status = 'active'"},
     orders=_ORDERS,
     search_fields=(SearchFields(("code", "name", "description"), _words_of_item),),

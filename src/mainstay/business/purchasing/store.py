@@ -10,7 +10,7 @@ from mainstay.business.purchasing.lines import goods_columns, read_order_lines
 from mainstay.business.purchasing.model import Bill, ListedBill, ListedOrder, Order, OrderStatus, order_status_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.record_store import select_related
 from mainstay.values.choices import remove_accents
 from mainstay.values.money import amount_text, parse_price
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
@@ -20,25 +20,6 @@ from mainstay.vocabulary.permissions import Permission
 _IS_MY_JOB = "mine.organisation_id = :organisation AND mine.person_id = :me"
 
 
-def supplier_name_sql(table: str) -> str:
-    """Return the SQL for the name of a document's supplier."""
-    return (
-        "(SELECT supplier.name FROM supplier WHERE supplier.organisation_id = :organisation"
-        f" AND supplier.id = {table}.supplier_id)"
-    )
-
-
-def job_column_sql(table: str, column: str) -> str:
-    """Return the SQL for a column of a document's job."""
-    return f"(SELECT job.{column} FROM job WHERE job.organisation_id = :organisation AND job.id = {table}.job_id)"
-
-
-_COLUMNS = {
-    "status": "purchase_order.standing",
-    "supplier_name": supplier_name_sql("purchase_order"),
-    "job_number": job_column_sql("purchase_order", "number"),
-    "job_title": job_column_sql("purchase_order", "title"),
-}
 # People without access to purchasing see the sent orders for the jobs that they see.
 _VISIBILITY = Visibility(
     # CROSS JOIN makes both engines start with the few jobs of the person instead of all orders.
@@ -56,60 +37,34 @@ def _search_words_of_order(number: str, supplier_name: str, job_title: str | Non
     return combine_words(words_of_number(number), words_of_text(f"{supplier_name} {job_title or ''}"))
 
 
-_SEARCH_FIELDS = (SearchFields(("number", "supplier_name", "job_title"), _search_words_of_order),)
-
-# Used by both stores: the list's page says which records an order leaves out.
-_ORDERS = {
-    NEWEST: ListOrder("id", descending=True),
-    "needed": ListOrder("needed_on", missing_label="a needed-by date"),
-}
 # Single orders, with their lines.
 ORDERS = Kind(
     Order,
     source="purchase_order",
-    label="purchase order",
-    plural="purchase orders",
     heading="Orders",
     area="Purchasing",
     prefix="po",
-    id_field="purchase_order_id",
     number_column="number",
-    columns=_COLUMNS
-    | {
-        "site_name": "(SELECT site.name FROM site WHERE site.organisation_id = :organisation"
-        " AND site.id = purchase_order.site_id)"
+    columns={
+        "status": "purchase_order.standing",
+        "supplier_name": select_related("supplier.name", "purchase_order.supplier_id"),
+        "job_number": select_related("job.number", "purchase_order.job_id"),
+        "job_title": select_related("job.title", "purchase_order.job_id"),
+        "site_name": select_related("site.name", "purchase_order.site_id"),
     },
-    rule_columns={"snapshot": "purchase_order.snapshot", "pdf_sha256": "purchase_order.pdf_sha256"},
-    visibility=_VISIBILITY,
-    search_fields=_SEARCH_FIELDS,
-    orders=_ORDERS,
-)
-# Lists of orders, each without its lines.
-LISTED_ORDERS = RecordStore(
-    ListedOrder,
-    source="purchase_order",
-    label="purchase order",
-    prefix="po",
-    id_field="purchase_order_id",
-    number_column="number",
-    columns=_COLUMNS,
     visibility=_VISIBILITY,
     filters={
         "status": {name: f"purchase_order.standing = '{name}'" for name in get_args(OrderStatus)},
         "supplier_id": "purchase_order.supplier_id = :supplier_id",
     },
-    orders=_ORDERS,
-    search_fields=_SEARCH_FIELDS,
+    orders={
+        NEWEST: ListOrder("id", descending=True),
+        "needed": ListOrder("needed_on", missing_label="a needed-by date"),
+    },
+    search_fields=(SearchFields(("number", "supplier_name", "job_title"), _search_words_of_order),),
 )
-
-
-_COLUMNS_OF_BILL = {
-    "supplier_name": supplier_name_sql("bill"),
-    "purchase_order_number": "(SELECT purchase_order.number FROM purchase_order"
-    " WHERE purchase_order.organisation_id = :organisation AND purchase_order.id = bill.purchase_order_id)",
-    "job_number": job_column_sql("bill", "number"),
-    "on": "bill.on_date",
-}
+# Lists of orders, each without its lines.
+LISTED_ORDERS = ORDERS.show_as(ListedOrder)
 
 
 def _search_words_of_bill(supplier_number: str, supplier_name: str, currency: str, total: int) -> frozenset[str]:
@@ -117,9 +72,6 @@ def _search_words_of_bill(supplier_number: str, supplier_name: str, currency: st
     # Digits alone may mean an amount as well as a phone number.
     words = words_of_text(f"{supplier_number} {supplier_name} {amount}")
     return combine_words(words, words_of_number(supplier_number), words_of_digits(amount))
-
-
-_BILL_SEARCH_FIELDS = (SearchFields(("supplier_number", "supplier_name", "currency", "total"), _search_words_of_bill),)
 
 
 def _add_folded_number(values: dict[str, Any]) -> dict[str, Any]:
@@ -133,43 +85,32 @@ def fold_number(number: str) -> str:
     return "".join(letter for letter in plain if letter.isalnum()) or plain
 
 
-# Used by both stores: the list's page says which records an order leaves out.
-_BILL_ORDERS = {
-    NEWEST: ListOrder("id", descending=True),
-    "dated": ListOrder("on_date", descending=True),
-    "due": ListOrder("due_on", missing_label="a due date"),
-}
 # Single bills, with their lines.
 BILLS = Kind(
     Bill,
     source="bill",
-    label="bill",
-    plural="bills",
     area="Purchasing",
-    prefix="bill",
-    id_field="bill_id",
-    columns=_COLUMNS_OF_BILL,
-    search_fields=_BILL_SEARCH_FIELDS,
-    derive_columns=_add_folded_number,
-    orders=_BILL_ORDERS,
-)
-# Lists of bills, each without its lines.
-LISTED_BILLS = RecordStore(
-    ListedBill,
-    source="bill",
-    label="bill",
-    prefix="bill",
-    id_field="bill_id",
-    columns=_COLUMNS_OF_BILL,
+    columns={
+        "supplier_name": select_related("supplier.name", "bill.supplier_id"),
+        "purchase_order_number": select_related("purchase_order.number", "bill.purchase_order_id"),
+        "job_number": select_related("job.number", "bill.job_id"),
+        "on": "bill.on_date",
+    },
+    equal_filters=("status", "supplier_id"),
     filters={
-        "status": "bill.status = :status",
-        "supplier_id": "bill.supplier_id = :supplier_id",
         "from_": "bill.on_date >= :from_",
         "until": "bill.on_date <= :until",
     },
-    orders=_BILL_ORDERS,
-    search_fields=_BILL_SEARCH_FIELDS,
+    orders={
+        NEWEST: ListOrder("id", descending=True),
+        "dated": ListOrder("on_date", descending=True),
+        "due": ListOrder("due_on", missing_label="a due date"),
+    },
+    search_fields=(SearchFields(("supplier_number", "supplier_name", "currency", "total"), _search_words_of_bill),),
+    derive_columns=_add_folded_number,
 )
+# Lists of bills, each without its lines.
+LISTED_BILLS = BILLS.show_as(ListedBill)
 
 
 def save_order(ctx: Context, order: Order, changes: Mapping[str, Any]) -> Order:

@@ -1,70 +1,17 @@
 """What happens to quotes."""
 
 from mainstay.business.quotes.model import QuoteOut
-from mainstay.kernel.event import Event
+from mainstay.kernel.event import declare_event
 
-
-class QuoteCreated(Event):
-    """A quote was drafted."""
-
-    name = "quote.created"
-    output = QuoteOut
-
-
-class QuoteUpdated(Event):
-    """A draft quote changed, or the customer of a quote changed."""
-
-    name = "quote.updated"
-    output = QuoteOut
-
-
-class QuoteSent(Event):
-    """A quote was sent."""
-
-    name = "quote.sent"
-    output = QuoteOut
-
-
-class QuoteViewed(Event):
-    """A customer viewed their quote."""
-
-    name = "quote.viewed"
-    output = QuoteOut
-
-
-class QuoteAccepted(Event):
-    """A customer accepted a quote."""
-
-    name = "quote.accepted"
-    output = QuoteOut
-
-
-class QuoteDeclined(Event):
-    """A customer declined a quote."""
-
-    name = "quote.declined"
-    output = QuoteOut
-
-
-class QuoteExpired(Event):
-    """A quote expired."""
-
-    name = "quote.expired"
-    output = QuoteOut
-
-
-class QuoteSuperseded(Event):
-    """A quote was replaced by a later revision."""
-
-    name = "quote.superseded"
-    output = QuoteOut
-
-
-class QuoteWithdrawn(Event):
-    """A quote was withdrawn."""
-
-    name = "quote.withdrawn"
-    output = QuoteOut
+QuoteCreated = declare_event("quote.created", QuoteOut, "A quote was drafted.")
+QuoteUpdated = declare_event("quote.updated", QuoteOut, "A draft quote changed, or the customer of a quote changed.")
+QuoteSent = declare_event("quote.sent", QuoteOut, "A quote was sent.")
+QuoteViewed = declare_event("quote.viewed", QuoteOut, "A customer viewed their quote.")
+QuoteAccepted = declare_event("quote.accepted", QuoteOut, "A customer accepted a quote.")
+QuoteDeclined = declare_event("quote.declined", QuoteOut, "A customer declined a quote.")
+QuoteExpired = declare_event("quote.expired", QuoteOut, "A quote expired.")
+QuoteSuperseded = declare_event("quote.superseded", QuoteOut, "A quote was replaced by a later revision.")
+QuoteWithdrawn = declare_event("quote.withdrawn", QuoteOut, "A quote was withdrawn.")
 
 
 EVENTS = (

@@ -174,9 +174,6 @@ _COMPUTED_FIELDS = (
 OFFERED_QUOTES = RecordStore(
     OfferedQuote,
     source="quote",
-    label="quote",
-    prefix="quote",
-    id_field="quote_id",
     columns={"status": STATUS} | dict.fromkeys(_COMPUTED_FIELDS, "NULL"),
     visibility=Visibility("quote.id", unrestricted_with=Permission.QUOTES_READ),
 )

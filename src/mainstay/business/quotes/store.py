@@ -10,19 +10,12 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.model import ListedQuote, Quote, QuoteStatus
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.record_store import select_related
 from mainstay.values.ids import is_id
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
 from mainstay.vocabulary.refusal import NotFound
-
-_CUSTOMER_NAME = (
-    "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
-    " AND customer.id = quote.customer_id)"
-)
-_SITE_NAME = "(SELECT site.name FROM site WHERE site.organisation_id = :organisation AND site.id = quote.site_id)"
-_JOB_NUMBER = "(SELECT job.number FROM job WHERE job.organisation_id = :organisation AND job.id = quote.job_id)"
 
 # The first deposit invoice that is not void. Drafting a second one gives a warning.
 _DEPOSIT_INVOICE = (
@@ -38,12 +31,6 @@ _STATUS_FILTERS = {name: f"quote.status = '{name}'" for name in get_args(QuoteSt
 }
 # The status that people see.
 STATUS = f"CASE WHEN {_EXPIRED} THEN 'expired' ELSE quote.status END"
-_COLUMNS = {
-    "status": STATUS,
-    "customer_name": _CUSTOMER_NAME,
-    "job_number": _JOB_NUMBER,
-}
-_FACTS = {"newest": "CASE WHEN quote.called = quote.number THEN 1 ELSE 0 END"}
 
 
 def _search_words_of(number: str, revision: int, currency: str, total: int, *texts: str) -> frozenset[str]:
@@ -52,11 +39,6 @@ def _search_words_of(number: str, revision: int, currency: str, total: int, *tex
     number_words = {word for word in words_of_number(number) if revision == 1 or not word.startswith("#")}
     # Digits alone may mean an amount as well as a phone number.
     return combine_words(number_words, words_of_text(" ".join((*texts, amount))), words_of_digits(amount))
-
-
-_SEARCH_FIELDS = (
-    SearchFields(("number", "revision", "currency", "total", "title", "customer_name"), _search_words_of),
-)
 
 
 class QuoteStore(Kind[Quote]):
@@ -88,54 +70,39 @@ def _to_path_name(name: str) -> str:
     return name.strip().upper().replace("/", "-")
 
 
-# Used by both stores: the list's page says which records an order leaves out.
-_ORDERS = {
-    NEWEST: ListOrder("id", descending=True),
-    "issued": ListOrder("issued_on", descending=True, missing_label="an issue date"),
-    "expiring": ListOrder("expires_at", missing_label="an expiry date"),
-}
-# Columns that only the rules of a whole quote need.
-_RULE_COLUMNS = ("snapshot", "pdf_sha256", "discount_shares", "sent_by")
 # Single quotes, with their lines.
 QUOTES = QuoteStore(
     Quote,
     source="quote",
-    label="quote",
-    plural="quotes",
     area="Quotes",
-    prefix="quote",
-    id_field="quote_id",
     number_column="called",
-    columns=_COLUMNS
-    | {
-        "site_name": _SITE_NAME,
+    columns={
+        "status": STATUS,
+        "customer_name": select_related("customer.name", "quote.customer_id"),
+        "job_number": select_related("job.number", "quote.job_id"),
+        "site_name": select_related("site.name", "quote.site_id"),
         "margin": "quote.costed_net - quote.cost",
         "deposit_invoice_id": _DEPOSIT_INVOICE,
+        "newest": "CASE WHEN quote.called = quote.number THEN 1 ELSE 0 END",
     },
-    rule_columns=_FACTS | {name: f"quote.{name}" for name in _RULE_COLUMNS},
-    search_fields=_SEARCH_FIELDS,
-    orders=_ORDERS,
-)
-# Lists of quotes, each without its lines.
-LISTED_QUOTES = RecordStore(
-    ListedQuote,
-    source="quote",
-    label="quote",
-    prefix="quote",
-    id_field="quote_id",
-    number_column="called",
-    columns=_COLUMNS,
-    rule_columns=_FACTS,
+    equal_filters=("customer_id",),
     filters={
         "status": _STATUS_FILTERS,
-        "customer_id": "quote.customer_id = :customer_id",
         "from_": "quote.issued_on >= :from_",
         "until": "quote.issued_on <= :until",
         "decided_from": "quote.decided_at >= :decided_from",
     },
-    orders=_ORDERS,
-    search_fields=_SEARCH_FIELDS,
+    orders={
+        NEWEST: ListOrder("id", descending=True),
+        "issued": ListOrder("issued_on", descending=True, missing_label="an issue date"),
+        "expiring": ListOrder("expires_at", missing_label="an expiry date"),
+    },
+    search_fields=(
+        SearchFields(("number", "revision", "currency", "total", "title", "customer_name"), _search_words_of),
+    ),
 )
+# Lists of quotes, each without its lines.
+LISTED_QUOTES = QUOTES.show_as(ListedQuote)
 
 
 def set_lookup_name(ctx: Context, record_id: str, name: str) -> None:

@@ -12,11 +12,8 @@ from mainstay.vocabulary.refusal import NotFound
 NOTES = RecordStore(
     Note,
     source="note",
-    label="note",
-    prefix="note",
-    id_field="note_id",
     columns={"text": "note.body"},
-    filters={"record_id": "note.record_id = :record_id", "visibility": "note.visibility = :visibility"},
+    equal_filters=("record_id", "visibility"),
 )
 
 
@@ -45,12 +42,8 @@ class DocumentStore(Kind[Document]):
 DOCUMENTS = DocumentStore(
     Document,
     source="document",
-    label="document",
     plural="files",
     area="Jobs",
-    prefix="document",
-    id_field="document_id",
     columns={"sha256": "document.content"},
-    rule_columns={"thumbnail_bytes": "document.thumbnail_bytes"},
-    filters={"record_id": "document.record_id = :record_id", "visibility": "document.visibility = :visibility"},
+    equal_filters=("record_id", "visibility"),
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from mainstay.kernel.kind import Kind
-from mainstay.vocabulary.list_queries import NEWEST, ListOrder
+from mainstay.kernel.record_store import select_related
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord
@@ -73,14 +73,10 @@ STATEMENTS = Kind(
     heading="Statements",
     area="Customers",
     prefix="statement",
-    id_field="statement_id",
     columns={
-        "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
-        " AND customer.id = account_statement.customer_id)",
+        "customer_name": select_related("customer.name", "account_statement.customer_id"),
         "from_": "account_statement.from_on",
         "until": "account_statement.until_on",
     },
-    rule_columns={name: f"account_statement.{name}" for name in ("snapshot", "pdf_sha256")},
-    filters={"customer_id": "account_statement.customer_id = :customer_id"},
-    orders={NEWEST: ListOrder("id", descending=True)},
+    equal_filters=("customer_id",),
 )

@@ -8,7 +8,7 @@ from mainstay.business.schedule.model import TimeOff, Visit
 from mainstay.infrastructure.database import OverlapViolation, Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.record_store import RecordStore, select_related
 from mainstay.values.message import Message
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment
 from mainstay.vocabulary.list_queries import ListOrder, Visibility
@@ -16,10 +16,6 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, NotFound
 from mainstay.vocabulary.schemas import ListInput, PageResult
 
-_JOB_COLUMN = "(SELECT job.{} FROM job WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
-_PERSON_NAME = (
-    "(SELECT person.name FROM person WHERE person.organisation_id = :organisation AND person.id = {}.person_id)"
-)
 _SITE_COLUMN = (
     "(SELECT site.{} FROM job JOIN site ON site.organisation_id = :organisation AND site.id = job.site_id"
     " WHERE job.organisation_id = :organisation AND job.id = visit.job_id)"
@@ -43,16 +39,11 @@ def _format_contact_column(column: str) -> str:
     )
 
 
-_JOB_TITLE = (
-    "(SELECT job.number || ' ' || job.title FROM job WHERE job.organisation_id = :organisation"
-    " AND job.id = visit.job_id)"
-)
-
-
+_JOB_NAME = select_related("job.number || ' ' || job.title", "visit.job_id")
 # Shown only to the visit's person, and to people who see every job.
 _DETAILS = {
     "job_id": "visit.job_id",
-    "job_title": _JOB_COLUMN.format("title"),
+    "job_title": select_related("job.title", "visit.job_id"),
     "title": "visit.title",
     "customer_name": _CUSTOMER_COLUMN.format("customer.name"),
     "site_name": _SITE_COLUMN.format("name"),
@@ -64,11 +55,6 @@ _DETAILS = {
     "started_at": "visit.started_at",
     "finished_at": "visit.finished_at",
     "overlap_reason": "visit.overlap_reason",
-}
-_COMMON_COLUMNS = {
-    "person_name": _PERSON_NAME.format("visit"),
-    "on": "visit.on_date",
-    "job_number": _JOB_COLUMN.format("number"),
 }
 
 
@@ -150,23 +136,17 @@ def _make_store(
     return make(
         Visit,
         source="visit",
-        label="visit",
-        prefix="visit",
-        id_field="visit_id",
-        columns={**_COMMON_COLUMNS, **details},
-        rule_columns={
+        columns={
+            "person_name": select_related("person.name", "visit.person_id"),
+            "on": "visit.on_date",
+            "job_number": select_related("job.number", "visit.job_id"),
+            **details,
             "about_job": "visit.job_id",
-            "about": "NULL" if for_board else f"coalesce({_JOB_TITLE}, visit.title)",
-            "at_site": "NULL" if for_board else _JOB_COLUMN.format("site_id"),
-            "begins_at": "visit.begins_at",
+            "about": "NULL" if for_board else f"coalesce({_JOB_NAME}, visit.title)",
+            "at_site": "NULL" if for_board else select_related("job.site_id", "visit.job_id"),
         },
         visibility=Visibility("visit.person_id", unrestricted_with=unless, partial_with=Permission.ALL_SCHEDULE_READ),
-        filters={
-            "person_id": "visit.person_id = :person_id",
-            "series_id": "visit.series_id = :series_id",
-            "group_id": "visit.group_id = :group_id",
-            "status": "visit.status = :status",
-        },
+        equal_filters=("person_id", "series_id", "group_id", "status"),
         default_conditions={"status": "visit.status <> 'cancelled'"},
         orders={"start": ListOrder("begins_at"), "latest": ListOrder("begins_at", descending=True)},
     )
@@ -203,20 +183,18 @@ def _add_reached_from(values: dict[str, Any]) -> dict[str, Any]:
 TIME_OFF = Kind(
     TimeOff,
     source="time_off",
-    label="time off",
     plural="time off",
     area="Schedule",
     new="request",
     prefix="leave",
-    id_field="time_off_id",
     columns={
-        "person_name": _PERSON_NAME.format("time_off"),
+        "person_name": select_related("person.name", "time_off.person_id"),
         "from_": "time_off.from_date",
         "until": "time_off.until_date",
         "collisions": "NULL",
     },
     visibility=Visibility("time_off.person_id", unrestricted_with=Permission.ALL_LEAVE_READ),
-    filters={"person_id": "time_off.person_id = :person_id", "status": "time_off.status = :status"},
+    equal_filters=("person_id", "status"),
     default_conditions={"status": "time_off.status IN ('requested', 'approved')"},
     orders={"start": ListOrder("starts_at"), "latest": ListOrder("starts_at", descending=True)},
     derive_columns=_add_reached_from,

@@ -8,7 +8,7 @@ from pydantic import Field
 from mainstay.business.invoices.model import EInvoiceReadiness
 from mainstay.business.lines.model import EXAMPLE_LINE, EXAMPLE_TAX, ShownLine, ShownShare, ShownTax
 from mainstay.kernel.kind import Kind
-from mainstay.kernel.record_store import RecordStore
+from mainstay.kernel.record_store import select_related
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
@@ -111,45 +111,27 @@ class CreditNote(ListedCreditNote):
         return {"pdf": self.pdf_sha256, "ubl": self.ubl_sha256}
 
 
-_RELATED_COLUMN = "(SELECT {0}.{1} FROM {0} WHERE {0}.organisation_id = :organisation AND {0}.id = credit_note.{0}_id)"
-_COLUMNS = {
-    "invoice_number": _RELATED_COLUMN.format("invoice", "number"),
-    "customer_name": _RELATED_COLUMN.format("customer", "name"),
-}
-
-
 def _search_words_of(number: str, customer_name: str, currency: str, total: int) -> frozenset[str]:
     amount = amount_text(total, currency)
     return combine_words(words_of_number(number), words_of_text(f"{customer_name} {amount}"), words_of_digits(amount))
 
 
-_SEARCH_FIELDS = (SearchFields(("number", "customer_name", "currency", "total"), _search_words_of),)
 CREDIT_NOTES = Kind(
     CreditNote,
     source="credit_note",
-    label="credit note",
-    plural="credit notes",
     area="Invoices",
     prefix="credit",
-    id_field="credit_note_id",
     number_column="number",
-    columns=_COLUMNS,
-    rule_columns={name: f"credit_note.{name}" for name in ("snapshot", "pdf_sha256", "ubl_sha256")},
-    search_fields=_SEARCH_FIELDS,
-)
-LISTED_CREDIT_NOTES = RecordStore(
-    ListedCreditNote,
-    source="credit_note",
-    label="credit note",
-    prefix="credit",
-    id_field="credit_note_id",
-    number_column="number",
-    columns=_COLUMNS,
+    columns={
+        "invoice_number": select_related("invoice.number", "credit_note.invoice_id"),
+        "customer_name": select_related("customer.name", "credit_note.customer_id"),
+    },
+    equal_filters=("customer_id",),
     filters={
-        "customer_id": "credit_note.customer_id = :customer_id",
         "from_": "credit_note.issued_on >= :from_",
         "until": "credit_note.issued_on <= :until",
     },
     orders={NEWEST: ListOrder("id", descending=True), "issued": ListOrder("issued_on", descending=True)},
-    search_fields=_SEARCH_FIELDS,
+    search_fields=(SearchFields(("number", "customer_name", "currency", "total"), _search_words_of),),
 )
+LISTED_CREDIT_NOTES = CREDIT_NOTES.show_as(ListedCreditNote)

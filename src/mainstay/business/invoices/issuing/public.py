@@ -102,9 +102,6 @@ class LinkedInvoice(StoredRecord):
 LINKED_INVOICES = RecordStore(
     LinkedInvoice,
     source="invoice",
-    label="invoice",
-    prefix="invoice",
-    id_field="invoice_id",
     columns={"status": STATUS, "has_xml": "NULL"},
     visibility=Visibility("invoice.id", unrestricted_with=Permission.INVOICES_READ),
 )

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 from pydantic import BaseModel, Field
 
 from mainstay.kernel.kind import Kind
+from mainstay.kernel.record_store import select_related
 from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import Money, amount_text
@@ -141,22 +142,16 @@ def _search_words_of(customer_name: str, reference: str | None, currency: str, a
 PAYMENTS = Kind(
     Payment,
     source="payment",
-    label="payment",
-    plural="payments",
     area="Invoices",
-    prefix="payment",
-    id_field="payment_id",
     columns={
         "on": "payment.on_date",
         "unallocated": "CASE WHEN payment.status = 'reversed' THEN 0 ELSE payment.unallocated END",
-        "customer_name": "(SELECT customer.name FROM customer WHERE customer.organisation_id = :organisation"
-        " AND customer.id = payment.customer_id)",
+        "customer_name": select_related("customer.name", "payment.customer_id"),
     },
+    equal_filters=("customer_id", "method"),
     filters={
         "status": {name: f"payment.status = '{name}'" for name in get_args(PaymentStatus)}
         | {"onAccount": "payment.unallocated > 0 AND payment.status = 'recorded'"},
-        "customer_id": "payment.customer_id = :customer_id",
-        "method": "payment.method = :method",
         "from_": "payment.on_date >= :from_",
         "until": "payment.on_date <= :until",
     },
