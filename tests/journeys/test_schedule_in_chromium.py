@@ -66,12 +66,13 @@ def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -
     made = plan_test_visit(cast, notes="Bring a ladder")
     enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
+    unfold(page)
     row = page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}']")
     box = row.bounding_box()
     assert box
-    # Fifteen hours from five, three before anyone works: two o'clock is three fifths of the way.
+    # Eleven hours from seven, one before anyone works: two o'clock is seven elevenths of the way.
     page.locator(".booked").drag_to(
-        row, source_position={"x": 2, "y": 8}, target_position={"x": box["width"] * 9 / 15 + 3, "y": 12}
+        row, source_position={"x": 2, "y": 8}, target_position={"x": box["width"] * 7 / 11 + 3, "y": 12}
     )
     expect(row.locator(".booked")).to_contain_text("14:00")
     after = cast.perform(get_visit, visitId=made["id"])
@@ -267,7 +268,8 @@ def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, p
     enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     visit_on_board(page, made).focus()
-    for key in ("ArrowRight", "ArrowUp"):
+    # Downwards to those who have no visits, who are folded away.
+    for key in ("ArrowRight", "ArrowDown"):
         page.keyboard.press(key)
     save_move(page)
     expect(page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}'] .booked")).to_have_count(0)
@@ -278,6 +280,11 @@ def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, p
     page.keyboard.press("Tab")
     expect(page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}'] .booked")).to_have_count(0)
     assert cast.perform(get_visit, visitId=made["id"])["version"] == after["version"]
+
+
+def unfold(page: Page) -> None:
+    """Show those who have no visits."""
+    page.locator(".folded > summary").click()
 
 
 def save_move(page: Page) -> None:
@@ -292,7 +299,7 @@ def pull_edge(page: Page, visit: dict[str, object], hours: float) -> float:
     track = page.locator(".track").first.bounding_box()
     assert box
     assert track
-    hour = track["width"] / 15
+    hour = track["width"] / 11
     x, y = box["x"] + box["width"] - 4, box["y"] + 8
     page.mouse.move(x, y)
     page.mouse.down()
@@ -404,6 +411,6 @@ def test_on_a_tablet_and_on_paper_a_week_can_be_read(cast: Cast, browser: Browse
         assert paper == ["rgb(27, 35, 32)", "rgba(0, 0, 0, 0)"]
 
 
-_CUT_OFF = """[...document.querySelectorAll(".booked strong, .booked span")]
+_CUT_OFF = """[...document.querySelectorAll(".booked > strong, .booked > span:not(.mark)")]
     .filter((part) => part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight)
     .map((part) => part.textContent)"""

@@ -5,8 +5,11 @@ from urllib.parse import urlencode
 import pytest
 
 from mainstay.business.hours.visit_status import set_visit_status
+from mainstay.business.people.operations import update_person
+from mainstay.business.schedule.board import BoardPerson
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit
+from mainstay.doors.office.work.visit_tints import assign_tints
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
@@ -22,15 +25,58 @@ SECRETS = ("Mend the roof", "Hill Farm", "1 Hill Road", "Carla", "900001", "Key 
 def test_a_day_shows_who_is_where_from_when_to_when(server: RunningServer, cast: Cast) -> None:
     plan_test_visit(cast)
     plan_test_visit(cast, None, title="Round", on=DAY)
-    page = sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule?view=day&on={DAY}").text
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    page = session.get(f"/schedule?view=day&on={DAY}").text
     text = visible_text(page)
     assert "Monday 11 January" in text
-    assert "Unassigned All day Round" in text
-    assert "Mia Member 10:00\N{EN DASH}11:00 J-0001 Mend the roof Hill Farm" in text
-    # From eight to five, and three before and behind, are fifteen hours; ten o'clock is twenty quarters behind five.
-    assert 'class="track hours-15"' in page
-    assert 'class="at-21 for-4 lane-0"' in page
+    assert "No person 1 visit All day Round" in text
+    assert "Mia Member 1:00 of 9:00 10:00 \N{EN DASH}11:00 J-0001 Mend the roof Hill Farm" in text
+    # From eight to five, and one before and behind, are eleven hours; ten o'clock is twelve quarters behind seven.
+    assert 'class="track hours-11"' in page
+    assert 'class="at-13 for-4 lane-0"' in page
     assert " style=" not in page
+    whole = session.get(f"/schedule?view=day&on={DAY}&hours=all").text
+    assert 'class="track hours-24"' in whole
+    assert 'class="at-41 for-4 lane-0"' in whole
+    # The choice is kept from day to day.
+    assert 'href="/schedule?view=day&amp;on=2038-01-12&amp;hours=all" rel="next"' in whole
+
+
+def test_people_without_visits_are_folded_into_one_row(server: RunningServer, cast: Cast) -> None:
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    # With nothing planned at all, everyone is there.
+    assert "have no visits" not in session.get(f"/schedule?view=day&on={DAY}").text
+    plan_test_visit(cast)
+    page = session.get(f"/schedule?view=day&on={DAY}").text
+    folded = page.partition('<details class="folded">')[2].partition("</details>")[0]
+    assert "people have no visits" in folded
+    assert "Sam Subcontractor" in folded
+    assert "Mia Member" not in folded
+    # Whoever is off has a row of their own that says so.
+    cast.perform(request_time_off, **{"personId": cast.people[Role.SUBCONTRACTOR], "from": DAY, "approved": True})
+    page = session.get(f"/schedule?view=day&on={DAY}").text
+    assert "Sam Subcontractor" not in page.partition('<details class="folded">')[2].partition("</details>")[0]
+
+
+def test_visits_have_the_colour_of_their_person(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_person, personId=cast.people[Role.MEMBER], colour="#9f1853")
+    # Near to the gold of those to choose from.
+    cast.perform(update_person, personId=cast.people[Role.SUBCONTRACTOR], colour="#b18500")
+    plan_test_visit(cast)
+    plan_test_visit(cast, Role.SUBCONTRACTOR)
+    plan_test_visit(cast, Role.OFFICE)
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    for view, row in (("day", '<div class="row {}">'), ("week", '<tr class="{}">')):
+        page = session.get(f"/schedule?view={view}&on={DAY}").text
+        assert row.format("tint-8") in page
+        assert row.format("tint-5") in page
+    tints = [assign_tints(people)[people[0].id] for people in (ROBOTS, ROBOTS[:1], ROBOTS[:5])]
+    assert len(set(tints)) == 1
+    assert len({*assign_tints(ROBOTS).values()}) == len(ROBOTS) + 1
+    assert 'class="schedule by-status"' in session.get(f"/schedule?view=day&on={DAY}&by=status").text
+
+
+ROBOTS = [BoardPerson(id=f"person_{number}", name="Robot", colour=None, works=[], away=[]) for number in range(12)]
 
 
 def test_a_visit_tells_what_is_to_be_done_on_its_job(server: RunningServer, cast: Cast) -> None:
@@ -54,7 +100,8 @@ def test_a_visit_where_the_clocks_are_not_ours_says_where_it_is(server: RunningS
     session = sign_in_cast(server, cast, Role.OFFICE)
     span = "10:00\N{EN DASH}11:00"
     for view in ("day", "week", "list", "sheet"):
-        text = visible_text(session.get(f"/schedule?view={view}&on={DAY}").text)
+        # A short visit shows only its start to those who see; the rest stands beside it.
+        text = visible_text(session.get(f"/schedule?view={view}&on={DAY}").text).replace(" \N{EN DASH}", "\N{EN DASH}")
         assert f"{span} New York {there['jobNumber']}" in text
         assert f"{span} {here['jobNumber']}" in text
     for visit, place in ((there, " New York"), (here, "")):

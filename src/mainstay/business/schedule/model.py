@@ -1,6 +1,7 @@
 """Visits and time off: their output models, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
@@ -10,6 +11,7 @@ from mainstay.values.address import Address
 from mainstay.values.choices import to_label
 from mainstay.values.message import Choice, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
+from mainstay.values.moments import parse_moment
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Reason
@@ -59,6 +61,28 @@ def is_usual_status(status: VisitStatus) -> bool:
 def is_visit_done(status: VisitStatus) -> bool:
     """Return whether a visit is done."""
     return status == "done"
+
+
+class VisitDelay(NamedTuple):
+    """By how many minutes a visit is late: to begin, or to end."""
+
+    minutes: int
+    has_begun: bool
+
+
+def find_visit_delay(status: VisitStatus, starts_at: str, ends_at: str, now: datetime) -> VisitDelay | None:
+    """Return by how much a visit is late: it should have begun, or ended, and has not. Otherwise None."""
+    if status not in _DUE_STEPS:
+        return None
+    due = parse_moment(ends_at if status == "started" else starts_at)
+    minutes = (now - due) // timedelta(minutes=1)
+    return VisitDelay(minutes, status == "started") if minutes > _MINUTES_OF_GRACE else None
+
+
+# The states in which a visit still has to begin or to end.
+_DUE_STEPS: frozenset[VisitStatus] = frozenset({"planned", "started"})
+# Nobody starts the clock to the minute.
+_MINUTES_OF_GRACE = 10
 
 
 def is_undecided(status: str) -> bool:

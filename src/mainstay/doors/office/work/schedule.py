@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from types import MappingProxyType
 from typing import Any, get_args
 from urllib.parse import urlencode
 
@@ -60,7 +61,8 @@ from mainstay.vocabulary.refusal import NotFound, Refusal
 from mainstay.vocabulary.typed_records import extend_record
 
 _PATH = "/schedule"
-_VIEWS = {"day": Message("Day"), "week": Message("Week"), "list": Message("List"), "sheet": Message("Day sheet")}
+_VIEWS = {"day": Message("Day"), "week": Message("Week"), "list": Message("List")}
+_SHEET = "sheet"
 _DAYS_PER_WEEK = 7
 # The most visits on the sheet of a day.
 _MAX_ON_SHEET = 300
@@ -289,22 +291,22 @@ class SchedulePages:
         """Show the days of the schedule that the address names."""
         check_permission(get_schedule, request.actor)
         query = query_parameters(request.http_request)
-        view = query["view"] if query.get("view") in _VIEWS else "day"
+        view = query["view"] if query.get("view") in {*_VIEWS, _SHEET} else "day"
+        choices = _read_choices(query)
         today = self.office.today(request)
         shown_day = parse_date(request.display.parse_date(query.get("on", ""))) or today
         first = shown_day - timedelta(days=shown_day.weekday()) if view in {"week", "list"} else shown_day
         last = first + timedelta(days=_DAYS_PER_WEEK - 1) if view in {"week", "list"} else first
         one_time_notice = self.office.one_time_secrets.take(request.http_request, request.visitor, NOTICE_KEY)
-        variables: dict[str, Any] = (
-            {"sheet": await self._build_day_sheet(request, shown_day)} if view == "sheet" else {}
-        )
+        variables: dict[str, Any] = {"sheet": await self._build_day_sheet(request, shown_day)} if view == _SHEET else {}
         schedule = await self.office.perform(
             request, get_schedule, {"from": first.isoformat(), "until": last.isoformat()}
         )
         # The viewer's own row comes first.
         schedule.people.sort(key=lambda person: person.id != request.actor.id)
         if view == "day":
-            variables["day"] = ScheduleDay(schedule, shown_day).build_grid()
+            now, whole_day = self.office.visitors.performer.clock(), _WHOLE_DAY.items() <= choices.items()
+            variables["day"] = ScheduleDay(schedule, shown_day, now, whole_day).build_grid()
         elif view == "week":
             variables["week"] = ScheduleWeek(schedule, first, today).build_table()
         elif view == "list":
@@ -315,14 +317,17 @@ class SchedulePages:
             area="Schedule",
             view=view,
             visit_title=visit_title,
-            views=[(name, text, _schedule_path(name, shown_day)) for name, text in _VIEWS.items()],
+            views=[(name, text, _schedule_path(name, shown_day, choices)) for name, text in _VIEWS.items()],
+            by_status=_BY_STATUS.items() <= choices.items(),
+            switches=_build_switches(view, shown_day, choices),
+            sheet_path=_schedule_path(_SHEET, shown_day, choices),
             title=format_long_date(shown_day)
-            if view in {"day", "sheet"}
+            if view in {"day", _SHEET}
             else PageFormat(request.display).render(Message("Week of {date}", date=format_long_date(first))),
             on=shown_day.isoformat(),
-            today=_schedule_path(view, today),
-            before=_schedule_path(view, first - timedelta(days=(last - first).days + 1)),
-            after=_schedule_path(view, last + timedelta(days=1)),
+            today=_schedule_path(view, today, choices),
+            before=_schedule_path(view, first - timedelta(days=(last - first).days + 1), choices),
+            after=_schedule_path(view, last + timedelta(days=1), choices),
             may_plan=request.can_perform(plan_visit),
             changing=f"{PLANNING}?{urlencode({'from': first.isoformat(), 'until': last.isoformat()})}",
             may_ask=request.can_perform(find_free_time),
@@ -395,11 +400,34 @@ class SchedulePages:
             by_person.setdefault(visit.person_name or "", []).append(visit)
         # Visits without a person come last.
         sorted_people = sorted(by_person.items(), key=lambda one: (not one[0], one[0]))
-        return [{"name": name or translate_text("Unassigned"), "visits": found} for name, found in sorted_people]
+        return [{"name": name or translate_text("No person"), "visits": found} for name, found in sorted_people]
 
 
-def _schedule_path(view: str, day: date) -> str:
-    return f"{_PATH}?{urlencode({'view': view, 'on': day.isoformat()})}"
+# What the viewer chose about how days are shown, as it stands in the address.
+_WHOLE_DAY: Mapping[str, str] = MappingProxyType({"hours": "all"})
+_BY_STATUS: Mapping[str, str] = MappingProxyType({"by": "status"})
+
+
+def _read_choices(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the choices of the viewer in an address."""
+    known = (*_WHOLE_DAY.items(), *_BY_STATUS.items())
+    return {name: value for name, value in known if query.get(name) == value}
+
+
+def _build_switches(view: str, day: date, choices: Mapping[str, str]) -> list[tuple[Message, str]]:
+    """Return the links that show the same days otherwise: all hours, and coloured by status."""
+    hours = [(_WHOLE_DAY, Message("Show all hours"), Message("Show working hours"))] if view == "day" else []
+    colours = (_BY_STATUS, Message("Colour by status"), Message("Colour by person"))
+    return [
+        (off, _schedule_path(view, day, {name: choices[name] for name in choices.keys() - choice.keys()}))
+        if choice.items() <= choices.items()
+        else (on, _schedule_path(view, day, {**choices, **choice}))
+        for choice, on, off in (*hours, colours)
+    ]
+
+
+def _schedule_path(view: str, day: date, choices: Mapping[str, str]) -> str:
+    return f"{_PATH}?{urlencode({'view': view, 'on': day.isoformat(), **choices})}"
 
 
 def _slots_by_day(found: FreeTimeOut, answers: Mapping[str, object]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """A day and a week of the schedule, prepared for their pages: rows of people, and the position of each visit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cached_property
@@ -9,10 +9,23 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from mainstay.business.schedule.board import BoardLeave, BoardPerson, BoardVisit, ScheduleOut, TimeSpan
-from mainstay.business.schedule.model import VisitOut, is_undecided, is_usual_status
+from mainstay.business.schedule.model import (
+    VisitOut,
+    find_visit_delay,
+    is_undecided,
+    is_usual_status,
+)
 from mainstay.business.schedule.store import VISITS
-from mainstay.doors.pages.formatting import format_long_date, format_short_date, format_visit_hours, join_isolated
-from mainstay.doors.pages.page_language import translate_label, translate_text
+from mainstay.doors.office.work.visit_tints import assign_tints
+from mainstay.doors.pages.formatting import (
+    format_long_date,
+    format_short_date,
+    format_visit_hours,
+    initials_of,
+    join_isolated,
+)
+from mainstay.doors.pages.page_language import translate_counted_text, translate_label, translate_text
+from mainstay.values.durations import hours_text
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment, start_of_day
 from mainstay.values.wall_times import wall_time_text
 
@@ -23,9 +36,13 @@ _QUARTER = timedelta(minutes=15)
 _HOUR = timedelta(hours=1)
 # The hours shown on a day on which nobody works.
 _USUAL_HOURS = (8, 17)
-# The empty hours shown before and after everything, so that visits can be moved there.
-_MARGIN = 3 * _HOUR
+# The empty time shown before and after everything, so that visits can be moved there.
+_MARGIN = _HOUR
 _MAX_LANES = 6
+# A visit that lasts at most so many quarters of an hour shows only its start.
+_BRIEF = 8
+# The most people whose initials stand beside those who have no visits.
+_MAX_INITIALS = 8
 # Only dates from 2000 to 2099 can be planned. A page also shows dates around the one in its URL.
 _FIRST_DATE, _LAST_DATE = date(2000, 2, 1), date(2099, 11, 30)
 
@@ -36,21 +53,30 @@ class ScheduleDay:
 
     schedule: ScheduleOut
     day: date
+    now: datetime
+    # Whether all hours are shown, and not only those around the work.
+    whole_day: bool = False
 
     def build_grid(self) -> DrawnPart:
-        """Return the hours that are shown, and a row for each person. Visits without a person come first."""
+        """Return the hours that are shown, and a row for each person. Visits without a person come first.
+
+        People who have no visits and no time off are folded away, unless that is true of everyone.
+        """
         rows = [self._build_row(person) for person in self.schedule.people]
+        busy, idle = [row for row in rows if _is_busy(row)], [row for row in rows if not _is_busy(row)]
         nobody = self._build_row(_nobody())
-        if nobody["items"] or nobody["anytime"]:
-            rows.insert(0, nobody)
         begin, hours = self._window
         zone_info = ZoneInfo(self._zone_name)
         local_hours = [(begin + number * _HOUR).astimezone(zone_info) for number in range(hours)]
         return {
             "hours": hours,
             "clocks": [f"{hour:%H:%M}" for hour in local_hours],
-            "rows": rows,
+            "rows": [*([nobody] if _is_busy(nobody) else []), *(busy or idle)],
+            "folded": idle if busy else [],
+            "folded_words": _describe_idle_people([str(row["name"]) for row in idle]),
+            "initials": [{"text": row["initials"], "tint": row["tint"]} for row in idle[:_MAX_INITIALS]],
             "date": self.day.isoformat(),
+            "now": self._find_now(),
         }
 
     @property
@@ -65,19 +91,33 @@ class ScheduleDay:
     def _window(self) -> tuple[datetime, int]:
         """The first moment shown and the number of hours shown.
 
-        These are all hours with work or a visit, and a margin before and after.
+        These are all hours with work or a visit, and a margin before and after. If nobody works, the usual hours are
+        shown too.
         """
         midnight, next_midnight = self._day_bounds
-        times = [_times_of(interval) for person in self.schedule.people for interval in person.works]
+        if self.whole_day:
+            return midnight, _ceil_division(next_midnight - midnight, _HOUR)
+        works = [_times_of(interval) for person in self.schedule.people for interval in person.works]
+        times = works or [(midnight + _USUAL_HOURS[0] * _HOUR, midnight + _USUAL_HOURS[1] * _HOUR)]
         times += [_times_of(visit) for visit in self.schedule.visits if visit.starts_at]
-        first = min((max(starts_at, midnight) for starts_at, _ in times), default=midnight + _USUAL_HOURS[0] * _HOUR)
-        last = max((min(ends_at, next_midnight) for _, ends_at in times), default=midnight + _USUAL_HOURS[1] * _HOUR)
+        first = max(min(starts_at for starts_at, _ in times), midnight)
+        last = min(max(ends_at for _, ends_at in times), next_midnight)
         hours_before = (max(first - _MARGIN, midnight) - midnight) // _HOUR
         hours = _ceil_division(min(last + _MARGIN, next_midnight) - midnight, _HOUR) - hours_before
         return midnight + hours_before * _HOUR, hours
 
+    def _find_now(self) -> DrawnPart | None:
+        """Return the quarter of an hour in which it is now, and the time; None if that is not shown."""
+        begin, hours = self._window
+        if not begin <= self.now < begin + hours * _HOUR:
+            return None
+        return {
+            "at": (self.now - begin) // _QUARTER + 1,
+            "clock": f"{self.now.astimezone(ZoneInfo(self._zone_name)):%H:%M}",
+        }
+
     def _build_row(self, person: BoardPerson) -> DrawnPart:
-        visits = [visit for visit in self.schedule.visits if (visit.person_id or "") == person.id]
+        visits = self._visits_by_person.get(person.id, [])
         items: list[DrawnPart] = []
         # When the last visit in each lane ends.
         lane_ends: list[datetime] = []
@@ -88,17 +128,39 @@ class ScheduleDay:
             free_lane = next((lane for lane, end in enumerate(lane_ends) if end <= starts_at), len(lane_ends))
             lane = min(free_lane, _MAX_LANES - 1)
             lane_ends[lane : lane + 1] = [ends_at]
-            item = _visit_item(visit, self._zone_name) | _wall_span_of(visit, self._zone_name)
-            items.append(item | self._grid_position(visit) | {"lane": lane})
+            position = self._grid_position(visit)
+            item = _visit_item(visit, self._zone_name) | _wall_span_of(visit, self._zone_name) | position
+            if position["for"] <= _BRIEF:
+                start, dash, end = item["hours"].partition("\N{EN DASH}")
+                item |= {"start": start, "end": dash + end}
+            items.append(item | {"lane": lane, "late": self._describe_delay(visit)})
         return {
-            "id": person.id,
-            "name": person.name,
-            "colour": person.colour,
+            **_describe_person(person, visits, self._day_bounds),
+            "tint": self._tints[person.id],
             "items": items,
             "anytime": [_visit_item(visit, self._zone_name) for visit in visits if not visit.starts_at],
             "works": [self._grid_position(interval) for interval in person.works],
             "away": [self._grid_position(leave) | _leave_item(leave, self._zone_name) for leave in person.away],
         }
+
+    @cached_property
+    def _visits_by_person(self) -> dict[str, list[BoardVisit]]:
+        return _group_by_person(self.schedule.visits)
+
+    @cached_property
+    def _tints(self) -> dict[str, str]:
+        return assign_tints(self.schedule.people)
+
+    def _describe_delay(self, visit: BoardVisit) -> str | None:
+        """Say by how much a visit of today is late to begin, or to end."""
+        midnight, next_midnight = self._day_bounds
+        if not midnight <= self.now < next_midnight:
+            return None
+        delay = find_visit_delay(visit.status, visit.starts_at or "", visit.ends_at or "", self.now)
+        if delay is None:
+            return None
+        time = hours_text(delay.minutes)
+        return translate_text("{time} over", time=time) if delay.has_begun else translate_text("{time} late", time=time)
 
     def _grid_position(self, interval: _Interval) -> dict[str, int]:
         """Return the quarter of an hour in which something begins, counted from one, and how many it lasts."""
@@ -136,8 +198,8 @@ class ScheduleWeek:
             ],
             "rows": [
                 {
-                    "id": person.id,
-                    "name": person.name,
+                    **_describe_person(person, self._visits_by_person.get(person.id, []), self._bounds),
+                    "tint": self._tints[person.id],
                     "cells": [
                         {
                             **date_values,
@@ -156,12 +218,12 @@ class ScheduleWeek:
 
     def visits_by_date(self) -> Iterator[DrawnPart]:
         """Yield each date with its visits; each visit names its person."""
-        names = {person.id: person.name for person in self._people}
+        people = {person.id: person for person in self._people}
         for day in self._days:
             items = [
-                item | {"person": names.get(person, "")}
+                item | {"person": people[person].name, "tint": self._tints[person]}
                 for (person, day_text), cell_items in self._items_by_cell.items()
-                if day_text == day.isoformat()
+                if day_text == day.isoformat() and person in people
                 for item in cell_items
             ]
             yield {"words": format_long_date(day), "items": sorted(items, key=lambda item: str(item["sort_key"]))}
@@ -186,6 +248,18 @@ class ScheduleWeek:
             )
         return cells
 
+    @cached_property
+    def _bounds(self) -> tuple[datetime, datetime]:
+        return start_of_day(self.first, self._zone_name), start_of_day(self._days[-1] + ONE_DAY, self._zone_name)
+
+    @cached_property
+    def _visits_by_person(self) -> dict[str, list[BoardVisit]]:
+        return _group_by_person(self.schedule.visits)
+
+    @cached_property
+    def _tints(self) -> dict[str, str]:
+        return assign_tints(self.schedule.people)
+
     @property
     def _people(self) -> list[BoardPerson]:
         has_unassigned = any(person == "" for person, _ in self._items_by_cell)
@@ -194,7 +268,59 @@ class ScheduleWeek:
 
 def _nobody() -> BoardPerson:
     """Return the row of visits without a person."""
-    return BoardPerson(id="", name=translate_text("Unassigned"), colour=None, works=[], away=[])
+    return BoardPerson(id="", name=translate_text("No person"), colour=None, works=[], away=[])
+
+
+def _is_busy(row: DrawnPart) -> bool:
+    """Return whether a row has a visit or time off."""
+    return bool(row["items"] or row["anytime"] or row["away"])
+
+
+def _group_by_person(visits: Sequence[BoardVisit]) -> dict[str, list[BoardVisit]]:
+    """Return the visits by the id of their person; those without a person under an empty text."""
+    grouped: dict[str, list[BoardVisit]] = {}
+    for visit in visits:
+        grouped.setdefault(visit.person_id or "", []).append(visit)
+    return grouped
+
+
+def _describe_person(person: BoardPerson, visits: Sequence[BoardVisit], bounds: tuple[datetime, datetime]) -> DrawnPart:
+    """Return what stands beside a row: the name, and how much of the working time is planned."""
+    planned = _minutes_within([visit for visit in visits if visit.starts_at], bounds)
+    workable = _minutes_within(person.works, bounds)
+    words = (
+        translate_text("{planned} of {hours}", planned=hours_text(planned), hours=hours_text(workable))
+        if workable
+        else translate_counted_text("{count} visit", "{count} visits", len(visits))
+        if visits
+        else ""
+    )
+    return {
+        "id": person.id,
+        "name": person.name,
+        "initials": initials_of(person.name) if person.id else "?",
+        "load": words,
+        "over": bool(workable) and planned > workable,
+    }
+
+
+def _minutes_within(intervals: Sequence[_Interval], bounds: tuple[datetime, datetime]) -> int:
+    """Return how many minutes of some intervals are between two moments."""
+    times = [_times_of(interval) for interval in intervals]
+    lengths = (max(min(end, bounds[1]) - max(start, bounds[0]), timedelta(0)) for start, end in times)
+    return sum(lengths, timedelta(0)) // timedelta(minutes=1)
+
+
+def _describe_idle_people(names: Sequence[str]) -> str:
+    """Say who has no visits: one or two people by name, or how many."""
+    first_names = [name.split()[0] if name.split() else name for name in names]
+    match first_names:
+        case [name]:
+            return translate_text("{name} has no visits", name=name)
+        case [one, other]:
+            return translate_text("{one} and {other} have no visits", one=one, other=other)
+        case _:
+            return translate_text("{count} people have no visits", count=len(names))
 
 
 def visit_title(visit: VisitOut | BoardVisit) -> str:

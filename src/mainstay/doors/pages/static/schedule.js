@@ -9,7 +9,7 @@ const hint = document.getElementById("by-keys");
 // The visit to focus after the page has loaded again.
 const FOCUSED = "schedule-focused";
 // The places for visits, by person: one per person in a day, seven in a week.
-const places = [...document.querySelectorAll(".day > div, .week tbody tr")]
+const places = [...document.querySelectorAll(".day .row, .week tbody tr")]
   .map((row) => [...row.querySelectorAll("[data-person]")])
   .filter((row) => row.length);
 let held = null;
@@ -26,6 +26,8 @@ for (const booked of document.querySelectorAll(".booked[draggable]")) {
     event.dataTransfer.effectAllowed = "move";
     event.dataTransfer.setData("text/plain", booked.textContent.trim());
     booked.classList.add("dragging");
+    // The board may only change once the drag has begun.
+    setTimeout(unfold);
   });
   booked.addEventListener("dragend", () => {
     booked.classList.remove("dragging");
@@ -235,9 +237,16 @@ function letMove(booked) {
   });
 }
 
+// Show the people who have no visits, because a visit may be meant for them.
+function unfold() {
+  const folded = document.querySelector(".folded");
+  if (folded) folded.open = true;
+}
+
 function take(booked, across, down) {
   moved ??= picked(booked);
   if (moved.busy) return;
+  if (down) unfold();
   const { length } = moved;
   moved.row = within(moved.row + down, places.length);
   if (length) moved.at = within(moved.at + across, Number(placeOf(moved).dataset.quarters) - length + 1);
@@ -294,8 +303,7 @@ function laneOf(place, length) {
 }
 
 function wordsOfMoved(place) {
-  const named = place.closest(".day > div, tr").querySelector("h2, th");
-  const who = [...named.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.textContent).join("");
+  const who = place.closest(".row, tr").querySelector(".named").textContent;
   const { begins, ends } = laterBy();
   const [first, ...others] = moved.booked.querySelector(".when").textContent.split(/(?=–)/);
   const times = putOff(first, begins) + others.map((text) => putOff(text, ends)).join("");
