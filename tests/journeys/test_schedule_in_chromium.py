@@ -80,6 +80,97 @@ def test_a_visit_is_dragged_to_another_time_and_person(cast: Cast, page: Page) -
     assert (after["endsAt"], after["notes"]) == (f"{DAY}T15:00:00.000Z", "Bring a ladder")
 
 
+def test_a_visit_is_planned_where_someone_clicks_or_draws_and_undone(cast: Cast, page: Page) -> None:
+    plan_test_visit(cast)
+    job, other = make_site_job(cast, title="Clear the gutters"), make_site_job(cast, title="Paint the door")
+    enter_office(page, cast, Role.OFFICE)
+    page.goto(f"/schedule?view=day&on={DAY}")
+    row = page.locator(f"[data-person='{cast.people[Role.MEMBER]}']")
+    box = row.bounding_box()
+    assert box
+    hour, form, notice = box["width"] / 11, page.locator("#new-visit"), page.locator("#told .notice")
+    # Drawn from one o'clock to half past two.
+    page.mouse.move(box["x"] + 6 * hour + 3, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 7.5 * hour - 3, box["y"] + 20, steps=4)
+    page.mouse.up()
+    expect(form).to_be_visible()
+    check_page(page)
+    expect(form.get_by_label("Person")).to_have_value(cast.people[Role.MEMBER])
+    expect(form.get_by_label("Start")).to_have_value("13:00")
+    expect(form.get_by_label("Duration")).to_have_value("90")
+    # The full form begins with what was typed.
+    form.get_by_label("Job").fill(str(job["number"]))
+    form.get_by_role("link", name="More options").click()
+    expect(page.get_by_label("Job")).to_have_value(str(job["number"]))
+    page.go_back()
+    # A click is an hour.
+    page.mouse.click(box["x"] + 6 * hour + 3, box["y"] + 20)
+    form.get_by_label("Job").fill(str(job["number"]))
+    form.get_by_label("Job").press("Enter")
+    expect(notice).to_contain_text("Clear the gutters planned: Mia Member, 11 Jan 2038, 13:00\N{EN DASH}14:00.")
+    expect(form).to_be_hidden()
+    expect(row.locator(".booked")).to_have_count(2)
+    expect(page.locator("#tray .waiting")).to_have_count(1)
+    # What clashes is refused in the form; Escape gives up.
+    page.mouse.click(box["x"] + 5.5 * hour + 3, box["y"] + 20)
+    form.get_by_label("Job").fill(str(other["number"]))
+    form.get_by_role("button", name="Plan visit").click()
+    expect(form.locator(".notice")).to_contain_text("Mia Member is at")
+    page.keyboard.press("Escape")
+    expect(form).to_be_hidden()
+    expect(page.locator(".drawn")).to_have_count(0)
+    notice.get_by_role("button", name="Undo").click()
+    expect(notice).to_contain_text("undone")
+    expect(row.locator(".booked")).to_have_count(1)
+    expect(page.locator("#tray .waiting")).to_have_count(2)
+    assert cast.perform(list_visits, jobId=job["id"])["data"] == []
+
+
+def test_a_job_of_the_tray_is_planned_by_dragging_and_by_keys(cast: Cast, page: Page) -> None:
+    there = plan_test_visit(cast)
+    job, other = make_site_job(cast, title="Clear the gutters"), make_site_job(cast, title="Paint the door")
+    enter_office(page, cast, Role.OFFICE)
+    page.goto(f"/schedule?view=day&on={DAY}")
+    row = page.locator(f"[data-person='{cast.people[Role.MEMBER]}']")
+    box = row.bounding_box()
+    assert box
+    hour, form, notice = box["width"] / 11, page.locator("#new-visit"), page.locator("#told .notice")
+    waiting = page.locator(".waiting").filter(has_text="Clear the gutters")
+    # What it would clash with is named on the way.
+    waiting.hover()
+    page.mouse.down()
+    for by in range(3):
+        page.mouse.move(box["x"] + 2.5 * hour + by, box["y"] + 30)
+    expect(page.locator("#dragged")).to_have_text(f"Overlaps {there['jobNumber']} Mend the roof.")
+    for by in range(3):
+        page.mouse.move(box["x"] + 6 * hour + 3 + by, box["y"] + 30)
+    expect(page.locator("#dragged")).to_be_hidden()
+    page.mouse.up()
+    expect(notice).to_contain_text("Clear the gutters planned: Mia Member, 11 Jan 2038, 13:00\N{EN DASH}15:00.")
+    (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
+    assert made["startsAt"] == f"{DAY}T13:00:00.000Z"
+    # By keys alone.
+    page.locator(".waiting .job").focus()
+    page.keyboard.press("s")
+    expect(form.get_by_label("Job")).to_have_value(re.compile("Paint the door"))
+    expect(form.get_by_label("Person")).to_be_focused()
+    form.get_by_label("Person").select_option(label="Sam Subcontractor")
+    form.get_by_label("Start").fill("09:00")
+    form.get_by_label("Start").press("Enter")
+    expect(notice).to_contain_text("Paint the door planned: Sam Subcontractor, 11 Jan 2038, 09:00\N{EN DASH}11:00.")
+    expect(page.locator("#tray")).to_contain_text("Every job has a visit.")
+    (made,) = cast.perform(list_visits, jobId=other["id"])["data"]
+    assert made["personName"] == "Sam Subcontractor"
+    # In a week, a click asks when.
+    page.goto(f"/schedule?view=week&on={DAY}")
+    page.locator(f"td[data-person='{cast.people[Role.MEMBER]}'][data-day='2038-01-13']").click()
+    form.get_by_label("Job").fill(str(job["number"]))
+    form.get_by_label("Start").fill("11:00")
+    form.get_by_role("button", name="Plan visit").click()
+    expect(page.locator("td[data-day='2038-01-13'] .booked")).to_contain_text("11:00")
+
+
 def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Page) -> None:
     made, there = plan_test_visit(cast), plan_test_visit(cast, Role.SUBCONTRACTOR)
     enter_office(page, cast, Role.OFFICE)
@@ -288,9 +379,12 @@ def unfold(page: Page) -> None:
 
 
 def save_move(page: Page) -> None:
-    """Save where a visit was moved to; then the page is there anew."""
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
+    """Save where a visit was moved to; then the board is there anew, and the page still the same."""
+    page.evaluate("() => { window.isSamePage = true; }")
+    page.locator("#told .notice").evaluate_all("notices => notices.forEach((notice) => notice.remove())")
+    page.keyboard.press("Enter")
+    expect(page.locator("#told .notice")).to_contain_text("Visit changed")
+    assert page.evaluate("() => window.isSamePage")
 
 
 def pull_edge(page: Page, visit: dict[str, object], hours: float) -> float:

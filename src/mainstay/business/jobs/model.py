@@ -48,6 +48,8 @@ _NEXT_ACTIONS: dict[JobStage, str | None] = {
     "onHold": "Take it up again",
     "cancelled": None,
 }
+# The stage of jobs that wait for a visit.
+TO_SCHEDULE: JobStage = "toSchedule"
 # The stage of jobs whose work is done and not invoiced yet.
 TO_BILL: JobStage = "toInvoice"
 # Finished jobs need no column on the board, because a list shows them. People who do not see the stages of invoicing
@@ -208,7 +210,7 @@ def next_job_step(stage: JobStage, *, sees_office_stages: bool) -> JobStep | Non
 
 def has_to_be_planned(stage: JobStage) -> bool:
     """Return whether the next step is to plan a visit."""
-    return stage == "toSchedule"
+    return stage == TO_SCHEDULE
 
 
 def has_planned_visit(stage: JobStage) -> bool:

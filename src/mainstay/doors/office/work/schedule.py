@@ -35,6 +35,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, r
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import ReferenceFields
+from mainstay.doors.office.work.quick_visits import QuickVisitPages
 from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
 from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
 from mainstay.doors.office.work.visit_planning import PATH as PLANNING
@@ -63,10 +64,24 @@ from mainstay.vocabulary.typed_records import extend_record
 _PATH = "/schedule"
 _VIEWS = {"day": Message("Day"), "week": Message("Week"), "list": Message("List")}
 _SHEET = "sheet"
+# The views on which visits are planned and moved.
+_BOARDS = frozenset({"day", "week"})
 _DAYS_PER_WEEK = 7
 # The most visits on the sheet of a day.
 _MAX_ON_SHEET = 300
 _PAGE_SIZE = 100
+
+
+def _describe_planned_visit(request: OfficeRequest, visit: VisitOut) -> str:
+    """Return the notice of a visit that was planned: whose it is, and when."""
+    time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
+    if visit.person_name is None:
+        message = Message("{visit} planned: no person, {time}.", visit=visit_title(visit), time=time)
+    else:
+        message = Message(
+            "{visit} planned: {person}, {time}.", visit=visit_title(visit), person=visit.person_name, time=time
+        )
+    return PageFormat(request.display).render(message)
 
 
 def _describe_moved_visit(request: OfficeRequest, visit: VisitOut) -> str:
@@ -76,6 +91,10 @@ def _describe_moved_visit(request: OfficeRequest, visit: VisitOut) -> str:
         return PageFormat(request.display).render(Message("Visit changed: unassigned, {time}.", time=time))
     message = Message("Visit changed: {person}, {time}.", person=visit.person_name, time=time)
     return PageFormat(request.display).render(message)
+
+
+# The notices of the schedule that say more than that something was done.
+_DESCRIBED_CHANGES = {plan_visit.name: _describe_planned_visit, move_visit.name: _describe_moved_visit}
 
 
 def _visit_subtitle(visit: VisitOut, zone: str) -> str:
@@ -207,6 +226,7 @@ class SchedulePages:
         return [
             Route("GET", _PATH, signed_in(self.show)),
             Route("GET", f"{_PATH}/free", signed_in(self.show_free_time)),
+            *QuickVisitPages(self.office).routes(),
             *VisitPlanningPages(self.office).routes(),
             *RecordPages(
                 self.office,
@@ -298,7 +318,9 @@ class SchedulePages:
         first = shown_day - timedelta(days=shown_day.weekday()) if view in {"week", "list"} else shown_day
         last = first + timedelta(days=_DAYS_PER_WEEK - 1) if view in {"week", "list"} else first
         one_time_notice = self.office.one_time_secrets.take(request.http_request, request.visitor, NOTICE_KEY)
-        variables: dict[str, Any] = {"sheet": await self._build_day_sheet(request, shown_day)} if view == _SHEET else {}
+        variables: dict[str, Any] = {"quick": None, "tray": None}
+        if view == _SHEET:
+            variables["sheet"] = await self._build_day_sheet(request, shown_day)
         schedule = await self.office.perform(
             request, get_schedule, {"from": first.isoformat(), "until": last.isoformat()}
         )
@@ -309,7 +331,12 @@ class SchedulePages:
             variables["day"] = ScheduleDay(schedule, shown_day, now, whole_day).build_grid()
         elif view == "week":
             variables["week"] = ScheduleWeek(schedule, first, today).build_table()
-        elif view == "list":
+        if view in _BOARDS:
+            quick_visits = QuickVisitPages(self.office)
+            names = [(person.id, person.name) for person in schedule.people]
+            variables["quick"] = quick_visits.build_form(request, names, shown_day)
+            variables["tray"] = await quick_visits.list_waiting_jobs(request, today)
+        if view == "list":
             variables["by_day"] = ScheduleWeek(schedule, first, today).visits_by_date()
         return self.office.render_page(
             "schedule.html",
@@ -340,11 +367,12 @@ class SchedulePages:
         )
 
     async def _find_notice(self, request: OfficeRequest) -> str | None:
-        """Return the notice of what was just done; of a visit that was moved, to whom and when."""
+        """Return the notice of what was just done; of a visit that was planned or moved, whose it is and when."""
         change = request.undoable_change
         visits = [one for one in (change.records if change else None) or () if one.startswith(f"{VISITS.prefix}_")]
-        if change and change.operation == move_visit.name and visits:
-            return _describe_moved_visit(request, await self.office.get_record(request, visits[0]))
+        describe = _DESCRIBED_CHANGES.get(change.operation) if change else None
+        if describe and visits:
+            return describe(request, await self.office.get_record(request, visits[0]))
         return self.office.find_notice(request)
 
     async def show_free_time(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:

@@ -1,48 +1,76 @@
-// Moving visits by dragging or by keys: to another time or person, or to another length. All of it sends the same form
-// that moves a visit without JavaScript. The server decides whether something clashes. The page only warns of clashes
-// with what it shows.
+// Planning and moving visits by dragging or by keys: to a time and person, or to another length. All of it sends the same
+// forms that plan and move a visit without JavaScript, and then shows the schedule anew. The server decides whether
+// something clashes. The page only warns of clashes with what it shows.
 
 const told = document.getElementById("dragged");
 // The texts that this script shows, in the language of the page.
 const texts = told.dataset;
 const hint = document.getElementById("by-keys");
-// The visit to focus after the page has loaded again.
-const FOCUSED = "schedule-focused";
+const asked = document.getElementById("new-visit");
+const MINUTES = 15;
+// The length of a visit where someone clicks, in quarters of an hour.
+const CLICKED = 4;
 // The places for visits, by person: one per person in a day, seven in a week.
-const places = [...document.querySelectorAll(".day .row, .week tbody tr")]
-  .map((row) => [...row.querySelectorAll("[data-person]")])
-  .filter((row) => row.length);
+let places = [];
+// What is dragged: a visit, or a job from the tray.
 let held = null;
 let resized = null;
 let moved = null;
+// The part of a day that is marked for a new visit.
+let drawn = null;
 
-for (const booked of document.querySelectorAll(".booked[draggable]")) {
-  booked.addEventListener("dragstart", (event) => {
+wire();
+
+// Scroll a day to its first working hours or visit. The hours before can be reached by scrolling back.
+const day = document.querySelector(".day");
+if (day) {
+  const begins = [...day.querySelectorAll(".works, .track .booked[data-for]")].map((one) => one.getBoundingClientRect().left);
+  const named = day.querySelector("h2").getBoundingClientRect().right;
+  if (begins.length) day.scrollLeft = Math.min(...begins) - named;
+}
+
+// Make what the page shows movable. It is done again for each new board.
+function wire() {
+  places = [...document.querySelectorAll(".day .row, .week tbody tr")]
+    .map((row) => [...row.querySelectorAll("[data-person]")])
+    .filter((row) => row.length);
+  for (const booked of document.querySelectorAll(".booked[draggable]")) {
+    letDrag(booked, (event) => ({ booked, grip: event.offsetX }));
+    if (places.length) letMove(booked);
+    if (booked.dataset.for) letResize(booked);
+  }
+  for (const place of document.querySelectorAll("[data-person]")) {
+    letDrop(place);
+    if (asked) letDraw(place);
+  }
+  if (asked) document.querySelectorAll(".waiting").forEach(letSchedule);
+}
+
+function letDrag(element, hold) {
+  element.addEventListener("dragstart", (event) => {
     if (resized) {
       event.preventDefault();
       return;
     }
-    held = { booked, grip: event.offsetX };
+    held = hold(event);
     event.dataTransfer.effectAllowed = "move";
-    event.dataTransfer.setData("text/plain", booked.textContent.trim());
-    booked.classList.add("dragging");
+    event.dataTransfer.setData("text/plain", element.textContent.trim());
+    element.classList.add("dragging");
     // The board may only change once the drag has begun.
     setTimeout(unfold);
   });
-  booked.addEventListener("dragend", () => {
-    booked.classList.remove("dragging");
+  element.addEventListener("dragend", () => {
+    element.classList.remove("dragging");
     held = null;
   });
-  if (places.length) letMove(booked);
-  if (booked.dataset.for) letResize(booked);
 }
 
-for (const place of document.querySelectorAll("[data-person]")) {
+function letDrop(place) {
   place.addEventListener("dragover", (event) => {
     if (!held) return;
     event.preventDefault();
     place.classList.add("over");
-    warn(place, clashes(place, held.booked, minutes(held.booked, place, event.clientX - held.grip)));
+    warn(place, held.booked ? clashes(place, held.booked, minutes(held.booked, place, event.clientX - held.grip)) : clashesOfJob(place, event));
   });
   place.addEventListener("dragleave", (event) => {
     if (!place.contains(event.relatedTarget)) leave(place);
@@ -50,23 +78,243 @@ for (const place of document.querySelectorAll("[data-person]")) {
   place.addEventListener("drop", async (event) => {
     event.preventDefault();
     leave(place);
-    if (held) await move(held.booked, place, event.clientX - held.grip);
+    const { booked, job, grip } = held ?? {};
     held = null;
+    if (booked) await move(booked, place, event.clientX - grip);
+    else if (job) await drop(job, place, event);
   });
 }
 
-const again = sessionStorage.getItem(FOCUSED);
-if (again) {
-  sessionStorage.removeItem(FOCUSED);
-  document.querySelector(`.booked[href="${CSS.escape(again)}"]`)?.focus();
+// A job of the tray: it is dragged to a person, or planned with the small form.
+function letSchedule(item) {
+  const job = item.dataset.job;
+  item.draggable = true;
+  letDrag(item, () => ({ job }));
+  item.closest("aside").querySelector(".hint").hidden = false;
+  item.querySelector(".plan").addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    ask({ job }, item);
+  });
+  item.addEventListener("keydown", (event) => {
+    if (event.key.toLowerCase() !== "s" || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    ask({ job }, item);
+  });
 }
 
-// Scroll a day to its first working hours or visit. The hours before can be reached by scrolling back.
-const day = document.querySelector(".day");
-if (day && !again) {
-  const begins = [...day.querySelectorAll(".works, .track .booked[data-for]")].map((one) => one.getBoundingClientRect().left);
-  const named = day.querySelector("h2").getBoundingClientRect().right;
-  if (begins.length) day.scrollLeft = Math.min(...begins) - named;
+// A job that is dropped on a day begins there. In a week it is still asked when.
+async function drop(job, place, event) {
+  const length = Number(document.getElementById("tray").dataset.minutes);
+  const values = { job, person: place.dataset.person, day: place.dataset.day, minutes: length };
+  if (place.dataset.quarters) {
+    fillIn({ ...values, start: clockAt(quarterUnder(place, event.clientX)) });
+    if (!(await plan())) await ask({}, place);
+  } else ask(values, place);
+}
+
+function clashesOfJob(place, event) {
+  if (!place.dataset.quarters) return [];
+  const from = `${place.dataset.day}T${clockAt(quarterUnder(place, event.clientX))}`;
+  return between(place, from, later(from, Number(document.getElementById("tray").dataset.minutes)));
+}
+
+// Mark empty time by clicking or dragging, and ask what is planned there. A finger that moves scrolls the page.
+function letDraw(place) {
+  const isEmpty = ({ target, button }) => !button && (target === place || target.matches(".works, .away, .now"));
+  place.addEventListener("pointerdown", (event) => {
+    if (!place.dataset.quarters || !isEmpty(event) || event.pointerType === "touch" || isList(place)) return;
+    event.preventDefault();
+    stopDrawing();
+    draw(place, quarterUnder(place, event.clientX));
+    place.setPointerCapture(event.pointerId);
+  });
+  place.addEventListener("pointermove", (event) => {
+    if (drawn?.place === place && place.hasPointerCapture(event.pointerId)) stretchDrawn(quarterUnder(place, event.clientX));
+  });
+  place.addEventListener("click", (event) => {
+    if (!isEmpty(event) || isList(place)) return;
+    const values = { person: place.dataset.person, day: place.dataset.day };
+    if (!place.dataset.quarters) return ask(values, place);
+    if (drawn?.place !== place) draw(place, quarterUnder(place, event.clientX));
+    ask({ ...values, start: clockAt(drawn.at), minutes: drawn.length * MINUTES }, drawn.item);
+  });
+}
+
+// On a phone, a day is a list and not a board.
+function isList(place) {
+  return getComputedStyle(place).display === "block";
+}
+
+function draw(place, at) {
+  const item = document.createElement("li");
+  const length = Math.min(CLICKED, Number(place.dataset.quarters) - at);
+  item.className = `drawn at-${at + 1} for-${length}`;
+  place.append(item);
+  drawn = { place, item, from: at, at, length };
+}
+
+function stretchDrawn(quarter) {
+  if (quarter === drawn.from && drawn.length === CLICKED) return;
+  const [at, last] = [Math.min(quarter, drawn.from), Math.max(quarter, drawn.from)];
+  drawn.item.classList.replace(`at-${drawn.at + 1}`, `at-${at + 1}`);
+  drawn.item.classList.replace(`for-${drawn.length}`, `for-${last - at + 1}`);
+  Object.assign(drawn, { at, length: last - at + 1 });
+}
+
+function stopDrawing() {
+  drawn?.item.remove();
+  drawn = null;
+}
+
+// Open the small form, with what is known already, beside what it is about.
+function ask(values, near) {
+  fillIn(values);
+  const problem = asked.querySelector(".notice");
+  if (!problem.textContent) problem.hidden = true;
+  asked.show();
+  const [box, own] = [near.getBoundingClientRect(), asked.getBoundingClientRect()];
+  const below = box.bottom + 8 + own.height < innerHeight ? box.bottom + 8 : Math.max(box.top - own.height - 8, 8);
+  asked.style.top = `${Math.min(below, innerHeight - own.height - 8)}px`;
+  asked.style.left = `${Math.min(Math.max(box.left, 8), innerWidth - own.width - 8)}px`;
+  asked.querySelector(asked.querySelector("[name=jobId]").value ? "[name=person]" : "[name=jobId]").focus();
+}
+
+function fillIn({ job, person, day, start, minutes }) {
+  const set = (name, value) => {
+    if (value !== undefined) asked.querySelector(`[name=${name}]`).value = value;
+  };
+  if (minutes !== undefined && !asked.querySelector(`[name=minutes] option[value="${minutes}"]`)) {
+    const words = `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}`;
+    asked.querySelector("[name=minutes]").append(new Option(words, minutes));
+  }
+  for (const [name, value] of Object.entries({ jobId: job, person, day, start, minutes })) set(name, value);
+}
+
+if (asked) {
+  asked.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await plan();
+  });
+  asked.addEventListener("close", clearForm);
+  asked.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") asked.close();
+  });
+  asked.querySelector("[data-close]").addEventListener("click", () => asked.close());
+  // The full form begins with what was typed.
+  asked.querySelector("[data-more]").addEventListener("click", (event) => {
+    const typed = Object.fromEntries(new FormData(asked.querySelector("form")));
+    const values = { jobId: typed.jobId, startsAt: `${typed.day}T${typed.start}`, durationMinutes: typed.minutes };
+    if (typed.person) values[`personIds ${typed.person}`] = "on";
+    event.currentTarget.href = `${event.currentTarget.pathname}?${new URLSearchParams(values)}`;
+  });
+}
+
+function clearForm() {
+  stopDrawing();
+  asked.querySelector("[name=jobId]").value = "";
+  asked.querySelector(".notice").textContent = "";
+}
+
+// Send the small form. If it is refused, it says why.
+async function plan() {
+  const form = asked.querySelector("form");
+  tell(texts.planning, false);
+  let problem = texts.notPlanned;
+  try {
+    const fields = new URLSearchParams(new FormData(form));
+    const answer = await fetch(form.action, { method: "POST", body: fields, redirect: "manual" });
+    if (answer.type === "opaqueredirect") {
+      asked.close();
+      clearForm();
+      await refresh("plan_visit");
+      return true;
+    }
+    problem = problemOf(parsed(await answer.text())) || problem;
+  } catch {
+    problem = texts.offline;
+  }
+  told.hidden = true;
+  const notice = asked.querySelector(".notice");
+  notice.hidden = false;
+  notice.textContent = problem;
+  return false;
+}
+
+// The change that was just made is undone without leaving the schedule.
+document.addEventListener("submit", async (event) => {
+  if (event.target.id !== "undo") return;
+  event.preventDefault();
+  try {
+    const fields = new URLSearchParams(new FormData(event.target));
+    const answer = await fetch(event.target.action, { method: "POST", body: fields, redirect: "manual" });
+    if (answer.type === "opaqueredirect") await refresh("undo_change");
+    else tell(problemOf(parsed(await answer.text())) || texts.notUndone);
+  } catch {
+    tell(texts.offline);
+  }
+});
+
+// Show the schedule as it is now, with the notice of what was done. Who no longer sees it is shown why.
+async function refresh(done, focused = "") {
+  const here = new URL(location.href);
+  here.searchParams.set("done", done);
+  const page = parsed(await (await fetch(here)).text());
+  const board = page.getElementById("board");
+  if (!board) return location.reload();
+  const left = document.querySelector(".day")?.scrollLeft;
+  const isUnfolded = document.querySelector(".folded")?.open;
+  document.getElementById("undo")?.remove();
+  for (const id of ["board", "tray", "told"]) {
+    const fresh = page.getElementById(id);
+    if (fresh) document.getElementById(id)?.replaceChildren(...fresh.childNodes);
+  }
+  const undo = page.getElementById("undo");
+  if (undo) document.getElementById("told").after(undo);
+  for (const token of ["csrf", "once"]) {
+    if (asked) asked.querySelector(`[name=${token}]`).value = page.querySelector(`#new-visit [name=${token}]`).value;
+  }
+  told.hidden = true;
+  resized = moved = null;
+  stopDrawing();
+  if (isUnfolded) unfold();
+  if (left !== undefined) document.querySelector(".day").scrollLeft = left;
+  wire();
+  letClose();
+  const again = focused && document.querySelector(`.booked[href="${CSS.escape(focused)}"]`);
+  if (again) focusOn(again);
+}
+
+// Focus a visit, and keep it in sight: of what moves within a page, not every browser does so by itself.
+function focusOn(booked) {
+  booked.focus();
+  booked.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
+
+// The notice lies over the board, so it can be closed.
+function letClose() {
+  const notice = document.querySelector("#told .notice.good");
+  if (!notice) return;
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "slim close";
+  button.setAttribute("aria-label", texts.close);
+  button.textContent = "\u00D7";
+  button.addEventListener("click", () => notice.remove());
+  notice.append(button);
+}
+letClose();
+
+function parsed(text) {
+  return new DOMParser().parseFromString(text, "text/html");
+}
+
+// Why the page of a form refuses what was sent.
+function problemOf(page) {
+  const faults = [...page.querySelectorAll("main .fault")].map((one) => one.textContent.trim());
+  const whole = page.querySelector("main .notice.bad") ?? page.querySelector("main .lead");
+  const found = faults.length ? faults.join(" ") : whole?.textContent ?? "";
+  return found.replace(/^[\s!✕]+/, "").trim();
 }
 
 function leave(place) {
@@ -92,11 +340,11 @@ function stretch(fields, by) {
 }
 
 // Fill in the form that moves a visit, and send it.
-async function send(booked, change) {
+async function send(booked, change, focused = "") {
   tell(texts.moving, false);
   try {
     const page = await fetch(booked.dataset.move);
-    const form = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("main form[method=post]");
+    const form = parsed(await page.text()).querySelector("main form[method=post]");
     if (!form) throw new Error("no form");
     const fields = new URLSearchParams(new FormData(form));
     const dated = [...form.querySelectorAll("[data-date]")].filter((field) => field.value);
@@ -105,13 +353,10 @@ async function send(booked, change) {
     for (const { name, dataset } of dated) fields.set(name, asTyped(fields.get(name), dataset.date));
     const answer = await fetch(booked.dataset.move, { method: "POST", body: fields, redirect: "manual" });
     if (answer.type === "opaqueredirect") {
-      const here = new URL(location.href);
-      here.searchParams.set("done", "move_visit");
-      location.replace(here);
+      await refresh("move_visit", focused);
       return true;
     }
-    const refused = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector(".notice.bad, .fault");
-    tell(refused ? refused.textContent.replace(/^[\s!]+/, "").trim() : texts.notMoved);
+    tell(problemOf(parsed(await answer.text())) || texts.notMoved);
     told.append(" ", formOf(booked));
   } catch {
     tell(texts.offline);
@@ -177,7 +422,7 @@ function lengthen(wanted) {
   const at = Number(booked.dataset.at);
   resized.length = Math.min(Math.max(wanted, 1), Number(track.dataset.quarters) - at);
   item.classList.replace(`for-${length}`, `for-${resized.length}`);
-  const more = (resized.length - resized.before) * 15;
+  const more = (resized.length - resized.before) * MINUTES;
   const found = clashes(track, booked, 0, more);
   warn(track, found);
   if (!found.length) tell(wordsOfLength(more), false);
@@ -194,12 +439,8 @@ async function finish() {
     giveUp();
     return;
   }
-  sessionStorage.setItem(FOCUSED, booked.getAttribute("href"));
-  const done = await send(booked, (fields) => stretch(fields, (length - before) * 15));
-  if (!done) {
-    sessionStorage.removeItem(FOCUSED);
-    putBack();
-  }
+  const done = await send(booked, (fields) => stretch(fields, (length - before) * MINUTES), booked.getAttribute("href"));
+  if (!done) putBack();
 }
 
 function giveUp() {
@@ -313,8 +554,8 @@ function wordsOfMoved(place) {
 // By how many minutes the start and the end of a moved visit are shifted.
 function laterBy() {
   const { home, at, length } = moved;
-  const begins = minutesBetween(home.place, placeOf(moved)) + (at - home.at) * 15;
-  return { begins, ends: begins + (length - home.length) * 15 };
+  const begins = minutesBetween(home.place, placeOf(moved)) + (at - home.at) * MINUTES;
+  return { begins, ends: begins + (length - home.length) * MINUTES };
 }
 
 // The text with each time in it shifted.
@@ -331,15 +572,11 @@ async function put() {
   }
   moved.busy = true;
   const { begins, ends } = laterBy();
-  sessionStorage.setItem(FOCUSED, booked.getAttribute("href"));
-  const done = await send(booked, (fields) => {
+  const change = (fields) => {
     shift(fields, place.dataset.person, begins);
     stretch(fields, ends - begins);
-  });
-  if (!done) {
-    sessionStorage.removeItem(FOCUSED);
-    putHome();
-  }
+  };
+  if (!(await send(booked, change, booked.getAttribute("href")))) putHome();
 }
 
 function leaveIt() {
@@ -361,7 +598,7 @@ function keepingFocus(change) {
   const focused = document.activeElement === booked;
   moved.busy = true;
   change();
-  if (focused) booked.focus();
+  if (focused) focusOn(booked);
   moved.busy = false;
 }
 
@@ -378,10 +615,13 @@ function within(number, count) {
 function clashes(place, booked, begins, ends = begins) {
   if (!booked.dataset.from) return [];
   const from = later(booked.dataset.from, begins);
-  const until = later(booked.dataset.until, ends);
-  return [...place.parentElement.querySelectorAll("[data-from]")].filter(
-    (other) => other !== booked && other.dataset.from < until && from < other.dataset.until,
-  );
+  return between(place, from, later(booked.dataset.until, ends)).filter((other) => other !== booked);
+}
+
+// What the page shows of the same person between two times.
+function between(place, from, until) {
+  const entries = [...place.parentElement.querySelectorAll("[data-from]")];
+  return entries.filter((one) => one.dataset.from < until && from < one.dataset.until);
 }
 
 function warn(place, found) {
@@ -404,16 +644,28 @@ function tell(text, bad = true) {
   told.textContent = text;
 }
 
-// The quarter of an hour at a position on the screen.
+// The quarter of an hour nearest to a position on the screen.
 function quarter(track, left) {
   const box = track.getBoundingClientRect();
   return Math.round(((left - box.left) / box.width) * Number(track.dataset.quarters));
 }
 
+// The quarter of an hour under a position on the screen.
+function quarterUnder(track, left) {
+  const box = track.getBoundingClientRect();
+  return within(Math.floor(((left - box.left) / box.width) * Number(track.dataset.quarters)), Number(track.dataset.quarters));
+}
+
+// The time at which a quarter of the hours shown begins.
+function clockAt(quarters) {
+  const hour = document.querySelectorAll(".clock span")[Math.floor(quarters / 4)].textContent;
+  return later(`2000-01-01T${hour}`, (quarters % 4) * MINUTES).slice(11);
+}
+
 // How far a visit was dragged: by days in a week, by quarters of an hour in a day.
 function minutes(booked, place, left) {
   if (!place.dataset.quarters || booked.dataset.at === undefined) return minutesBetween(booked, place);
-  return (quarter(place, left) - Number(booked.dataset.at)) * 15;
+  return (quarter(place, left) - Number(booked.dataset.at)) * MINUTES;
 }
 
 function minutesBetween(one, other) {

@@ -1,0 +1,160 @@
+"""The small form that plans a visit on the schedule, and the jobs that wait to be planned."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from urllib.parse import urlencode
+
+from mainstay.business.jobs.model import TO_SCHEDULE, JobOut
+from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.people.operations import list_people
+from mainstay.business.schedule.operations import plan_visit
+from mainstay.business.schedule.store import VISITS
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.reference_fields import ReferenceFields, record_title_of
+from mainstay.doors.office.work.schedule_days import DrawnPart
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.form_fields import FormField, form_fields_of
+from mainstay.doors.pages.formatting import format_date, join_isolated
+from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.page_language import translate_counted_text, translate_text
+from mainstay.doors.pages.rendering import redirect
+from mainstay.doors.pages.session import is_local_path
+from mainstay.kernel.catalogue import check_permission
+from mainstay.values.durations import hours_text
+from mainstay.values.message import Message, message_of
+from mainstay.values.moments import moment_text
+from mainstay.values.wall_times import parse_entered_moment
+from mainstay.vocabulary.refusal import Fault, Invalid
+
+PATH = "/schedule/new"
+PLAN_PATH = f"{VISITS.path}/plan"
+# So many people, and jobs to choose from in the tray.
+_MAX_PEOPLE, _MAX_JOBS = 100, 30
+# The lengths to choose from, in minutes, and the one of a visit that is dragged from the tray.
+_LENGTHS = (30, 60, 90, 120, 180, 240, 360, 480)
+USUAL_MINUTES = 120
+_FIRST_HOUR = "08:00"
+
+
+@dataclass(frozen=True)
+class QuickVisitPages:
+    """The small form to plan a visit: within the schedule, and on a page of its own."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of the form."""
+        form = Form(self.office, find_by_path, self._plan, self._render, fill_in=self._fill_in, operation=plan_visit)
+        return form.routes(PATH)
+
+    async def list_waiting_jobs(self, request: OfficeRequest, today: date) -> DrawnPart | None:
+        """Return the jobs that wait for a visit, those due first at the top. None for those who may not plan."""
+        if not (request.can_perform(plan_visit) and request.can_perform(list_jobs)):
+            return None
+        page = await self.office.perform(request, list_jobs, {"stage": TO_SCHEDULE, "limit": _MAX_JOBS})
+        jobs = sorted(page.data, key=lambda job: (job.due_on is None, job.due_on or "", job.number))
+        return {
+            "jobs": [_describe_job(job, today) for job in jobs],
+            "count": f"{len(jobs)}+" if page.has_more else str(len(jobs)),
+            "path": f"/jobs?{urlencode({'stage': TO_SCHEDULE})}",
+            "minutes": USUAL_MINUTES,
+        }
+
+    def build_form(self, request: OfficeRequest, people: Sequence[tuple[str, str]], day: date) -> DrawnPart | None:
+        """Return the small form as the schedule shows it. None for those who may not plan."""
+        if not request.can_perform(plan_visit):
+            return None
+        fields = {"day": day.isoformat(), "start": _FIRST_HOUR, "minutes": str(USUAL_MINUTES)}
+        return _form_variables(_job_field(request), people, fields)
+
+    def _fill_in(self, request: OfficeRequest, _: PathValues) -> dict[str, str]:
+        today = self.office.today(request).isoformat()
+        usual = {"day": today, "start": _FIRST_HOUR, "minutes": str(USUAL_MINUTES)}
+        return usual | query_parameters(request.http_request)
+
+    async def _render(self, form: OpenForm[PathValues]) -> Response:
+        people = await self.office.perform(form.request, list_people, {"limit": _MAX_PEOPLE})
+        choices = [(person.id, person.name) for person in people.data]
+        return self.office.render_page(
+            "visit_new.html",
+            form.request,
+            form.status,
+            area="Schedule",
+            quick=_form_variables(_job_field(form.request), choices, form.fields),
+            back=_path_back(form.fields),
+            **form.variables,
+        )
+
+    async def _plan(self, form: OpenForm[PathValues]) -> Response:
+        check_permission(plan_visit, form.request.actor)
+        form_field, fields = _job_field(form.request), form.fields
+        given, _ = await ReferenceFields(self.office).read_input(form.request, [form_field], fields)
+        starts_at = _read_start(fields, form.request.time_zone)
+        person = fields.get("person", "")
+        await self.office.perform(
+            form.request,
+            plan_visit,
+            {
+                **given,
+                "personIds": [person] if person else [],
+                "startsAt": starts_at,
+                "durationMinutes": int(fields["minutes"]) if fields.get("minutes", "").isdecimal() else USUAL_MINUTES,
+            },
+        )
+        back = _path_back(fields)
+        return redirect(f"{back}{'&' if '?' in back else '?'}done={plan_visit.name}")
+
+
+def _job_field(request: OfficeRequest) -> FormField:
+    form_fields = form_fields_of(plan_visit, request.actor.permissions)
+    return replace(next(field for field in form_fields if field.name == "jobId"), required=True, help=None)
+
+
+def _form_variables(job: FormField, people: Sequence[tuple[str, str]], fields: Mapping[str, str]) -> DrawnPart:
+    """Return what the template of the small form shows."""
+    minutes = fields.get("minutes", "")
+    lengths = {*_LENGTHS, *([int(minutes)] if minutes.isdecimal() else [])}
+    return {
+        "job": job,
+        "people": [("", translate_text("No person")), *people],
+        "lengths": [(str(length), hours_text(length)) for length in sorted(lengths)],
+        "fields": defaultdict(str, fields),
+        "full_path": PLAN_PATH,
+        "path": PATH,
+    }
+
+
+def _read_start(fields: Mapping[str, str], zone: str) -> str:
+    """Return the moment at which the visit begins. The board shows times in this time zone, wherever the site is."""
+    day, start = fields.get("day", "").strip(), fields.get("start", "").strip()
+    if not start:
+        raise Invalid([Fault("start", Message("is required"))])
+    try:
+        return moment_text(parse_entered_moment(f"{day}T{start}", zone))
+    except ValueError as error:
+        raise Invalid([Fault("start", message_of(error))]) from None
+
+
+def _path_back(fields: Mapping[str, str]) -> str:
+    back = fields.get("back", "")
+    return back if is_local_path(back) else "/schedule"
+
+
+def _describe_job(job: JobOut, today: date) -> DrawnPart:
+    """Return a waiting job as the tray shows it."""
+    days_late = (today - date.fromisoformat(job.due_on)).days if job.due_on else 0
+    town = job.site_address.city if job.site_address else None
+    return {
+        "id": job.id,
+        "number": job.number,
+        "title": job.title,
+        "called": record_title_of(job),
+        "subtitle": join_isolated(job.customer_name, town, separator=" · "),
+        "due": translate_text("Due {date}", date=format_date(job.due_on)) if job.due_on else "",
+        "late": translate_counted_text("{count} day late", "{count} days late", days_late) if days_late > 0 else "",
+        "plan_path": f"{PLAN_PATH}?{urlencode({'jobId': job.id})}",
+    }
