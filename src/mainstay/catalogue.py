@@ -60,7 +60,7 @@ from mainstay.business.records.invariants import (
 )
 from mainstay.business.reporting import balance, journal, statement_sending
 from mainstay.business.reporting import operations as reporting
-from mainstay.business.schedule import board, calendar, free_time, job_cancellation, leave, planning
+from mainstay.business.schedule import board, calendar, free_time, job_cancellation, leave, month, planning
 from mainstay.business.schedule import emails as schedule_emails
 from mainstay.business.schedule import invariants as schedule_invariants
 from mainstay.business.schedule import operations as visits
@@ -107,6 +107,7 @@ CATALOGUE = Catalogue(
         *free_time.OPERATIONS,
         *leave.OPERATIONS,
         *board.OPERATIONS,
+        *month.OPERATIONS,
         *calendar.OPERATIONS,
         *hours.OPERATIONS,
         *timers.OPERATIONS,

@@ -28,7 +28,7 @@ from support.cast import Cast
 from support.servers import RunningServer
 from support.visits import DAY, make_site_job, plan_test_visit
 
-VIEWS = ("day", "week", "list", "sheet")
+VIEWS = ("day", "week", "month", "list", "sheet")
 
 
 @pytest.fixture

@@ -61,6 +61,7 @@ SCHEDULE_EXAMPLES: dict[str, Callable[[ScheduleSamples, Role], ExampleInput]] = 
     },
     "find_free_time": lambda schedule, _: {"jobId": schedule.job, "from": DAY},
     "get_schedule": lambda *_: {"from": DAY},
+    "get_schedule_month": lambda *_: {"from": DAY, "until": DAY},
     "get_calendar": lambda *_: {},
     "get_calendar_link": lambda *_: {},
     "rotate_calendar_link": lambda *_: {"secret": "svc_cl_" + "x" * 43},

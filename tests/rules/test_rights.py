@@ -50,6 +50,7 @@ SUBCONTRACTOR = {
     "remove_document",
     "list_visits",
     "get_schedule",
+    "get_schedule_month",
     "get_calendar",
     "get_calendar_link",
     "rotate_calendar_link",

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from mainstay.business.hours.visit_status import set_visit_status
+from mainstay.business.jobs.operations import create_job
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.board import BoardPerson
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
@@ -14,11 +15,12 @@ from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
 from support.servers import RunningServer
-from support.visits import DAY, make_site_job, plan_test_visit
+from support.visits import DAY, make_customer_and_site, make_site_job, plan_test_visit
 
 # Of this door, the smoke set on both engines; what is decided before the database is asked on one.
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
+VIEWS = ("day", "week", "month", "list", "sheet")
 SECRETS = ("Mend the roof", "Hill Farm", "1 Hill Road", "Carla", "900001", "Key under", "ladder")
 
 
@@ -139,6 +141,39 @@ def test_a_week_and_a_list_and_a_sheet_to_print(server: RunningServer, cast: Cas
         assert needed in sheet
 
 
+def test_a_month_shows_the_first_visits_of_each_day_and_who_is_off(server: RunningServer, cast: Cast) -> None:
+    for hour in range(9, 15):
+        plan_test_visit(cast, times=(f"{hour:02}:00", f"{hour:02}:30"))
+    plan_test_visit(cast, None, title="Stocktaking", on="2038-01-31")
+    cast.perform(request_time_off, **{"personId": cast.people[Role.SUBCONTRACTOR], "from": DAY, "kind": "sick"})
+    page = sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule?view=month&on={DAY}").text
+    text = visible_text(page)
+    assert "Jan 2038" in text
+    assert "11 Monday 11 January Sam Subcontractor: sick, not approved yet 09:00 Mend the roof" in text
+    # Three of six, and the others on the day itself.
+    assert text.count("Mend the roof") == 3
+    assert f'href="/schedule?view=day&amp;on={DAY}">+3 more</a>' in page
+    assert "Stocktaking ? No person" in text
+    # Whole weeks around the month.
+    assert len(re.findall('class="date"', page)) == 35
+    assert "Monday 28 December" in text
+    for path in ("on=2037-12-01", "on=2038-02-01"):
+        assert f'href="/schedule?view=month&amp;{path}"' in page
+
+
+def test_the_sheet_of_a_day_opens_as_a_route(server: RunningServer, cast: Cast) -> None:
+    for times in (("10:00", "11:00"), ("13:00", "14:00")):
+        plan_test_visit(cast, times=times)
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    assert "Open route" not in session.get(f"/schedule?view=sheet&on={DAY}").text
+    customer, site = make_customer_and_site(cast, address={"line1": "2 Weir Lane"})
+    job = cast.perform(create_job, customerId=customer, siteId=site, title="Paint the door")
+    plan_test_visit(cast, times=("11:30", "12:00"), jobId=job["id"])
+    page = session.get(f"/schedule?view=sheet&on={DAY}").text
+    (link,) = re.findall(r'href="(https://www.google.com/maps/dir/[^"]+)"[^>]*>Open route<', page)
+    assert re.search(r"destination=1\+Hill\+Road.*&amp;waypoints=1\+Hill\+Road.*%7C2\+Weir\+Lane", link)
+
+
 def test_a_repeated_visit_leads_to_the_others_of_its_series(server: RunningServer, cast: Cast) -> None:
     plan_test_visit(cast, on="2038-01-12")
     times = {"startsAt": f"{DAY}T13:00", "durationMinutes": 30, "repeat": {"unit": "day", "count": 3}}
@@ -246,7 +281,7 @@ def test_what_is_no_date_shows_today(server: RunningServer, cast: Cast, asked: s
 def test_a_member_sees_of_the_team_who_and_when(server: RunningServer, cast: Cast) -> None:
     theirs = plan_test_visit(cast, Role.SUBCONTRACTOR, notes="Bring a ladder")
     session = sign_in_cast(server, cast, Role.MEMBER)
-    for view in ("day", "week", "list", "sheet"):
+    for view in ("day", "week", "month", "list", "sheet"):
         page = session.get(f"/schedule?view={view}&on={DAY}").text
         assert "J-0001" in page
         assert [secret for secret in SECRETS if secret in page] == []
@@ -260,7 +295,7 @@ def test_a_subcontractor_sees_only_their_own(server: RunningServer, cast: Cast) 
     plan_test_visit(cast)
     plan_test_visit(cast, Role.SUBCONTRACTOR, ("12:00", "13:00"))
     session = sign_in_cast(server, cast, Role.SUBCONTRACTOR)
-    for path in (*(f"/schedule?view={view}&on={DAY}" for view in ("day", "week", "list", "sheet")), "/schedule/visits"):
+    for path in (*(f"/schedule?view={view}&on={DAY}" for view in VIEWS), "/schedule/visits"):
         page = session.get(path).text
         assert "Mia Member" not in page
         assert "J-0002" in page

@@ -10,8 +10,8 @@ TEMPLATES = "\n".join(path.read_text() for path in (PAGES / "templates").glob("*
 SCRIPTS = "\n".join(path.read_text() for path in (PAGES / "static").glob("*.js"))
 CODE = "\n".join(path.read_text() for path in PAGES.parent.rglob("*.py"))
 # Classes that end with a number: where something begins, how long it lasts, how many hours there are, in which lane,
-# and the day of the week.
-NUMBERED = re.compile(r"(?:at|day|for|hours|lane)-\d+")
+# the day of the week, and the colour of a person's visits.
+NUMBERED = re.compile(r"(?:at|day|for|hours|lane|tint)-\d+")
 # What only tests look for.
 CLASSES_WITHOUT_STYLE = {"line-editor"}
 

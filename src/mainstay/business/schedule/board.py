@@ -1,5 +1,6 @@
 """The schedule board: everyone's visits, leave and working hours on some days."""
 
+from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -32,8 +33,8 @@ _MAX_VISITS = 2000
 _MOMENT: JsonDict = {"format": "date-time"}
 
 
-class _Range(NamedTuple):
-    """The dates of the board, their time zone, and the moments at which they begin and end."""
+class DateRange(NamedTuple):
+    """Some dates, their time zone, and the moments at which they begin and end."""
 
     dates: list[date]
     zone: str
@@ -80,12 +81,17 @@ class BoardVisit(_BoardPart):
     movable: bool = Field(description="Whether you can move it now.")
 
 
-class BoardPerson(_BoardPart):
-    """A person of the board: when they work, and when they are away."""
+class NamedPerson(_BoardPart):
+    """A person, with the colour of their visits."""
 
     id: str
     name: str
     colour: str | None
+
+
+class BoardPerson(NamedPerson):
+    """A person of the board: when they work, and when they are away."""
+
     works: list[TimeSpan]
     away: list[BoardLeave]
 
@@ -139,8 +145,8 @@ def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
         from_=first,
         until=last,
         time_zone=zone,
-        people=_list_people(ctx, default_hours, _Range(dates, zone, begin, end), visits),
-        visits=[_build_visit(visit, movable=can_move and not visit.not_movable(ctx.actor)) for visit in visits],
+        people=_list_people(ctx, default_hours, DateRange(dates, zone, begin, end), visits),
+        visits=[build_board_visit(visit, movable=can_move and not visit.not_movable(ctx.actor)) for visit in visits],
         more=len(visits) == _MAX_VISITS,
     )
 
@@ -151,33 +157,43 @@ _COLUMNS = column_names(Visit.output)
 _COLUMN_POSITIONS = {name: _COLUMNS.index(name) for name in BoardVisit.model_fields if name in _COLUMNS}
 
 
-def _build_visit(visit: Visit, *, movable: bool) -> BoardVisit:
+def build_board_visit(visit: Visit, *, movable: bool) -> BoardVisit:
+    """Return a visit as the board shows it."""
     return BoardVisit.model_validate(
         {name: visit.row[position] for name, position in _COLUMN_POSITIONS.items()} | {"movable": movable}
     )
 
 
-def _list_people(ctx: Context, default_hours: WorkingHours, days: _Range, visits: list[Visit]) -> list[BoardPerson]:
-    """Return all active people, followed by others who have visits then, for example people who have left."""
-    condition = "" if ctx.actor.can(Permission.ALL_SCHEDULE_READ) else " AND id = :me"
-    rows = ctx.db.all(f"{_SELECT_PEOPLE} AND status = 'active'{condition} ORDER BY name_folded, id LIMIT {_MAX_PEOPLE}")
-    planned = {visit.person_id for visit in visits if visit.person_id} - {str(row[0]) for row in rows}
-    others = select_batched(ctx.db, f"{_SELECT_PEOPLE} AND id IN {BATCH_VALUES}", planned)
+def _list_people(ctx: Context, default_hours: WorkingHours, days: DateRange, visits: list[Visit]) -> list[BoardPerson]:
+    """Return the people of the board, with their working hours and their time off."""
     own_hours_by_person, leave, default_periods = (
         find_own_hours(ctx),
-        _find_leave(ctx, days),
+        find_leave(ctx, days),
         _list_working_periods(default_hours, days),
     )
     return [
         BoardPerson(
-            id=str(person_id),
-            name=str(name),
-            colour=str(colour) if colour else None,
-            works=_list_working_periods(own_hours_by_person[str(person_id)], days)
-            if str(person_id) in own_hours_by_person
+            id=person.id,
+            name=person.name,
+            colour=person.colour,
+            works=_list_working_periods(own_hours_by_person[person.id], days)
+            if person.id in own_hours_by_person
             else default_periods,
-            away=leave.get(str(person_id), []),
+            away=leave.get(person.id, []),
         )
+        for person in find_people(ctx, {visit.person_id for visit in visits if visit.person_id})
+    ]
+
+
+def find_people(ctx: Context, planned: Iterable[str]) -> list[NamedPerson]:
+    """Return all active people, followed by others who have visits then, for example people who have left."""
+    condition = "" if ctx.actor.can(Permission.ALL_SCHEDULE_READ) else " AND id = :me"
+    rows = ctx.db.all(f"{_SELECT_PEOPLE} AND status = 'active'{condition} ORDER BY name_folded, id LIMIT {_MAX_PEOPLE}")
+    others = select_batched(
+        ctx.db, f"{_SELECT_PEOPLE} AND id IN {BATCH_VALUES}", {*planned} - {str(row[0]) for row in rows}
+    )
+    return [
+        NamedPerson(id=str(person_id), name=str(name), colour=str(colour) if colour else None)
         for person_id, name, colour in (*rows, *sorted(others, key=lambda row: str(row[1])))
     ]
 
@@ -185,14 +201,14 @@ def _list_people(ctx: Context, default_hours: WorkingHours, days: _Range, visits
 _SELECT_PEOPLE = "SELECT id, name, colour FROM person WHERE organisation_id = :organisation"
 
 
-def _list_working_periods(hours: WorkingHours, days: _Range) -> list[TimeSpan]:
+def _list_working_periods(hours: WorkingHours, days: DateRange) -> list[TimeSpan]:
     periods = hours.periods_between(days.dates[0], days.dates[-1], days.zone)
     return [
         TimeSpan(starts_at=moment_text(period.starts_at), ends_at=moment_text(period.ends_at)) for period in periods
     ]
 
 
-def _find_leave(ctx: Context, days: _Range) -> dict[str, list[BoardLeave]]:
+def find_leave(ctx: Context, days: DateRange) -> dict[str, list[BoardLeave]]:
     """Return the leave of people by their ids. People who may not see everyone's leave get only their own."""
     condition = "" if ctx.actor.can(Permission.ALL_LEAVE_READ) else " AND person_id = :me"
     rows = ctx.db.all(

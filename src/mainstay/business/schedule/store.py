@@ -1,10 +1,11 @@
 """Storage of visits and time off, and how much of them each person sees."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from mainstay.business.schedule.model import TimeOff, Visit
+from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.infrastructure.database import OverlapViolation, Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
@@ -108,6 +109,29 @@ class VisitStore(_VisitStore, Kind[Visit]):
         """Return the same visits with only the columns that the board shows, which is faster."""
         return _find_visible(ctx, (_BOARD_VISITS, _TEAM_BOARD_VISITS), condition, limit, parameters)
 
+    def find_for_board_by_ids(self, ctx: Context, ids: Sequence[str]) -> list[Visit]:
+        """Return these visits with only the columns that the board shows, as far as the actor may see them."""
+        store = _BOARD_VISITS if _can_see_all(ctx) else _TEAM_BOARD_VISITS
+        sql = f"{store.select_all} AND visit.id IN {BATCH_VALUES}{_own_condition(ctx)}"
+        return [store.from_row(row) for row in select_batched(ctx.db, sql, ids)]
+
+    def list_beginnings(self, ctx: Context, begin: str, end: str, limit: int) -> list[tuple[str, str]]:
+        """Return the ids of the visits that begin between two moments, and when, as far as the actor may see them."""
+        rows = ctx.db.all(
+            "SELECT visit.id, visit.begins_at FROM visit WHERE visit.organisation_id = :organisation"
+            " AND visit.begins_at >= :begin AND visit.begins_at < :end AND visit.status <> 'cancelled'"
+            f"{_own_condition(ctx)} ORDER BY visit.begins_at, visit.id LIMIT {limit}",
+            begin=begin,
+            end=end,
+        )
+        return [(str(visit_id), str(begins_at)) for visit_id, begins_at in rows]
+
+
+def _own_condition(ctx: Context) -> str:
+    """Return the condition that limits people to their own visits, unless they see the team's."""
+    sees_team = _can_see_all(ctx) or ctx.actor.can(Permission.ALL_SCHEDULE_READ)
+    return "" if sees_team else " AND visit.person_id = :me"
+
 
 def _find_visible(
     ctx: Context, stores: tuple[_VisitStore, _VisitStore], condition: str, limit: int, parameters: dict[str, Value]
@@ -119,8 +143,7 @@ def _find_visible(
     """
     if _can_see_all(ctx):
         return stores[0].find_many(ctx, condition, limit, **parameters)
-    own_condition = "" if ctx.actor.can(Permission.ALL_SCHEDULE_READ) else " AND visit.person_id = :me"
-    return stores[1].find_many(ctx, condition + own_condition, limit, **parameters)
+    return stores[1].find_many(ctx, condition + _own_condition(ctx), limit, **parameters)
 
 
 def _can_see_all(ctx: Context) -> bool:

@@ -2,10 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from http import HTTPStatus
-from typing import Any, Protocol
+from itertools import groupby
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -155,6 +156,40 @@ def map_link(address: Address) -> str:
     return f"https://www.openstreetmap.org/search?{urlencode({'query': format_address(address)})}"
 
 
+class RoutePart(NamedTuple):
+    """A link to a route through some addresses, which the map app of a phone opens, and its first and last stop."""
+
+    link: str
+    first: int
+    last: int
+
+
+def route_links(addresses: Iterable[Address | None]) -> list[RoutePart]:
+    """Return the links to a route through addresses, in their order; several if there are more than one link takes.
+
+    The route begins where the phone is. There is none through a single address.
+    """
+    stops = [text for text, _ in groupby(filter(None, map(format_address, addresses)))]
+    if len(stops) < _LEAST_STOPS:
+        return []
+    parts = [stops[at : at + _MAX_STOPS] for at in range(0, len(stops), _MAX_STOPS)]
+    return [
+        RoutePart(_route_link(part), number * _MAX_STOPS + 1, number * _MAX_STOPS + len(part))
+        for number, part in enumerate(parts)
+    ]
+
+
+def _route_link(stops: Sequence[str]) -> str:
+    query = {"api": "1", "destination": stops[-1], "waypoints": "|".join(stops[:-1]), "travelmode": "driving"}
+    filled = {name: value for name, value in query.items() if value}
+    return f"https://www.google.com/maps/dir/?{urlencode(filled)}"
+
+
+_LEAST_STOPS = 2
+# A link takes a destination and nine stops on the way.
+_MAX_STOPS = 10
+
+
 @pass_context
 def format_quantity(context: Context, decimal: str) -> str:
     """Format a quantity or a percentage for the viewer, without trailing zeros: `2`, `1,234.5`."""
@@ -256,6 +291,7 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "hours": hours_text,
     "place": format_address,
     "directions": map_link,
+    "route": route_links,
     "size": size_text,
     "plain": format_quantity,
     "answer": format_http_status,

@@ -26,6 +26,7 @@ from mainstay.business.schedule.model import (
     is_undecided,
     next_visit_step,
 )
+from mainstay.business.schedule.month import get_schedule_month
 from mainstay.business.schedule.operations import cancel_visit, list_visits, move_visit, plan_visit
 from mainstay.business.schedule.planning import plan_schedule
 from mainstay.business.schedule.store import TIME_OFF, VISITS
@@ -37,6 +38,7 @@ from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import ReferenceFields
 from mainstay.doors.office.work.quick_visits import QuickVisitPages
 from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
+from mainstay.doors.office.work.schedule_months import ScheduleMonth, find_month_bounds, first_of_next_month
 from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
 from mainstay.doors.office.work.visit_planning import PATH as PLANNING
 from mainstay.doors.pages.door import Route
@@ -46,6 +48,7 @@ from mainstay.doors.pages.formatting import (
     format_date_range,
     format_long_date,
     format_moment,
+    format_month,
     format_other_zone,
     format_visit_date,
     join_isolated,
@@ -62,8 +65,8 @@ from mainstay.vocabulary.refusal import NotFound, Refusal
 from mainstay.vocabulary.typed_records import extend_record
 
 _PATH = "/schedule"
-_VIEWS = {"day": Message("Day"), "week": Message("Week"), "list": Message("List")}
-_SHEET = "sheet"
+_VIEWS = {"day": Message("Day"), "week": Message("Week"), "month": Message("Month"), "list": Message("List")}
+_MONTH, _SHEET = "month", "sheet"
 # The views on which visits are planned and moved.
 _BOARDS = frozenset({"day", "week"})
 _DAYS_PER_WEEK = 7
@@ -215,6 +218,25 @@ TIME_OFF_LAYOUT = RecordLayout(
 
 
 @dataclass(frozen=True)
+class _ShownDays:
+    """The days that a page of the schedule shows."""
+
+    view: str
+    # The date in the address.
+    on: date
+    first: date
+    last: date
+    choices: Mapping[str, str]
+
+    @property
+    def before(self) -> date:
+        """The first of as many days before."""
+        if self.view == _MONTH:
+            return (self.first - timedelta(days=1)).replace(day=1)
+        return self.first - timedelta(days=(self.last - self.first).days + 1)
+
+
+@dataclass(frozen=True)
 class SchedulePages:
     """The pages of the schedule, of visits and of time off."""
 
@@ -315,9 +337,10 @@ class SchedulePages:
         choices = _read_choices(query)
         today = self.office.today(request)
         shown_day = parse_date(request.display.parse_date(query.get("on", ""))) or today
+        if view == _MONTH:
+            return await self._show_month(request, shown_day, choices)
         first = shown_day - timedelta(days=shown_day.weekday()) if view in {"week", "list"} else shown_day
         last = first + timedelta(days=_DAYS_PER_WEEK - 1) if view in {"week", "list"} else first
-        one_time_notice = self.office.one_time_secrets.take(request.http_request, request.visitor, NOTICE_KEY)
         variables: dict[str, Any] = {"quick": None, "tray": None}
         if view == _SHEET:
             variables["sheet"] = await self._build_day_sheet(request, shown_day)
@@ -331,36 +354,66 @@ class SchedulePages:
             variables["day"] = ScheduleDay(schedule, shown_day, now, whole_day).build_grid()
         elif view == "week":
             variables["week"] = ScheduleWeek(schedule, first, today).build_table()
+        elif view == "list":
+            variables["by_day"] = ScheduleWeek(schedule, first, today).visits_by_date()
         if view in _BOARDS:
             quick_visits = QuickVisitPages(self.office)
             names = [(person.id, person.name) for person in schedule.people]
             variables["quick"] = quick_visits.build_form(request, names, shown_day)
             variables["tray"] = await quick_visits.list_waiting_jobs(request, today)
-        if view == "list":
-            variables["by_day"] = ScheduleWeek(schedule, first, today).visits_by_date()
+        return await self._render_days(
+            request,
+            _ShownDays(view, shown_day, first, last, choices),
+            title=format_long_date(shown_day)
+            if view in {"day", _SHEET}
+            else PageFormat(request.display).render(Message("Week of {date}", date=format_long_date(first))),
+            has_too_many=schedule.more,
+            several_zones=len({visit.time_zone for visit in schedule.visits} | {schedule.time_zone}) > 1,
+            **variables,
+        )
+
+    async def _show_month(self, request: OfficeRequest, shown_day: date, choices: Mapping[str, str]) -> Response:
+        """Show the weeks of a month."""
+        first, last = find_month_bounds(shown_day)
+        schedule = await self.office.perform(
+            request, get_schedule_month, {"from": first.isoformat(), "until": last.isoformat()}
+        )
+        month_begin = shown_day.replace(day=1)
+        days = _ShownDays(_MONTH, shown_day, month_begin, first_of_next_month(shown_day) - timedelta(days=1), choices)
+        return await self._render_days(
+            request,
+            days,
+            title=format_month(f"{shown_day:%Y-%m}"),
+            has_too_many=False,
+            several_zones=False,
+            weeks=ScheduleMonth(schedule, shown_day, self.office.today(request)).build_weeks(),
+            day_path=lambda day: _schedule_path("day", date.fromisoformat(day), choices),
+            quick=None,
+            tray=None,
+        )
+
+    async def _render_days(self, request: OfficeRequest, days: _ShownDays, **variables: Any) -> Response:
+        """Return the page of some days, with the links to others."""
+        view, on, choices = days.view, days.on, days.choices
+        one_time_notice = self.office.one_time_secrets.take(request.http_request, request.visitor, NOTICE_KEY)
         return self.office.render_page(
             "schedule.html",
             request,
             area="Schedule",
             view=view,
             visit_title=visit_title,
-            views=[(name, text, _schedule_path(name, shown_day, choices)) for name, text in _VIEWS.items()],
+            views=[(name, text, _schedule_path(name, on, choices)) for name, text in _VIEWS.items()],
             by_status=_BY_STATUS.items() <= choices.items(),
-            switches=_build_switches(view, shown_day, choices),
-            sheet_path=_schedule_path(_SHEET, shown_day, choices),
-            title=format_long_date(shown_day)
-            if view in {"day", _SHEET}
-            else PageFormat(request.display).render(Message("Week of {date}", date=format_long_date(first))),
-            on=shown_day.isoformat(),
-            today=_schedule_path(view, today, choices),
-            before=_schedule_path(view, first - timedelta(days=(last - first).days + 1), choices),
-            after=_schedule_path(view, last + timedelta(days=1), choices),
+            switches=_build_switches(view, on, choices),
+            sheet_path=_schedule_path(_SHEET, on, choices),
+            on=on.isoformat(),
+            today=_schedule_path(view, self.office.today(request), choices),
+            before=_schedule_path(view, days.before, choices),
+            after=_schedule_path(view, days.last + timedelta(days=1), choices),
             may_plan=request.can_perform(plan_visit),
-            changing=f"{PLANNING}?{urlencode({'from': first.isoformat(), 'until': last.isoformat()})}",
+            changing=f"{PLANNING}?{urlencode({'from': days.first.isoformat(), 'until': days.last.isoformat()})}",
             may_ask=request.can_perform(find_free_time),
             sees_leave=request.can_perform(list_time_off),
-            found=schedule,
-            several_zones=len({visit.time_zone for visit in schedule.visits} | {schedule.time_zone}) > 1,
             notice=one_time_notice.content["notice"] if one_time_notice else await self._find_notice(request),
             headers=one_time_notice.headers if one_time_notice else (),
             **variables,

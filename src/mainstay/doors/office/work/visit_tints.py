@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from zlib import crc32
 
-from mainstay.business.schedule.board import BoardPerson
+from mainstay.business.schedule.board import NamedPerson
 from mainstay.values.colours import COLOURS
 
 # `schedule.css` has a colour for each of these.
@@ -12,7 +12,7 @@ _TINTS: Mapping[str, str] = MappingProxyType({code: f"tint-{number}" for number,
 UNASSIGNED_TINT = "tint-none"
 
 
-def assign_tints(people: Iterable[BoardPerson]) -> dict[str, str]:
+def assign_tints(people: Iterable[NamedPerson]) -> dict[str, str]:
     """Return the class of each person's colour, by their ids.
 
     It is the colour that they chose, or the nearest to it. Others always get the same one, and none that is taken as
