@@ -39,7 +39,9 @@ REFERENCE_CREATE = "reference, make a job"
 PAGES = {
     "page: home": "/",
     "page: board": "/jobs/board",
+    "page: a day of the schedule": "/schedule?view=day",
     "page: a week of the schedule": "/schedule?view=week",
+    "page: a month of the schedule": "/schedule?view=month",
     "page: an invoice": "/invoices/{invoice}",
 }
 

@@ -129,6 +129,8 @@ def format_visit_date(visit: TimedVisit, viewer_zone: str) -> str:
 
 def isolate_rtl(text: str) -> str:
     """Wrap right-to-left text in invisible isolation marks, so that it does not mix with the text around it."""
+    if text.isascii():
+        return text
     return f"\u2068{text}\u2069" if any(unicodedata.bidirectional(sign) in _RIGHT_TO_LEFT for sign in text) else text
 
 

@@ -355,7 +355,12 @@ def _visit_item(visit: BoardVisit, organisation_zone: str) -> DrawnPart:
         "sort_key": visit.starts_at or "",
         "movable": visit.movable,
         "overlaps": visit.allow_overlap,
+        **_NOT_ON_GRID,
     }
+
+
+# What only visits with a time have, or those of a day. The page is quicker if every visit has all of it.
+_NOT_ON_GRID: DrawnPart = {"from": None, "until": None, "at": None, "for": None, "end": None, "late": None}
 
 
 def _ceil_division(length: timedelta, unit: timedelta) -> int:

@@ -343,7 +343,7 @@ function stretch(fields, by) {
 async function send(booked, change, focused = "") {
   tell(texts.moving, false);
   try {
-    const page = await fetch(booked.dataset.move);
+    const page = await fetch(formPathOf(booked));
     const form = parsed(await page.text()).querySelector("main form[method=post]");
     if (!form) throw new Error("no form");
     const fields = new URLSearchParams(new FormData(form));
@@ -351,7 +351,7 @@ async function send(booked, change, focused = "") {
     for (const { name, value, dataset } of dated) fields.set(name, isoOf(value, dataset.date));
     change(fields);
     for (const { name, dataset } of dated) fields.set(name, asTyped(fields.get(name), dataset.date));
-    const answer = await fetch(booked.dataset.move, { method: "POST", body: fields, redirect: "manual" });
+    const answer = await fetch(formPathOf(booked), { method: "POST", body: fields, redirect: "manual" });
     if (answer.type === "opaqueredirect") {
       await refresh("move_visit", focused);
       return true;
@@ -379,10 +379,15 @@ function asTyped(iso, example) {
   return Object.entries(parts).reduce((text, [part, number]) => text.replace(part, number), example);
 }
 
-// The link to the form that moves a visit, which offers more than dragging does.
+// The form that moves a visit.
+function formPathOf(booked) {
+  return `${booked.getAttribute("href")}/move`;
+}
+
+// The link to that form, which offers more than dragging does.
 function formOf(booked) {
   const way = document.createElement("a");
-  way.href = booked.dataset.move;
+  way.href = formPathOf(booked);
   way.textContent = texts.form;
   return way;
 }
