@@ -32,6 +32,8 @@ class RenderingFailed(Exception):
 # The template is alone in its folder, which is all that Typst may read.
 TEMPLATE = Path(__file__).parent / "layout" / "template.typ"
 _MAX_LOGO_SIDE = 600  # pixels of a logo: 300 per inch at the printed width
+# A picture is shown 440 pixels wide; it is small to load, and sharp enough to recognise the document.
+_PICTURE_RESOLUTION, _PICTURE_COLOURS = 85.0, 16
 _compiler_lock = Lock()
 
 
@@ -51,13 +53,34 @@ def render_document(snapshot: Snapshot, logo: bytes | None = None, copy: Copy | 
     return declare_einvoice(compile_template(inputs, snapshot.issued_on))
 
 
+def render_picture(snapshot: Snapshot, logo: bytes | None = None) -> bytes:
+    """Return a picture of the first page of a draft, as a PNG."""
+    content = build_content(snapshot, "draft")
+    if logo is not None:
+        content["logo"] = _logo_to_svg(logo)
+    inputs = {"sheet": json.dumps(content, ensure_ascii=False)}
+    pages = _compile(inputs, snapshot.issued_on, format="png", ppi=_PICTURE_RESOLUTION)
+    page: bytes = pages[0] if isinstance(pages, list) else pages
+    with import_lazily("PIL.Image").open(BytesIO(page), formats=("PNG",)) as picture:
+        fewer_colours = picture.convert("RGB").quantize(_PICTURE_COLOURS)
+    small = BytesIO()
+    fewer_colours.save(small, "PNG", optimize=True)
+    return small.getvalue()
+
+
 def compile_template(inputs: dict[str, str], day: str) -> bytes:
-    """Compile the template with these inputs, as if at the beginning of this day."""
+    """Compile the template with these inputs to a PDF, as if at the beginning of this day."""
+    pdf: bytes = _compile(inputs, day, format="pdf", pdf_standards=["a-3b"])
+    return pdf
+
+
+def _compile(inputs: dict[str, str], day: str, **output: Any) -> Any:
+    """Compile the template to the given kind of output."""
     at = int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp())
     with _compiler_lock:
         try:
             # Without its own inputs the compiler would print the previous document, which is another customer's.
-            pdf: bytes = _compiler().compile(format="pdf", sys_inputs=inputs, pdf_standards=["a-3b"], timestamp=at)
+            return _compiler().compile(sys_inputs=inputs, timestamp=at, **output)
         except BaseException as error:
             if not is_panic(error):
                 raise
@@ -65,7 +88,6 @@ def compile_template(inputs: dict[str, str], day: str) -> bytes:
             # again.
             _compiler.cache_clear()
             raise RenderingFailed(f"Typst gave up: {error}") from None
-    return pdf
 
 
 @cache

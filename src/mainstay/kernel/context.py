@@ -71,13 +71,25 @@ class SavedRecord(NamedTuple):
     after: StoredRecord | None
 
 
+# Stands for the link in the message of an email.
+LINK_PLACEHOLDER = "{link}"
+
+
 class PreviewedEmail(NamedTuple):
-    """The email that an operation sends, for its preview; `{link}` stands for the link in its message."""
+    """The email that an operation sends, for its preview."""
 
     to: list[str]
     cc: list[str]
     subject: str
     message: str
+
+    def describe(self) -> list[Message]:
+        """Return the sentences about it in a preview: to whom it goes, and what it says."""
+        return [
+            *(Message("Email to {address}: {subject}", address=address, subject=self.subject) for address in self.to),
+            *(Message("Copy to {address}", address=address) for address in self.cc),
+            Message("The email says:\n{text}", text=self.message.replace(LINK_PLACEHOLDER, "[link]")),
+        ]
 
 
 @dataclass

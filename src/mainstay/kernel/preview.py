@@ -85,7 +85,7 @@ def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> 
         "object": "preview",
         "operation": operation.name,
         "summary": render(ctx.summary or Message("{action}.", action=Message.with_values(operation.title, {}))),
-        "effects": [*map(render, [*changes, *ctx.effects, *events])],
+        "effects": [*map(render, [*changes, *ctx.effects, *(ctx.email.describe() if ctx.email else ()), *events])],
         "warnings": [*map(render, ctx.warnings)],
         "blockers": [render(reason.message) for reason in reasons],
         "email": ctx.email and ctx.email._asdict(),

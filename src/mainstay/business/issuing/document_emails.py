@@ -15,7 +15,7 @@ from mainstay.business.pricelist.model import Supplier
 from mainstay.changes.outbox import Lane, OutboxTask, TaskMessage
 from mainstay.documents.locales import Locale
 from mainstay.identity.emails import EMAIL_TASK, LINK_MARK
-from mainstay.kernel.context import Context, PreviewedEmail
+from mainstay.kernel.context import LINK_PLACEHOLDER, Context, PreviewedEmail
 from mainstay.values.email_address import fold_address
 from mainstay.values.fields import Email, EmailSubject, EmailText
 from mainstay.values.message import Message
@@ -23,8 +23,7 @@ from mainstay.vocabulary.refusal import Reason
 from mainstay.vocabulary.schemas import IrreversibleInput
 
 _MAX_ADDRESSES = 10
-_LINK_PLACEHOLDER = "{link}"
-_NO_REPLY_ADDRESS = Message("Your organisation has no email address, so nobody can reply. Add one in settings.")
+NO_REPLY_ADDRESS = Message("Your organisation has no email address, so nobody can reply. Add one in settings.")
 
 
 class DocumentEmailInput(IrreversibleInput):
@@ -132,20 +131,10 @@ def email_document(
             for address in to
         ]
     else:
-        message = payload["text"].replace(LINK_MARK, _LINK_PLACEHOLDER).strip()
-        ctx.email = PreviewedEmail([*to], [*cc], subject, message)
-        ctx.effects += describe_email(ctx.email)
-    if not payload["reply_to"] and _NO_REPLY_ADDRESS not in ctx.warnings:
-        ctx.warnings.append(_NO_REPLY_ADDRESS)
-
-
-def describe_email(email: PreviewedEmail) -> list[Message]:
-    """Return the sentences of a preview about an email: to whom it goes, and what it says."""
-    return [
-        *(Message("Email to {address}: {subject}", address=address, subject=email.subject) for address in email.to),
-        *(Message("Copy to {address}", address=address) for address in email.cc),
-        Message("The email says:\n{text}", text=email.message.replace(_LINK_PLACEHOLDER, "[link]")),
-    ]
+        message = payload["text"].replace(LINK_MARK, LINK_PLACEHOLDER).strip()
+        ctx.email = PreviewedEmail([*to], cc, subject, message)
+    if not payload["reply_to"] and NO_REPLY_ADDRESS not in ctx.warnings:
+        ctx.warnings.append(NO_REPLY_ADDRESS)
 
 
 def _find_copied_addresses(given: DocumentEmailInput | None, to: Sequence[str]) -> list[str]:
@@ -179,8 +168,8 @@ def _mark_link(message: str, emailed: EmailedDocument) -> str:
     """Return a message with the mark of the link at its placeholder or at the end, if the document has a page."""
     if emailed.link_kind is None:
         return message
-    text = message if _LINK_PLACEHOLDER in message else f"{message}\n\n{_LINK_PLACEHOLDER}"
-    return text.replace(_LINK_PLACEHOLDER, LINK_MARK)
+    text = message if LINK_PLACEHOLDER in message else f"{message}\n\n{LINK_PLACEHOLDER}"
+    return text.replace(LINK_PLACEHOLDER, LINK_MARK)
 
 
 def _describe_missing_address(name: str, deliver: DeliveryMethod | None) -> Message:

@@ -5,7 +5,7 @@ Typst keeps the memory of the largest document that it has printed, so a child i
 
 from typing import Any
 
-from mainstay.documents.pdf import Copy, RenderingFailed, render_document
+from mainstay.documents.pdf import Copy, RenderingFailed, render_document, render_picture
 from mainstay.documents.snapshot import Snapshot
 from mainstay.infrastructure.child_pool import ChildFailed, ChildLimits, ChildPool
 
@@ -21,17 +21,29 @@ class Printer:
 
     def print(self, snapshot: str, logo: bytes | None, copy: Copy | None = None) -> bytes:
         """Return the PDF of a snapshot, given as JSON; raise NotPrinted if it cannot be printed."""
-        try:
-            _, (pdf,) = self._pool.run(f"{__name__}:print_task", snapshot, copy, blobs=(logo,) if logo else ())
-        except ChildFailed as error:
-            raise RenderingFailed(str(error)) from None
-        return pdf
+        return self._run("print_task", logo, snapshot, copy)
 
     def print_draft(self, snapshot: str, logo: bytes | None) -> bytes:
         """Return the PDF of a snapshot, stamped as a draft."""
         return self.print(snapshot, logo, "draft")
 
+    def picture_draft(self, snapshot: str, logo: bytes | None) -> bytes:
+        """Return a picture of the first page of a draft, as a PNG."""
+        return self._run("picture_task", logo, snapshot)
+
+    def _run(self, task: str, logo: bytes | None, *inputs: Any) -> bytes:
+        try:
+            _, (printed,) = self._pool.run(f"{__name__}:{task}", *inputs, blobs=(logo,) if logo else ())
+        except ChildFailed as error:
+            raise RenderingFailed(str(error)) from None
+        return printed
+
 
 def print_task(snapshot: str, copy: Copy | None, logo: bytes | None = None) -> tuple[Any, tuple[bytes, ...]]:
     """Print one document; runs in the child process."""
     return None, (render_document(Snapshot.model_validate_json(snapshot), logo, copy),)
+
+
+def picture_task(snapshot: str, logo: bytes | None = None) -> tuple[Any, tuple[bytes, ...]]:
+    """Picture the first page of one draft; runs in the child process."""
+    return None, (render_picture(Snapshot.model_validate_json(snapshot), logo),)

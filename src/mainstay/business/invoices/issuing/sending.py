@@ -54,7 +54,7 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 # Printed on a draft instead of a number.
 _NO_NUMBER = "\N{EM DASH}"
-_NO_BANK_DETAILS = Message(
+NO_BANK_DETAILS = Message(
     "The invoice doesn't say where to pay, because you have no bank details. Add them in settings, under Money, first."
 )
 _HAD_NO_BANK_DETAILS = Message(
@@ -184,7 +184,7 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
             )
         )
     if after.due > 0 and not has_account(snapshot):
-        ctx.warnings.append(_NO_BANK_DETAILS)
+        ctx.warnings.append(NO_BANK_DETAILS)
     _warn_of_money_on_account(ctx, after)
     return after
 

@@ -1,5 +1,7 @@
 """Shared services of all office pages: recognise the visitor, perform operations, render pages and refusals."""
 
+import hashlib
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -37,7 +39,7 @@ from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.identity.secrets import hash_secret
 from mainstay.identity.sign_in import InvalidLink, WrongCredentials
 from mainstay.kernel.catalogue import Catalogue, check_permission, is_permitted
-from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.context import PreviewedEmail, RequestDetails
 from mainstay.kernel.operation import Operation, OperationReturning
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.choices import label_in_text
@@ -164,11 +166,23 @@ class Preview(NamedTuple):
     token: str | None
     # That it differs from the one that the person has confirmed.
     notice: str
+    # The email that would be sent; its sentences are the last effects.
+    email: PreviewedEmail | None = None
 
     @property
     def status(self) -> int:
         """The HTTP status of its page."""
         return 409 if self.notice else 200
+
+    @property
+    def other_effects(self) -> Sequence[str]:
+        """The effects besides the email."""
+        return self.effects[: len(self.effects) - len(self.email.describe())] if self.email else self.effects
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies all that it says, besides the email and what is in its way."""
+        return hashlib.sha256(orjson.dumps([self.summary, *self.other_effects, self.warnings])).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -565,6 +579,7 @@ def read_preview(answer: Answer, notice: str = "") -> Preview:
         answer.unblocking_actions,
         values.get("previewToken"),
         notice,
+        PreviewedEmail(**values["email"]) if values["email"] else None,
     )
 
 
@@ -574,6 +589,17 @@ def confirmation_input(fields: FormValues) -> dict[str, object]:
         return {}
     token = fields.get("previewToken")
     return {"confirmed": True, **({"previewToken": token} if token else {})}
+
+
+# The page to return to after a form, if that is not the page of its record.
+BACK_FIELD = "back"
+_PATH_BACK = re.compile(r"(/[a-zA-Z0-9_-]+)+")
+
+
+def path_back(fields: FormValues) -> str:
+    """Return the path of the page to which one returns after a form, or an empty text."""
+    path = fields.get(BACK_FIELD, "")
+    return path if _PATH_BACK.fullmatch(path) else ""
 
 
 def format_count(count: int) -> str:

@@ -15,10 +15,22 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
+from mainstay.business.issuing.document_files import is_issued
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
+from mainstay.doors.office.kit.email_form import (
+    TYPED_FIELDS,
+    WITHOUT_EMAIL,
+    emails_document,
+    fields_to_keep,
+    find_first_fields,
+    find_token,
+    find_ways_out,
+    open_email_form,
+)
 from mainstay.doors.office.kit.form import Form, MergedFields, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import (
+    BACK_FIELD,
     RESTORED_NOTICE,
     OfficePages,
     OfficeRequest,
@@ -26,6 +38,7 @@ from mainstay.doors.office.kit.office_pages import (
     check_form_access,
     confirmation_input,
     id_input_of,
+    path_back,
     read_preview,
 )
 from mainstay.doors.office.kit.record_layout import RecordLayout, add_number, title_of_form, verb_of
@@ -138,8 +151,8 @@ class RecordPages:
         operation = self._find_operation(request, path_values["verb"])
         refusal, record = check_form_access(request, operation), await self._fetch_record(request, path_values)
         form_fields = self._form_fields(operation, request, record=record)
-        if operation.is_irreversible and not form_fields and operation.name not in self.layout.form_parts:
-            return await self._show_preview(request, operation, record, {})
+        if await self._opens_with_preview(request, operation, record, form_fields):
+            return await self._show_preview(request, operation, record, dict(request.restored_fields))
         if not refusal and (blocked_page := await self._find_blocked_page(request, operation, record, form_fields)):
             return blocked_page
         if not request.restored_fields:
@@ -190,13 +203,21 @@ class RecordPages:
         """Perform an operation on a record. An irreversible one shows a preview until it is confirmed."""
         request, record = form.request, form.subject
         confirmation = confirmation_input(form.fields) if operation.is_irreversible else {}
+        if form.button == WITHOUT_EMAIL:
+            kept = fields_to_keep(form.fields)
+            return await self._show_preview(request, operation, record, {**kept, "deliver": "none"})
         if operation.is_irreversible and not confirmation:
             return await self._show_preview(request, operation, record, form.fields)
+        if "seen" in form.fields:
+            try_out = partial(self._preview_fields, request, operation, record)
+            confirmation["previewToken"] = await find_token(try_out, form.fields)
         part_input = self._part_input(request, operation, record, form.fields)
         extra_input = confirmation | part_input | id_input_of(operation, record.id)
         try:
             answer = await self._perform_form(form, operation, extra_input, record)
         except PreviewDiffers as different:
+            if "seen" in form.fields:
+                return await self._show_preview(request, operation, record, form.fields, different.text)
             preview = read_preview(different.preview, different.text)
             return await self._render_preview(request, operation, record, form.fields, preview)
         if operation.deletes:
@@ -204,7 +225,7 @@ class RecordPages:
         else:
             # If the answer is another record of the same kind, continue with that one.
             target = self.layout.path_of((answer if answer.object == record.object else record).id)
-        return self._redirect_after(request, operation, answer, target)
+        return self._redirect_after(request, operation, answer, path_back(form.fields) or target)
 
     def _fill_in(self, operation: Operation, request: OfficeRequest, record: AnyRecord) -> dict[str, str]:
         """Return the fields of the form as it is opened: of the record, or as the address says, with their marks."""
@@ -216,6 +237,7 @@ class RecordPages:
         fields = self._initial_fields(request, form_fields, record)
         fields |= part.initial_fields(record, request.display) if part else {}
         fields |= {field.name: query[field.name] for field in form_fields if query.get(field.name)}
+        fields |= {BACK_FIELD: query[BACK_FIELD]} if BACK_FIELD in query else {}
         return add_marks(form_fields, fields)
 
     def _initial_fields(
@@ -273,14 +295,68 @@ class RecordPages:
             return None
         return await self._render_preview(request, operation, record, {}, preview) if preview.blockers else None
 
+    async def _opens_with_preview(
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord, form_fields: Sequence[FormField]
+    ) -> bool:
+        """Return whether an operation has nothing to ask before its preview, or only what helps if it is blocked."""
+        asked = find_first_fields(operation, form_fields)
+        if not operation.is_irreversible or operation.name in self.layout.form_parts:
+            return False
+        if not asked or any(field.kind != "flag" for field in asked):
+            return not asked
+        return not (await self._preview_fields(request, operation, record, {})).blockers
+
     async def _show_preview(
-        self, request: OfficeRequest, operation: Operation, record: AnyRecord, fields: dict[str, str]
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord, fields: dict[str, str], notice: str = ""
     ) -> Response:
+        if emails_document(operation):
+            opened = OpenForm(request, record, fields)
+            return await self._show_email_form(operation, opened, notice)
+        preview = await self._preview_fields(request, operation, record, fields)
+        return await self._render_preview(request, operation, record, fields, preview)
+
+    async def _preview_fields(
+        self, request: OfficeRequest, operation: Operation, record: AnyRecord, fields: dict[str, str]
+    ) -> Preview:
+        """Return the preview of an operation with the fields of a form."""
         form_fields = self._form_fields(operation, request, fields, record)
+        fields = default_values(form_fields) | fields
         values, fields = await self._references.read_input(request, form_fields, fields, record)
         values |= self._part_input(request, operation, record, fields) | id_input_of(operation, record.id)
+        return await self.office.preview(request, operation, values)
+
+    async def _show_email_form(self, operation: Operation, form: OpenForm[AnyRecord], notice: str = "") -> Response:
+        """Show what would be sent, to be changed and confirmed; or the preview, if that is no email."""
+        request, record, kept = form.request, form.subject, fields_to_keep(form.fields)
+        form_fields = self._form_fields(operation, request, kept, record)
+        kept = {name: value for name, value in default_values(form_fields).items() if name == "deliver"} | kept
+        typed = {name: form.fields[name] for name in TYPED_FIELDS if name in form.fields}
+        # Words that were refused are shown as they were typed, and may not be previewed.
+        kept_as_typed = typed if form.refusal or request.restored_fields else {}
+        email_form = await open_email_form(
+            partial(self._preview_fields, request, operation, record),
+            kept if kept_as_typed else kept | typed,
+            request.visitor.email,
+        )
+        preview = email_form.preview._replace(notice=notice)
+        if not email_form.fields:
+            return await self._render_preview(request, operation, record, kept, preview)
+        path, has_pdf = self.layout.path_of(record.id), operation.name in self.layout.form_headers
         return await self._render_preview(
-            request, operation, record, fields, await self.office.preview(request, operation, values)
+            request,
+            operation,
+            record,
+            kept,
+            preview,
+            status=form.status,
+            email={**email_form.fields, **kept_as_typed},
+            warnings=find_ways_out(request, preview, request.http_request.path),
+            picture=f"{path}/draft.png" if has_pdf and not is_issued(record) else None,
+            without_email=WITHOUT_EMAIL,
+            ways=order_faults(form_fields, form.faults),
+            faults=form.faults,
+            problem=form.problem,
+            notice=form.notice or self.office.find_notice(request),
         )
 
     async def _render_preview(
@@ -290,12 +366,14 @@ class RecordPages:
         record: AnyRecord,
         fields: Mapping[str, str],
         preview: Preview,
+        **variables: Any,
     ) -> Response:
         """Show what would happen, or why it is not possible and what can be done instead."""
+        status: int = variables.pop("status", 200)
         return self.office.render_page(
-            "confirm.html",
+            "send.html" if "email" in variables else "confirm.html",
             request,
-            preview.status,
+            preview.status if preview.notice else status,
             of=self.layout,
             operation=operation,
             record=record,
@@ -311,6 +389,7 @@ class RecordPages:
             instead=await UnblockingFinder(self.office, self.layout).find_actions(
                 request, operation, preview.unblocking_actions, record
             ),
+            **variables,
         )
 
     async def _render_page(
@@ -376,7 +455,9 @@ class RecordPages:
         self, operation: Operation, form: OpenForm[Any], record: AnyRecord | None = None
     ) -> Response:
         request, fields, refusal, variables = form.request, form.fields, form.refusal, form.variables
-        form_fields = self._form_fields(operation, request, fields, record)
+        if "seen" in fields:
+            return await self._show_email_form(operation, form)
+        form_fields = find_first_fields(operation, self._form_fields(operation, request, fields, record))
         variables |= (
             {"faults": explain_faults(form_fields, fields, variables["faults"])} if "faults" in variables else {}
         )

@@ -1,6 +1,6 @@
-"""PDF previews of drafts, to check before they are sent."""
+"""Previews of drafts, as a PDF and as a picture of its first page, to check before they are sent."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from mainstay.business.issuing.document_files import PDF
@@ -16,7 +16,7 @@ from mainstay.kernel.operation import Operation
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Conflict
 
-FILE_NAME = "draft.pdf"
+FILE_NAME, PICTURE_NAME = "draft.pdf", "draft.png"
 
 
 @dataclass(frozen=True)
@@ -28,24 +28,40 @@ class DraftPreviewPages:
     operation: Operation
 
     def routes(self) -> list[Route]:
-        """Return the routes of this page."""
-        return [Route("GET", f"{self.layout.path_of('{id}')}/{FILE_NAME}", self.office.require_sign_in(self.show))]
+        """Return the routes of these files."""
+        protect, path = self.office.require_sign_in, self.layout.path_of("{id}")
+        return [
+            Route("GET", f"{path}/{FILE_NAME}", protect(self.show)),
+            Route("GET", f"{path}/{PICTURE_NAME}", protect(self.show_picture)),
+        ]
 
     async def show(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Return the PDF, which is printed for this response."""
-        draft = await self.office.perform(request, self.operation, id_input_of(self.operation, path_values["id"]))
+        pdf, name = await self._print(request, path_values["id"], self.office.visitors.printer.print_draft)
+        return respond_with_generated_file(pdf, name, PDF)
+
+    async def show_picture(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Return a picture of the first page of the PDF."""
+        picture, name = await self._print(request, path_values["id"], self.office.visitors.printer.picture_draft)
+        return respond_with_generated_file(picture, name, "image/png")
+
+    async def _print(
+        self, request: OfficeRequest, record_id: str, render: Callable[[str, bytes | None], bytes]
+    ) -> tuple[bytes, str]:
+        """Render a draft, and return it with its name."""
+        draft = await self.office.perform(request, self.operation, id_input_of(self.operation, record_id))
         logo = Snapshot.model_validate_json(draft.snapshot).issuer.logo
         organisation = request.actor.organisation
         try:
-            pdf = await self.office.visitors.runner.run_content_work(
-                organisation, self._print_pdf, draft.snapshot, logo
+            printed = await self.office.visitors.runner.run_content_work(
+                organisation, self._print_snapshot, draft.snapshot, logo, render
             )
         except RenderingFailed as error:
             log_error("draft not printed", error, request=request.http_request.id)
             raise Conflict(Message("The PDF could not be created. Shorten the texts, then try again.")) from None
-        return respond_with_generated_file(pdf, draft.name, PDF)
+        return printed, draft.name
 
-    def _print_pdf(self, snapshot: str, logo: str | None) -> bytes:
+    def _print_snapshot(self, snapshot: str, logo: str | None, render: Callable[[str, bytes | None], bytes]) -> bytes:
         path = self.office.visitors.files.path(logo) if logo else None
         picture = path.read_bytes() if path and path.exists() else None
-        return self.office.visitors.printer.print_draft(snapshot, picture)
+        return render(snapshot, picture)
