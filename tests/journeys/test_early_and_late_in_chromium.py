@@ -62,7 +62,7 @@ def test_by_keyboard_alone_a_visit_goes_into_the_evening_and_stays_in_sight(
         expect(page.locator("#dragged")).to_contain_text("19:00\N{EN DASH}20:00")
         assert visit_on_board(page, made).evaluate(IS_IN_SIGHT)
         page.keyboard.press("Enter")
-        expect(page.locator("#told .notice")).to_contain_text("Visit changed")
+        expect(page.locator("#told .notice")).to_contain_text(" changed: ")
         expect(visit_on_board(page, made)).to_be_focused()
         assert visit_on_board(page, made).evaluate(IS_IN_SIGHT)
     assert start_of(cast, made) == f"{DAY}T19:00:00.000Z"

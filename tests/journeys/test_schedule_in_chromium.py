@@ -383,7 +383,7 @@ def save_move(page: Page) -> None:
     page.evaluate("() => { window.isSamePage = true; }")
     page.locator("#told .notice").evaluate_all("notices => notices.forEach((notice) => notice.remove())")
     page.keyboard.press("Enter")
-    expect(page.locator("#told .notice")).to_contain_text("Visit changed")
+    expect(page.locator("#told .notice")).to_contain_text(" changed: ")
     assert page.evaluate("() => window.isSamePage")
 
 
@@ -412,7 +412,7 @@ def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) ->
     page.get_by_label("Starts").fill(f"{DAY}T15:00")
     page.get_by_label("Ends").fill(f"{DAY}T16:00")
     page.get_by_label("Ends").press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Visit changed: Mia Member, 11 Jan 2038, 15:00")
+    expect(page.get_by_role("status")).to_contain_text("Mend the roof changed: Mia Member, 11 Jan 2038, 15:00")
     assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == f"{DAY}T15:00:00.000Z"
 
 

@@ -5,7 +5,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.schedule.operations import list_visits
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
@@ -75,20 +74,23 @@ def test_times_of_the_board_are_the_organisation_s_wherever_the_site_is(server: 
 
 
 def test_jobs_that_wait_for_a_visit_stand_beside_the_board(server: RunningServer, cast: Cast) -> None:
-    cast.perform(update_organisation, country="GB")
     dueless, due, late = (
         make_site_job(cast, title=title, **given)
-        for title, given in (("Later", {}), ("Soon", {"dueOn": "2038-01-20"}), ("Overdue", {"dueOn": "2026-01-05"}))
+        for title, given in (
+            ("Later", {}),
+            ("Soon", {"dueOn": "2038-01-20", "budget": "1200.00"}),
+            ("Overdue", {"dueOn": "2026-01-05"}),
+        )
     )
     planned = plan_test_visit(cast)
     session = sign_in_cast(server, cast, Role.OFFICE)
     for view in ("day", "week"):
         tray = read_tray(session.get(f"/schedule?view={view}&on={DAY}").text)
-        assert tray.startswith("Jobs to schedule") or "Jobs to schedule 3" in tray
+        assert "Jobs to schedule 3" in tray
         numbers = [str(one["number"]) for one in (late, due, dueless)]
         assert [tray.index(number) for number in numbers] == sorted(tray.index(number) for number in numbers)
         assert re.search(r"Due 5 Jan 2026, \d+ days late", tray)
-        assert "Due 20 Jan 2038" in tray
+        assert "Due 20 Jan 2038 · £1,200.00" in tray
         assert planned["jobNumber"] not in tray
     page = session.get("/schedule").text
     assert f'href="/schedule/visits/plan?jobId={due["id"]}"' in page

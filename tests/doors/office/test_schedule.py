@@ -11,6 +11,7 @@ from mainstay.business.schedule.board import BoardPerson
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import cancel_visit, get_visit, list_visits, plan_visit
 from mainstay.doors.office.work.visit_tints import assign_tints
+from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
@@ -172,6 +173,22 @@ def test_the_sheet_of_a_day_opens_as_a_route(server: RunningServer, cast: Cast) 
     page = session.get(f"/schedule?view=sheet&on={DAY}").text
     (link,) = re.findall(r'href="(https://www.google.com/maps/dir/[^"]+)"[^>]*>Open route<', page)
     assert re.search(r"destination=1\+Hill\+Road.*&amp;waypoints=1\+Hill\+Road.*%7C2\+Weir\+Lane", link)
+
+
+def test_ones_own_day_opens_as_a_route(server: RunningServer, cast: Cast) -> None:
+    day = local_date(cast.performer.clock(), "Europe/London").isoformat()
+    for line in ("1 Hill Road", "2 Weir Lane"):
+        customer, site = make_customer_and_site(cast, address={"line1": line})
+        job = cast.perform(create_job, customerId=customer, siteId=site, title="Paint the door")
+        cast.perform(
+            plan_visit,
+            jobId=job["id"],
+            personIds=[cast.people[Role.MEMBER]],
+            on=day,
+        )
+    page = sign_in_cast(server, cast, Role.MEMBER).get("/").text
+    assert "destination=2+Weir+Lane&amp;waypoints=1+Hill+Road&amp;" in page
+    assert "Open route" in page
 
 
 def test_a_repeated_visit_leads_to_the_others_of_its_series(server: RunningServer, cast: Cast) -> None:

@@ -155,6 +155,7 @@ def _describe_job(job: JobOut, today: date) -> DrawnPart:
         "called": record_title_of(job),
         "subtitle": join_isolated(job.customer_name, town, separator=" · "),
         "due": translate_text("Due {date}", date=format_date(job.due_on)) if job.due_on else "",
+        "budget": job.budget,
         "late": translate_counted_text("{count} day late", "{count} days late", days_late) if days_late > 0 else "",
         "plan_path": f"{PLAN_PATH}?{urlencode({'jobId': job.id})}",
     }

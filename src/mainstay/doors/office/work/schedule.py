@@ -75,29 +75,19 @@ _MAX_ON_SHEET = 300
 _PAGE_SIZE = 100
 
 
-def _describe_planned_visit(request: OfficeRequest, visit: VisitOut) -> str:
-    """Return the notice of a visit that was planned: whose it is, and when."""
+def _describe_change(request: OfficeRequest, visit: VisitOut, operation: str) -> str:
+    """Return the notice of a visit that was planned or changed: whose it is now, and when."""
+    title, person = visit_title(visit), visit.person_name or translate_text("no person")
     time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
-    if visit.person_name is None:
-        message = Message("{visit} planned: no person, {time}.", visit=visit_title(visit), time=time)
+    if operation == plan_visit.name:
+        message = Message("{visit} planned: {person}, {time}.", visit=title, person=person, time=time)
     else:
-        message = Message(
-            "{visit} planned: {person}, {time}.", visit=visit_title(visit), person=visit.person_name, time=time
-        )
+        message = Message("{visit} changed: {person}, {time}.", visit=title, person=person, time=time)
     return PageFormat(request.display).render(message)
 
 
-def _describe_moved_visit(request: OfficeRequest, visit: VisitOut) -> str:
-    """Return the notice of a visit that was moved or changed: whose it is now, and when."""
-    time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
-    if visit.person_name is None:
-        return PageFormat(request.display).render(Message("Visit changed: unassigned, {time}.", time=time))
-    message = Message("Visit changed: {person}, {time}.", person=visit.person_name, time=time)
-    return PageFormat(request.display).render(message)
-
-
-# The notices of the schedule that say more than that something was done.
-_DESCRIBED_CHANGES = {plan_visit.name: _describe_planned_visit, move_visit.name: _describe_moved_visit}
+# The changes of visits whose notices say more than that something was done.
+_DESCRIBED_CHANGES = frozenset({plan_visit.name, move_visit.name})
 
 
 def _visit_subtitle(visit: VisitOut, zone: str) -> str:
@@ -275,7 +265,7 @@ class SchedulePages:
         if done == set_visit_status.name:
             variables["notice"] = STATUS_MESSAGES.get(visit.status)
         if done == move_visit.name:
-            variables["notice"] = _describe_moved_visit(request, visit)
+            variables["notice"] = _describe_change(request, visit, done)
         return variables | {
             "crew": await self._list_crew(request, visit),
             "work": await self._job_description(request, visit),
@@ -423,9 +413,8 @@ class SchedulePages:
         """Return the notice of what was just done; of a visit that was planned or moved, whose it is and when."""
         change = request.undoable_change
         visits = [one for one in (change.records if change else None) or () if one.startswith(f"{VISITS.prefix}_")]
-        describe = _DESCRIBED_CHANGES.get(change.operation) if change else None
-        if describe and visits:
-            return describe(request, await self.office.get_record(request, visits[0]))
+        if change and change.operation in _DESCRIBED_CHANGES and visits:
+            return _describe_change(request, await self.office.get_record(request, visits[0]), change.operation)
         return self.office.find_notice(request)
 
     async def show_free_time(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
