@@ -35,6 +35,8 @@ def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) 
     work = make_attachment_jobs(cast)
     enter_office(page, cast, Role.OFFICE)
     page.goto(f"/jobs/{work.job}")
+    page.locator("summary", has_text="Photo or file").click()
+    check_page(page)
     page.get_by_label("Add photos or files").set_input_files(
         [
             FilePayload(name="Meter.jpg", mimeType="image/jpeg", buffer=draw_image("JPEG", (1200, 900))),

@@ -41,7 +41,7 @@ def add_customer_in_browser(page: Page) -> None:
 
 
 def make_site(page: Page) -> None:
-    page.locator("section", has_text="Sites").get_by_role("link", name="Add").click()
+    page.locator(".chips").get_by_role("link", name="Site", exact=True).click()
     expect(page.get_by_label("Customer")).to_have_value("Calder Property")
     page.get_by_label("Line 1").fill("2 Weir Lane")
     page.get_by_label("Postcode").fill("HX6 2AG")
@@ -99,8 +99,9 @@ def open_suggestion(page: Page) -> None:
 
 
 def add_note(page: Page) -> None:
+    page.locator(".chips summary", has_text="Note").click()
     page.get_by_label("Write a note").fill("The key is under the mat.")
-    page.get_by_role("region", name="Notes").get_by_label("Office only").check()
+    page.locator("form.note").get_by_label("Office only").check()
     page.get_by_role("button", name="Add note").click()
     written = page.locator("article.written")
     expect(written).to_contain_text("The key is under the mat.")

@@ -107,7 +107,7 @@ def test_a_customer_s_page_shows_what_belongs_to_them_and_adds_to_it(server: Run
     ):
         assert text in shown
     for title, path in (("Jobs", "/jobs/new"), ("Sites", "/sites/new"), ("Contacts", "/contacts/new")):
-        assert re.search(rf'>{title}</h2><a class="button slim" href="{path}\?customerId={customer}"', page)
+        assert re.search(rf'>{title} <span class="count">1</span></h2><a href="{path}\?customerId={customer}"', page)
         form = extract_main(session.get(f"{path}?customerId={customer}").text)
         assert 'value="Calder Property"' in form
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from doors.office.test_customers import extract_main
-from doors.office.test_job_page import find_next_step
+from doors.office.test_job_page import find_first_action, find_next_step
 from mainstay.business.jobs.operations import change_job_status
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
@@ -105,14 +105,14 @@ def test_time_off_that_was_asked_for_is_decided_with_the_visits_in_view(server: 
     form = office.get(f"/time-off/{leave}/decide").text
     assert f'href="/schedule/visits/{within}"' in extract_main(form)
     page = office.follow_redirect(office.submit_page(form, f"/time-off/{leave}/decide", decision="approve")).text
-    assert find_next_step(page)[0] == "Cancel time off"
+    assert find_first_action(page) == ("Cancel time off", f"/time-off/{leave}/cancel")
     # Whole days end with their last one.
     text = visible_text(extract_main(page))
     assert f"11{DASH}12 Jan 2038" in text
     assert "00:00" not in text
     assert "00:00" not in visible_text(extract_main(office.get("/time-off").text))
     own = sign_in_cast(server, cast, Role.MEMBER).get(f"/time-off/{leave}").text
-    assert find_next_step(own)[0] == "Cancel time off"
+    assert find_first_action(own) == ("Cancel time off", f"/time-off/{leave}/cancel")
 
 
 def test_the_office_enters_time_off_that_counts_at_once(server: RunningServer, cast: Cast) -> None:
@@ -224,4 +224,4 @@ def test_a_site_and_a_contact_lead_to_their_customer(server: RunningServer, cast
     for path in (f"/sites/{make_site(cast, customer)}", f"/contacts/{make_contact(cast, customer)}"):
         page = office.get(path).text
         assert f'<dd><a href="/customers/{customer}">Calder Property</a></dd>' in page
-        assert find_next_step(page) == ("Edit", f"{path}/edit")
+        assert find_first_action(page) == ("Edit", f"{path}/edit")

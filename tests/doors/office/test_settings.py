@@ -33,7 +33,7 @@ def test_the_organisation_s_details_are_changed(server: RunningServer, cast: Cas
     page = visible_text(session.get(answer.headers["Location"]).text)
     assert "Settings saved." in page
     # Codes by their names.
-    facts = "Address Yard 4 Hill Germany Country Germany Currency Euro (EUR) Time zone Berlin (Europe)"
+    facts = "Address Yard 4 Hill Germany Directions Country Germany Currency Euro (EUR) Time zone Berlin (Europe)"
     assert facts in page
     form = session.get("/settings/edit").text
     for option in (">Germany<", ">Euro (EUR)<", ">Berlin (Europe)<"):

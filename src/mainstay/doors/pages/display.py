@@ -14,7 +14,7 @@ from mainstay.documents.locales import (
     format_money_of_country,
     format_percent_of_country,
 )
-from mainstay.doors.pages.formatting import format_date, format_moment
+from mainstay.doors.pages.formatting import format_date, format_moment, map_link_of, to_phone_digits
 from mainstay.doors.pages.page_language import current_language, translate_label, translate_text
 from mainstay.values.choices import TextEnum, to_label
 from mainstay.values.date_order import date_order_of
@@ -114,10 +114,10 @@ class RecordCell(NamedTuple):
     name: str
     label: str
     text: str
-    # `state`, `number`, `amount`, `colour` or plain text.
+    # `state`, `number`, `amount`, `colour`, `place` or plain text.
     kind: str = "text"
     tone: str = ""
-    # The address of the record that the field refers to, if it refers to one.
+    # Where the field leads: to the record that it refers to, to the phone or the email program, or to the map.
     to: str = ""
 
 
@@ -186,7 +186,22 @@ def _format_cell(
         return RecordCell(name, label, state.label, "state", state.tone)
     if number := _format_by_name(name, value, display.zone):
         return RecordCell(name, label, number, "number")
-    return RecordCell(name, label, _format_value(kind, name, value), name if name == "colour" else "text")
+    if isinstance(value, Mapping) and _ADDRESS_MARK in value:
+        return RecordCell(name, label, _format_value(kind, name, value), "place", to=map_link_of(value))
+    return RecordCell(
+        name,
+        label,
+        _format_value(kind, name, value),
+        name if name == "colour" else "text",
+        to=_contact_link(name, value),
+    )
+
+
+def _contact_link(name: str, value: Any) -> str:
+    """Return the link that calls or writes to someone, if the name of the field says that it holds their number."""
+    if name.lower().endswith("phone"):
+        return f"tel:{to_phone_digits(value)}"
+    return f"mailto:{value}" if name.lower().endswith("email") and isinstance(value, str) else ""
 
 
 def _format_amount(name: str, value: str, display: DisplaySettings, currency: str | None) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from http import HTTPStatus
 from itertools import groupby
@@ -155,7 +155,19 @@ def format_address(address: Address | None) -> str:
 
 def map_link(address: Address) -> str:
     """Return a link to an address on a map."""
-    return f"https://www.openstreetmap.org/search?{urlencode({'query': format_address(address)})}"
+    return _map_link_to(format_address(address))
+
+
+def map_link_of(address: Mapping[str, str | None]) -> str:
+    """Return a link to an address, as the fields of a record hold it, on a map."""
+    return _map_link_to(", ".join(address[name] or "" for name in _ADDRESS_PARTS if address.get(name)))
+
+
+def _map_link_to(place: str) -> str:
+    return f"https://www.openstreetmap.org/search?{urlencode({'query': place})}"
+
+
+_ADDRESS_PARTS = ("line1", "line2", "city", "postalCode")
 
 
 class RoutePart(NamedTuple):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mainstay.doors.office.kit.record_layout import Action, RecordLayout, has_priced_lines
+from mainstay.doors.office.kit.record_layout import Action, RecordLayout, has_priced_lines, mark_next_step
 from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.kernel.operation import Operation
 
@@ -18,7 +18,7 @@ def order_draft_actions(
         return list(actions)
     send_path = layout.operation_path(send_operation, record)
     if not has_priced_lines(record):
-        return [layout.line_editor_action(record), *actions]
+        return mark_next_step([layout.line_editor_action(record), *actions])
     # Not marked as irreversible, because the button only leads to the preview.
     first = [action._replace(is_dangerous=False) for action in actions if action.path == send_path]
-    return [*first, *(action for action in actions if action.path != send_path)]
+    return mark_next_step([*first, *(action for action in actions if action.path != send_path)])

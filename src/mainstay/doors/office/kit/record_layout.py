@@ -38,6 +38,8 @@ class Action(NamedTuple):
     # Whether the button performs the operation at once, with these answers. Otherwise it leads to a form.
     is_direct: bool = False
     is_dangerous: bool = False
+    # Whether it is the likely next step, whose button stands out.
+    is_next: bool = False
     answers: Mapping[str, str] = MappingProxyType({})
 
 
@@ -64,6 +66,8 @@ class RecordLayout:
     # The columns of the list after the title, and the fields on the record's page.
     columns: tuple[str, ...]
     facts: tuple[str, ...]
+    # The field that its page shows as a paragraph, above everything else.
+    main_text: str = ""
     # The columns that a phone shows below the title, to distinguish records with the same title.
     phone_columns: tuple[str, ...] = ()
     # The columns that are hidden if the table has little room. The record's page shows them.
@@ -95,10 +99,12 @@ class RecordLayout:
     parent_path: str = ""
     # The warning on a record's page if the last email about it could not be sent. `{problem}` is the reason.
     email_warning: str = "The last email about this could not be sent: {problem}"
-    # Templates with parts that only this kind of record has: above its list, above its fields, and below them.
+    # Templates with parts that only this kind of record has: above its list, at the top of its page, as the work on its
+    # page, and below its fields.
     list_header: str | None = None
     page_header: str | None = None
     page_body: str | None = None
+    page_side: str | None = None
     # The pages of other records that list these, and the panels of a record's own page: notes, files and history.
     shown_on: tuple[RelatedList, ...] = ()
     panels: tuple[str, ...] = tuple(PANELS)
@@ -120,7 +126,9 @@ class RecordLayout:
     purposes: Mapping[str, Callable[[AnyRecord], str | None]] = field(default_factory=dict)
     # Operations on several records at once. Their warnings are shown as the notice that counts the records.
     bulk_operations: frozenset[str] = frozenset()
-    # By operation: custom buttons, which come before all others.
+    # The operations that are the likely next step of a record on which they are possible.
+    next_operations: frozenset[str] = frozenset()
+    # By operation: custom buttons, which come before all others. The first of them is the likely next step.
     primary_actions: Mapping[str, Callable[[AnyRecord], Sequence[Action]]] = field(default_factory=dict)
     # Whether the title contains an amount, which must be localised.
     has_amount_in_title: bool = False
@@ -213,9 +221,10 @@ class RecordLayout:
         primary = [
             button for name, buttons in self.primary_actions.items() if name in possible for button in buttons(record)
         ]
-        return primary + [
-            build_action(office.operations[name], path) for name in possible if name not in self.primary_actions
-        ]
+        first = [name for name in possible if name in self.next_operations]
+        others = [name for name in possible if name not in {*self.next_operations, *self.primary_actions}]
+        actions = primary + [build_action(office.operations[name], path) for name in (*first, *others)]
+        return mark_next_step(actions) if primary or first else actions
 
     def actions_for(self, operation: Operation, record: AnyRecord) -> list[Action]:
         """Return the buttons of an operation. If it edits lines, that includes the button of the line editor."""
@@ -235,6 +244,11 @@ class RecordLayout:
     def operation_path(self, operation: Operation, record: AnyRecord) -> str:
         """Return the address of an operation on a record."""
         return f"{self.path_of(record.id)}/{verb_of(operation)}"
+
+
+def mark_next_step(actions: Sequence[Action]) -> list[Action]:
+    """Mark the first of these buttons as the likely next step."""
+    return [action._replace(is_next=number == 0) for number, action in enumerate(actions)]
 
 
 def find_related_lists(layouts: Iterable[RecordLayout]) -> Mapping[str, Sequence[ListedKind]]:

@@ -15,7 +15,10 @@ async def add_links(
     office: OfficePages, request: OfficeRequest, record: AnyRecord, record_cells: Iterable[RecordCell]
 ) -> list[RecordCell]:
     """Add links to the fields of a record that name another record."""
-    return [cell._replace(to=await _link_of(office, request, record, cell.name)) for cell in record_cells]
+    return [
+        cell if cell.to else cell._replace(to=await _link_of(office, request, record, cell.name))
+        for cell in record_cells
+    ]
 
 
 async def _link_of(office: OfficePages, request: OfficeRequest, record: AnyRecord, name: str) -> str:

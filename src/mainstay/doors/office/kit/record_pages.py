@@ -400,6 +400,7 @@ class RecordPages:
             "called": layout.localised_title_of(record, request.display),
             "path": layout.path_of(record.id),
             "below": layout.subtitle_of(record),
+            "main_text": RecordFields(record).get(layout.main_text) if layout.main_text else None,
             "state": state_of(model, record.status) if model.states else None,
             "facts": await add_links(
                 self.office,

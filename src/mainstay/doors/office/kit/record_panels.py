@@ -18,7 +18,7 @@ from mainstay.doors.office.kit.timeline import changed_field_labels, describe_ac
 from mainstay.doors.pages.display import format_cells
 from mainstay.doors.pages.formatting import actor_name_of
 from mainstay.doors.pages.forms import query_parameters
-from mainstay.doors.pages.page_language import current_language
+from mainstay.doors.pages.page_language import current_language, translate_label
 from mainstay.identity.connections import CONNECTIONS, revoke_connection
 from mainstay.identity.keys import KEYS, revoke_key
 from mainstay.infrastructure.file_types import ACCEPTED_TYPES
@@ -99,7 +99,8 @@ class RecordPanels:
 
     async def _build_newest(self, request: OfficeRequest, record: AnyRecord, panels: Sequence[str]) -> dict[str, Any]:
         """Return the newest entries of each panel, and whether there are more."""
-        variables: dict[str, Any] = {}
+        # Kinds without a panel have none of its entries.
+        variables: dict[str, Any] = {"notes": [], "photos": [], "files": []}
         for panel in panels:
             entries = await self._list_entries(request, record, panel, {"limit": _NEWEST_ENTRIES[panel]})
             variables |= {
@@ -123,6 +124,9 @@ class RecordPanels:
         prefilled = shown.prefill(record) if can_add else None
         return {
             "title": kind.title,
+            "noun": translate_label(model.noun),
+            "is_side": shown.is_side,
+            "count": f"{len(page.data)}+" if page.has_more else str(len(page.data)),
             "rows": [
                 {
                     "called": record_title_of(row),

@@ -14,6 +14,8 @@ class RelatedList(NamedTuple):
     on: Kind[Any]
     filter_field: str
     columns: tuple[str, ...]
+    # Whether it is listed in the narrow column with the facts, where there is room for an amount and a status.
+    is_side: bool = False
     # Whether a record can be added there; and further fields to fill in, given the record of the page. None if no more
     # can be added now.
     can_add: bool = False

@@ -52,9 +52,9 @@ BILLS_LAYOUT = RecordLayout(
     page_body="bill.html",
     empty_text="No bills yet. Record one here or from its order.",
     shown_on=(
-        RelatedList(JOBS, "jobId", ("status", "total", "dueOn"), can_add=True),
+        RelatedList(JOBS, "jobId", ("total", "status"), can_add=True, is_side=True),
         RelatedList(SUPPLIERS, "supplierId", ("status", "total", "dueOn"), can_add=True),
-        RelatedList(ORDERS, "purchaseOrderId", ("status", "total", "dueOn")),
+        RelatedList(ORDERS, "purchaseOrderId", ("total", "status"), is_side=True),
     ),
 )
 
@@ -167,7 +167,10 @@ class BillPages:
         step = next_step_of_bill(bill.status)
         if step and update_bill.name in bill.available_actions:
             path = f"{BILLS.path_of(bill.id)}/become"
-            actions = [Action(step.label, path, is_direct=True, answers={"status": step.status}), *actions]
+            actions = [
+                Action(step.label, path, is_direct=True, is_next=True, answers={"status": step.status}),
+                *actions,
+            ]
         return {"actions": actions, "editable": is_bill_editable(bill.status) and request.can_perform(update_bill)}
 
 

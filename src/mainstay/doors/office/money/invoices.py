@@ -112,8 +112,8 @@ INVOICES_LAYOUT = RecordLayout(
     empty_text="No invoices yet. Create the first one for a customer, a job or an accepted quote.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "total", "due", "dueOn"), can_add=True),
-        RelatedList(JOBS, "jobId", ("status", "total", "due", "dueOn")),
-        RelatedList(QUOTES, "quoteId", ("status", "total", "due")),
+        RelatedList(JOBS, "jobId", ("total", "status"), is_side=True),
+        RelatedList(QUOTES, "quoteId", ("total", "status"), is_side=True),
     ),
 )
 PAYMENTS_LAYOUT = RecordLayout(
@@ -145,12 +145,13 @@ PAYMENTS_LAYOUT = RecordLayout(
     form_leads={record_payment.name: "Anything overpaid stays on the customer's account."},
     empty_text="No payments yet. Record one here or on its invoice.",
     shown_on=(
-        RelatedList(CUSTOMERS, "customerId", ("on", "amount", "unallocated"), can_add=True),
+        RelatedList(CUSTOMERS, "customerId", ("amount", "on"), can_add=True, is_side=True),
         RelatedList(
             INVOICES,
             "invoiceId",
-            ("on", "amount", "method", "status"),
+            ("amount", "status"),
             can_add=True,
+            is_side=True,
             prefill=lambda invoice: _payment_fields(invoice) if is_payable(invoice.status) else None,
         ),
     ),
@@ -166,7 +167,7 @@ CREDIT_NOTES_LAYOUT = RecordLayout(
     list_header="invoices_above.html",
     page_body="credit_note.html",
     empty_text="No credit notes yet. Create one from an invoice.",
-    shown_on=(RelatedList(INVOICES, "invoiceId", ("issuedOn", "total", "reason")),),
+    shown_on=(RelatedList(INVOICES, "invoiceId", ("total",), is_side=True),),
 )
 
 
@@ -203,6 +204,7 @@ class InvoicePages:
         pay_action = Action(
             "Record payment",
             f"{PAYMENTS.new_path}?{urlencode({'invoiceId': invoice.id, **_payment_fields(invoice)})}",
+            is_next=True,
         )
         return {
             "public": self.link_maker.build_url(LinkKind.INVOICE, invoice.id) if is_issued(invoice) else None,

@@ -77,11 +77,12 @@ ORDERS_LAYOUT = RecordLayout(
     choices={"deliver": DELIVERY_CHOICES},
     skipped_fields=frozenset({"lines", "edits"}),
     page_body="order.html",
+    next_operations=frozenset({receive_goods.name}),
     form_headers={send_purchase_order.name: "document_way.html"},
     form_parts={receive_goods.name: FormPart("goods.html", _read_received_lines, _fill_open_quantities)},
     empty_text="No orders yet. Create the first one for a supplier.",
     shown_on=(
-        RelatedList(JOBS, "jobId", ("status", "total", "neededOn"), can_add=True),
+        RelatedList(JOBS, "jobId", ("total", "status"), can_add=True, is_side=True),
         RelatedList(SUPPLIERS, "supplierId", ("status", "total", "neededOn"), can_add=True),
     ),
 )

@@ -18,7 +18,7 @@ from mainstay.business.quotes.store import QUOTES
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, FormPart, RecordLayout
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
@@ -79,7 +79,7 @@ QUOTES_LAYOUT = RecordLayout(
     empty_text="No quotes yet. Create the first one for a customer.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "total", "validUntil"), can_add=True),
-        RelatedList(JOBS, "jobId", ("status", "total", "validUntil"), can_add=True),
+        RelatedList(JOBS, "jobId", ("total", "status"), can_add=True, is_side=True),
     ),
 )
 
@@ -104,11 +104,13 @@ class QuotePages:
         if quote is None:
             return {}
         can_bill = quote.acceptance is not None and request.can_perform(draft_invoice)
+        bill_path = f"{INVOICES.new_path}?{urlencode({'quoteId': quote.id})}"
+        bill_action = Action("Create invoice", bill_path, is_next=True)
         return {
             "public": self.link_maker.build_url(LinkKind.QUOTE, quote.id) if is_issued(quote) else None,
-            "actions": order_draft_actions(
-                QUOTES_LAYOUT, quote, QUOTES_LAYOUT.actions_of(self.office, quote), send_quote
-            ),
+            "actions": [
+                *([bill_action] if can_bill else []),
+                *order_draft_actions(QUOTES_LAYOUT, quote, QUOTES_LAYOUT.actions_of(self.office, quote), send_quote),
+            ],
             "editable": update_quote.name in quote.available_actions,
-            "bills": f"{INVOICES.new_path}?{urlencode({'quoteId': quote.id})}" if can_bill else None,
         }

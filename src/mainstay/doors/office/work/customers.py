@@ -66,7 +66,7 @@ STATEMENTS_LAYOUT = RecordLayout(
     facts=("customerName", "issuedOn", "broughtForward", "charged", "paid", "balance", "overdue"),
     page_body="account_statement.html",
     empty_text="No statements yet. Send one from a customer's page.",
-    shown_on=(RelatedList(CUSTOMERS, "customerId", ("issuedOn", "balance")),),
+    shown_on=(RelatedList(CUSTOMERS, "customerId", ("issuedOn", "balance"), is_side=True),),
 )
 
 SITES_LAYOUT = RecordLayout(
@@ -81,7 +81,7 @@ SITES_LAYOUT = RecordLayout(
     tabs={"": "Active", "archived": "Archived"},
     empty_text="No sites yet. Add one on a customer's page.",
     page_body="site.html",
-    shown_on=(RelatedList(CUSTOMERS, "customerId", ("contactName", "contactPhone"), can_add=True),),
+    shown_on=(RelatedList(CUSTOMERS, "customerId", ("contactName", "contactPhone"), can_add=True, is_side=True),),
 )
 
 CONTACTS_LAYOUT = RecordLayout(
@@ -95,7 +95,7 @@ CONTACTS_LAYOUT = RecordLayout(
     facts=("customerName", "role", "phone", "email", "externalRef"),
     tabs={"": "Active", "archived": "Archived"},
     empty_text="No contacts yet. Add one on a customer's page.",
-    shown_on=(RelatedList(CUSTOMERS, "customerId", ("role", "phone"), can_add=True),),
+    shown_on=(RelatedList(CUSTOMERS, "customerId", ("role", "phone"), can_add=True, is_side=True),),
 )
 
 

@@ -1,6 +1,6 @@
 """The content of a job's page: its next step, visits, hours and costs, and the phone numbers for it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -33,7 +33,7 @@ from mainstay.business.schedule.model import VisitOut, is_visit_done
 from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.record_layout import Action, RecordLayout
+from mainstay.doors.office.kit.record_layout import Action, RecordLayout, mark_next_step
 from mainstay.doors.pages.display import state_of
 from mainstay.doors.pages.formatting import format_visit_date, to_phone_digits
 from mainstay.doors.pages.message_format import PageFormat
@@ -68,15 +68,17 @@ class JobPageVariables:
         if job is None:
             return {}
         visits = await self._visit_variables(request, job)
+        worked = await self._hours_variables(request, job)
         costing = await self._get_if_permitted(request, get_job_costing, jobId=job.id)
         return {
             "actions": self._list_actions(request, job, visits["coming"], costing),
             "next_text": _next_visit_text(request, job, visits["coming"]),
             "visits": visits,
-            "worked": await self._hours_variables(request, job),
+            "worked": worked,
             "costing": costing,
             "costed": _minutes_by_state(costing) if costing else [],
             "callable": await self._phone_contacts(request, job),
+            **self._work_links(request, job, visits, worked),
             "assigned": await self._assigned_people(request, job),
             "may_bill": request.can_perform(list_unbilled),
         }
@@ -88,7 +90,9 @@ class JobPageVariables:
         work = [] if is_over(job.status) else self._work_actions(request, job, costing)
         others = [*work, *self.layout.actions_of(self.office, job)]
         first = self._next_action(request, job, coming, costing)
-        return [first, *(one for one in others if one.path != first.path or one.is_direct)] if first else others
+        if first is None:
+            return others
+        return mark_next_step([first, *(one for one in others if one.path != first.path or one.is_direct)])
 
     def _next_action(
         self, request: OfficeRequest, job: JobOut, coming: Sequence[VisitOut], costing: JobCostingOut | None
@@ -118,11 +122,24 @@ class JobPageVariables:
         """Return the buttons to plan, log and bill work on a job."""
         choices = (
             (plan_visit, Action("Plan visit", _plan_visit_path(job))),
-            (log_hours, Action("Log hours", f"{TIME_ENTRIES.new_path}?{urlencode({'jobId': job.id})}")),
+            (log_hours, Action("Log hours", _log_hours_path(job))),
             (draft_invoice, Action("Create invoice", _draft_invoice_path(job, costing))),
             (start_timer, Action("Start timer", "/hours/timer/start", is_direct=True, answers={"job": job.id})),
         )
         return [action for operation, action in choices if request.can_perform(operation)]
+
+    def _work_links(
+        self, request: OfficeRequest, job: JobOut, visits: Mapping[str, Any], worked: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """Return the links to plan a visit and to log hours: beside their lists, or in the row of what can be added."""
+        plan, log = Action("Visit", _plan_visit_path(job)), Action("Hours", _log_hours_path(job))
+        can_plan, can_log = (request.can_perform(one) and not is_over(job.status) for one in (plan_visit, log_hours))
+        has_visits, has_hours = bool(visits["coming"] or visits["past"]), bool(worked and worked["entries"])
+        return {
+            "plans": plan.path if can_plan else None,
+            "logs": log.path if can_log else None,
+            "chips": [*([plan] if can_plan and not has_visits else []), *([log] if can_log and not has_hours else [])],
+        }
 
     async def _visit_variables(self, request: OfficeRequest, job: JobOut) -> dict[str, Any]:
         """Return the visits to come, the next first, and past visits, the latest first."""
@@ -208,6 +225,10 @@ def _minutes_by_state(costing: JobCostingOut) -> list[tuple[int, str]]:
 
 def _plan_visit_path(job: JobOut) -> str:
     return f"{VISITS.new_path}?{urlencode({'jobId': job.id})}"
+
+
+def _log_hours_path(job: JobOut) -> str:
+    return f"{TIME_ENTRIES.new_path}?{urlencode({'jobId': job.id})}"
 
 
 def _draft_invoice_path(job: JobOut, costing: JobCostingOut | None) -> str:

@@ -33,7 +33,6 @@ JOBS_LAYOUT = RecordLayout(
         "customerName",
         "siteName",
         "siteAddress",
-        "description",
         "priority",
         "dueOn",
         "nextVisitAt",
@@ -45,6 +44,7 @@ JOBS_LAYOUT = RecordLayout(
         "cancelReason",
         "externalRef",
     ),
+    main_text="description",
     # The newest live jobs come first. Ordered by due date, jobs without one would be missing.
     tabs={"live": "Live", "enquiry": "Enquiries", "open": "Open", "inProgress": "In progress", "onHold": "On hold"}
     | {"done": "Done", "closed": "Closed", "cancelled": "Cancelled", "all": "All"},
@@ -52,6 +52,7 @@ JOBS_LAYOUT = RecordLayout(
     first_fields=("customerId", "siteId", "title", "description", "dueOn", "leadPersonId"),
     page_header="job_ways.html",
     page_body="job.html",
+    page_side="job_side.html",
     form_leads={
         create_job.name: "",
         change_job_status.name: "If you close a job with work that is not invoiced yet, you get a warning.",

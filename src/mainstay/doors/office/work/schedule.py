@@ -201,6 +201,7 @@ TIME_OFF_LAYOUT = RecordLayout(
     | {"cancelled": "Cancelled"},
     order="start",
     page_body="time_off.html",
+    next_operations=frozenset({decide_time_off.name}),
     field_texts={"startsAt": _format_leave_start, "endsAt": _format_leave_end},
     form_headers={decide_time_off.name: "time_off.html"},
     empty_text="No upcoming time off.",
@@ -259,7 +260,7 @@ class SchedulePages:
         can_progress = visit.person_id == request.actor.id and set_visit_status.name in visit.available_actions
         if can_progress and (step := next_visit_step(visit.status)):
             path = VISITS_LAYOUT.operation_path(set_visit_status, visit)
-            actions.insert(0, Action(step.words, path, is_direct=True, answers={"status": step.to}))
+            actions.insert(0, Action(step.words, path, is_direct=True, is_next=True, answers={"status": step.to}))
         variables: dict[str, Any] = {"actions": actions, "below": _visit_subtitle(visit, request.time_zone)}
         done = query_parameters(request.http_request).get("done")
         if done == set_visit_status.name:
