@@ -99,12 +99,11 @@ def open_suggestion(page: Page) -> None:
 
 
 def add_note(page: Page) -> None:
-    page.locator(".chips summary", has_text="Note").click()
     page.get_by_label("Write a note").fill("The key is under the mat.")
     page.locator("form.note").get_by_label("Office only").check()
     page.get_by_role("button", name="Add note").click()
-    written = page.locator("article.written")
+    written = page.locator(".diary ol > li").first
     expect(written).to_contain_text("The key is under the mat.")
     expect(written).to_contain_text("Sara Someone")
     expect(written).to_contain_text("office only")
-    expect(page.locator(".timeline li").first).to_contain_text("Note added")
+    expect(written).to_contain_text("Note added")

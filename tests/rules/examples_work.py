@@ -82,5 +82,6 @@ WORK_EXAMPLES: dict[str, Callable[[WorkSamples], ExampleInput]] = {
     "list_notes": lambda work: {"recordId": work.job},
     "add_note": lambda work: {"recordId": work.job, "text": "Done by noon."},
     "get_history": lambda work: {"recordId": work.job},
+    "list_job_diary": lambda work: {"jobId": work.job},
     "list_activity": lambda _: {},
 }

@@ -42,6 +42,7 @@ SUBCONTRACTOR = {
     "get_job",
     "search",
     "get_history",
+    "list_job_diary",
     "list_notes",
     "add_note",
     "list_documents",

@@ -153,6 +153,15 @@ class RecordStore(Generic[K]):
                 break
         return page
 
+    def visible_rows_query(self, ctx: Context, selected: str, condition: str) -> str:
+        """Return the query for all records that meet a condition, as far as the actor may see all of them."""
+        visibility = self._visibility_of(ctx)
+        visible = f" AND {visibility.checked_per_row.condition_for(self.table)}" if visibility else ""
+        return (
+            f"SELECT {selected} FROM {self.source} WHERE {self.table}.{self.tenant_column} = :organisation"
+            f" AND {condition}{visible}"
+        )
+
     def sum_columns(
         self, ctx: Context, given: ListInput, where: str, columns: Sequence[str], limit: int, **bound: Value
     ) -> Row | None:

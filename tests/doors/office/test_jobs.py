@@ -18,6 +18,7 @@ from support.servers import RunningServer
 from support.stored_state import actor_with_key
 
 NOTE = re.compile(r'<p class="told">(.*?)</p>')
+WRITTEN = re.compile(r'<p class="said" dir="auto">(.*?)</p>')
 
 
 def find_own_id(session: BrowserSession) -> str:
@@ -140,10 +141,9 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
     assert "office only" in shown
     # What an agent did is badged, and ended from there.
     assert "Details edited" in shown
-    assert '<span class="tag">Night agent</span>' in page
+    assert '<span class="tag">Night agent for ' in page
     # Once is enough.
-    timeline = page.partition('<ol class="timeline">')[2].partition("</ol>")[0]
-    assert timeline.count("Night agent") == 1
+    assert page.partition('id="diary"')[2].count("Night agent") == 1
     revoke = re.search(r'<a href="(/settings/developer/keys/key_[^"]+/revoke)">Revoke</a>', page)
     assert revoke
     assert session.get(revoke[1]).status_code == 200
@@ -154,26 +154,48 @@ def test_a_job_s_page_has_one_next_step_notes_and_what_happened(server: RunningS
 
 
 def test_older_notes_and_acts_are_reached_page_by_page(server: RunningServer, cast: Cast) -> None:
-    job = make_job(cast, make_customer(cast))["id"]
-    session = sign_in_new_person(server, cast, Role.OFFICE)
-    assert "Show all notes" not in session.get(f"/jobs/{job}").text
+    customer = make_customer(cast)
+    path, session = f"/customers/{customer}", sign_in_new_person(server, cast, Role.OFFICE)
+    assert "Show all notes" not in session.get(path).text
     for number in range(1, 61):
-        cast.perform(add_note, recordId=job, text=f"Note {number}.")
-    page = session.get(f"/jobs/{job}").text
+        cast.perform(add_note, recordId=customer, text=f"Note {number}.")
+    page = session.get(path).text
     assert (len(NOTE.findall(page)), "Note 40." in page) == (20, False)
     for sort, words_of_it in {"notes": "Show all notes", "history": "Full history"}.items():
-        assert f'<a href="/jobs/{job}/{sort}">{words_of_it}</a>' in page
-    first = session.get(f"/jobs/{job}/notes").text
+        assert f'<a href="{path}/{sort}">{words_of_it}</a>' in page
+    first = session.get(f"{path}/notes").text
     further = re.search(r'id="next-page" href="([^"]+)"', first)
     assert further
     second = session.get(unescape(further[1])).text
     assert [*NOTE.findall(first), *NOTE.findall(second)] == [f"Note {number}." for number in range(60, 0, -1)]
-    assert f'id="previous-page" href="/jobs/{job}/notes"' in second
-    history = session.get(f"/jobs/{job}/history").text
+    assert f'id="previous-page" href="{path}/notes"' in second
+    history = session.get(f"{path}/history").text
     further = re.search(r'id="next-page" href="([^"]+)"', history)
     assert further
-    assert "Job created" not in history
-    assert "Job created" in session.get(unescape(further[1])).text
+    assert "Customer created" not in history
+    assert "Customer created" in session.get(unescape(further[1])).text
+
+
+def test_the_diary_of_a_job_is_read_page_by_page_and_filtered(server: RunningServer, cast: Cast) -> None:
+    job = make_job(cast, make_customer(cast))["id"]
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    for number in range(1, 27):
+        cast.perform(add_note, recordId=job, text=f"Note {number}.")
+    add_file(cast, job)
+    first = session.get(f"/jobs/{job}").text
+    further = re.search(r'id="next-page" href="([^"]+)"', first)
+    assert further
+    second = session.get(unescape(further[1])).text
+    found = [*WRITTEN.findall(first), *WRITTEN.findall(second)]
+    assert found == [f"Note {number}." for number in range(26, 0, -1)]
+    assert ("Job created" in first, "Job created" in second) == (False, True)
+    notes = session.get(f"/jobs/{job}?show=notes").text
+    assert ("Note 26." in notes, "Plan.pdf" in notes, "Job created" in notes) == (True, False, False)
+    assert f'<a href="/jobs/{job}?show=notes#diary" aria-current="true">Notes</a>' in notes
+    assert "Plan.pdf" in session.get(f"/jobs/{job}?show=documents").text
+    assert "No matches." in session.get(f"/jobs/{job}?show=emails").text
+    # Any other filter is none.
+    assert "Plan.pdf" in session.get(f"/jobs/{job}?show=everything").text
 
 
 def test_older_files_are_reached_and_what_is_for_the_office_alone_is_not(server: RunningServer, cast: Cast) -> None:
@@ -185,14 +207,16 @@ def test_older_files_are_reached_and_what_is_for_the_office_alone_is_not(server:
     notes = member.get(f"{path}/notes").text
     assert ("Ring twice." in notes, "Pays late." in notes) == (True, False)
     assert "Nothing here yet." in visible_text(extract_main(orla.get(f"{path}/files").text))
+    customer = make_customer(cast)
+    files = f"/customers/{customer}/files"
     for number in range(61):
-        add_file(cast, job, name=f"plan {number}.pdf")
-    page = orla.get(path).text
-    assert ("plan 0.pdf" in page, f'<a href="{path}/files">Show all photos and files</a>' in page) == (False, True)
-    further = re.search(r'id="next-page" href="([^"]+)"', orla.get(f"{path}/files").text)
+        add_file(cast, customer, name=f"plan {number}.pdf")
+    page = orla.get(f"/customers/{customer}").text
+    assert ("plan 0.pdf" in page, f'<a href="{files}">Show all photos and files</a>' in page) == (False, True)
+    further = re.search(r'id="next-page" href="([^"]+)"', orla.get(files).text)
     assert further
     assert "plan 0.pdf" in orla.get(unescape(further[1])).text
-    assert orla.get(f"{path}/files?startingAfter=x").status_code == 422
+    assert orla.get(f"{files}?startingAfter=x").status_code == 422
     other = f"/jobs/{make_job(cast, make_customer(cast))['id']}"
     assert [member.get(f"{other}/{sort}").status_code for sort in ("notes", "files", "history")] == [404] * 3
 

@@ -99,10 +99,13 @@ MAX_NAMED_RECORDS = 3
 
 
 def _add_titles(ctx: Context, rows: Iterable[Row]) -> list[Row]:
-    """Add the titles of the first records to rows of the audit trail."""
+    """Add the titles of the first records to rows of the audit trail.
+
+    People who may read the activity of the organisation see all records of a kind if they see any.
+    """
     entries = [limit_records(row) for row in rows]
     record_ids = [orjson.loads(str(records or "[]"))[:MAX_NAMED_RECORDS] for *_, records, _ in entries]
-    titles_by_id = _find_titles(ctx, chain.from_iterable(record_ids))
+    titles_by_id = find_titles(ctx, chain.from_iterable(record_ids))
     titles = [
         {record_id: titles_by_id[record_id] for record_id in records if record_id in titles_by_id}
         for records in record_ids
@@ -110,10 +113,10 @@ def _add_titles(ctx: Context, rows: Iterable[Row]) -> list[Row]:
     return [(*entry, orjson.dumps(entry_titles).decode()) for entry, entry_titles in zip(entries, titles, strict=True)]
 
 
-def _find_titles(ctx: Context, record_ids: Iterable[str]) -> dict[str, str]:
-    """Return the titles of records by id, with one query for each kind.
+def find_titles(ctx: Context, record_ids: Iterable[str]) -> dict[str, str]:
+    """Return the titles of records by id, with one query for each kind that the actor may read.
 
-    People who may read the activity of the organisation see all records of a kind if they see any.
+    The caller passes only ids that the actor may see.
     """
     ids_by_prefix = defaultdict[str, list[str]](list)
     for record_id in record_ids:

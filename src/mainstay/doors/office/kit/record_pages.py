@@ -421,7 +421,7 @@ class RecordPages:
                 request,
                 record,
                 related_lists,
-                layout.panels,
+                () if layout.has_diary else layout.panels,
                 accepts_additions=accepts_additions,
             )
         variables |= await list_emails_about(self.office, request, record.id, layout.email_warning)

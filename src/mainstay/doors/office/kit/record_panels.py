@@ -100,7 +100,7 @@ class RecordPanels:
     async def _build_newest(self, request: OfficeRequest, record: AnyRecord, panels: Sequence[str]) -> dict[str, Any]:
         """Return the newest entries of each panel, and whether there are more."""
         # Kinds without a panel have none of its entries.
-        variables: dict[str, Any] = {"notes": [], "photos": [], "files": []}
+        variables: dict[str, Any] = {"notes": [], "photos": [], "files": [], "timeline": []}
         for panel in panels:
             entries = await self._list_entries(request, record, panel, {"limit": _NEWEST_ENTRIES[panel]})
             variables |= {
@@ -171,16 +171,21 @@ def history_entry_of(
         "who": actor_name_of(entry.by),
         "what": describe_action(office.catalogue, entry.operation, entry.given, fields),
         "undo": entry.id if entry.undoable else None,
-        "revoke": _revoke_path(request, entry.by),
+        "revoke": revoke_path_of(request, entry.by),
     }
+
+
+def is_office_only(entry: AnyRecord) -> bool:
+    """Return whether only the office sees a note or a file."""
+    return bool(entry.visibility == "office")
 
 
 def _mark_hidden(entry: AnyRecord) -> dict[str, Any]:
     """Add to a note or a file whether only the office sees it."""
-    return {**vars(entry), "hidden": entry.visibility == "office"}
+    return {**vars(entry), "hidden": is_office_only(entry)}
 
 
-def _revoke_path(request: OfficeRequest, stamp: Stamp) -> str | None:
+def revoke_path_of(request: OfficeRequest, stamp: Stamp) -> str | None:
     """Return the address that revokes the key or app that acted, if the viewer may revoke it."""
     client = stamp.via.client
     for prefix, operation, path in _REVOKE_FORMS:

@@ -24,6 +24,7 @@ from mainstay.vocabulary.schemas import ListInput, Output, PageResult
 EXCLUDED_LISTS = {
     "list_messages": "each email is shown with the record that it is about",
     "get_history": "it lists what you did yourself; the history of a record is shown with the record",
+    "list_job_diary": "what a diary shows is shown with the job, and its records are included",
     "list_deliveries": "what was sent to webhooks is deleted after some days, and is about records that are included",
 }
 # Queries that make a list complete, if it would otherwise begin with today.

@@ -34,6 +34,7 @@ from mainstay.business.schedule.operations import list_visits, plan_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout, mark_next_step
+from mainstay.doors.office.work.job_diary import JobDiary
 from mainstay.doors.pages.display import state_of
 from mainstay.doors.pages.formatting import format_visit_date, to_phone_digits
 from mainstay.doors.pages.message_format import PageFormat
@@ -74,6 +75,9 @@ class JobPageVariables:
             "actions": self._list_actions(request, job, visits["coming"], costing),
             "next_text": _next_visit_text(request, job, visits["coming"]),
             "visits": visits,
+            "diary": await JobDiary(self.office).build(request, job, self.layout.path_of(job.id)),
+            # The diary shows them.
+            "mails": [],
             "worked": worked,
             "costing": costing,
             "costed": _minutes_by_state(costing) if costing else [],

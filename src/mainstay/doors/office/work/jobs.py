@@ -53,6 +53,7 @@ JOBS_LAYOUT = RecordLayout(
     page_header="job_ways.html",
     page_body="job.html",
     page_side="job_side.html",
+    has_diary=True,
     form_leads={
         create_job.name: "",
         change_job_status.name: "If you close a job with work that is not invoiced yet, you get a warning.",
