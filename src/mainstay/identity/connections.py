@@ -80,23 +80,11 @@ class ApproveConnection(Input):
     challenge: str = Field(description="The hash of the secret that the app will show when it exchanges the code.")
 
 
-class StartConnection(Input):
-    """Which connection an app begins to use."""
-
-    connection_id: str = Field(description="The connection's ID.")
-
-
 class UpdateConnection(Input):
     """Which connection, and what to change."""
 
     connection_id: str = Field(description="The connection's ID.")
     confirms_in_office: ConfirmsInOffice
-
-
-class RevokeConnection(Input):
-    """Which connection to end."""
-
-    connection_id: str = Field(description="The connection's ID.")
 
 
 class EndConnection(Input):
@@ -201,7 +189,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     not_undone=Message("Disconnect the app instead."),
     past_text="App connected for the first time",
 )
-def start_connection(ctx: Context, _given: StartConnection, connection: Connection) -> Connection:
+def start_connection(ctx: Context, _given: Input, connection: Connection) -> Connection:
     """Activate connection.
 
     The app has exchanged its code for its first tokens. It is listed from now on, and the owners get an email.
@@ -267,7 +255,7 @@ def update_connection(ctx: Context, given: UpdateConnection, connection: Connect
     not_undone=Message("Connect the app again."),
     past_text="App disconnected",
 )
-def revoke_connection(ctx: Context, _given: RevokeConnection, connection: Connection) -> Connection:
+def revoke_connection(ctx: Context, _given: Input, connection: Connection) -> Connection:
     """Disconnect app.
 
     The app's access stops at once. To use it again, someone has to approve it again. Owners and admins can disconnect

@@ -102,12 +102,6 @@ class UpdateKey(Input):
     confirms_in_office: ConfirmsInOffice
 
 
-class RevokeKey(Input):
-    """Which key to revoke."""
-
-    key_id: str = Field(description="The key's ID.")
-
-
 @dataclass(frozen=True, slots=True)
 class Key(StoredRecord):
     """An API key with the fields that its rules need."""
@@ -220,7 +214,7 @@ def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:
     not_undone=Message("Create a new key."),
     past_text="API key revoked",
 )
-def revoke_key(ctx: Context, _given: RevokeKey, key: Key) -> Key:
+def revoke_key(ctx: Context, _given: Input, key: Key) -> Key:
     """Revoke API key.
 
     The key stops working at once, and this can't be undone. Create a new key for programs that still need access.

@@ -15,8 +15,6 @@ class Kind(RecordStore[K]):
     heading: str = field(default="", kw_only=True)
     # The area of the sidebar that their pages belong to.
     area: str = field(kw_only=True)
-    # What operations call one of them, if their inputs call it otherwise: `get_price_item` takes an `item_id`.
-    own_noun: str = field(default="", kw_only=True)
     # The end of the address of the form for a new one.
     new: str = field(default="new", kw_only=True)
 
@@ -24,11 +22,6 @@ class Kind(RecordStore[K]):
         """Fill in what follows from the other names."""
         super().__post_init__()
         object.__setattr__(self, "plural", self.plural or f"{self.label}s")
-
-    @property
-    def noun(self) -> str:
-        """What operations call one of them: the site of `site_id`."""
-        return self.own_noun or (self.id_field or self.label).removesuffix("_id").replace("_", " ")
 
     @property
     def title(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import (
+    Annotated,
     Any,
     Generic,
     Protocol,
@@ -18,7 +19,8 @@ from typing import (
 )
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
+from pydantic.alias_generators import to_pascal
 
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.kernel.context import Context
@@ -215,6 +217,8 @@ def operation(
     def declare(function: Callable[..., Any], /) -> OperationReturning[Any]:
         hints = get_type_hints(function)
         _context, input_model, *record, answer = hints.values()
+        if input_model in {Input, IrreversibleInput}:
+            input_model = _derive_input(function.__name__, input_model, on)
         _check_declaration(function.__name__, effect, input_model, on, takes_record=bool(record))
         if effect is not Effect.READ:
             if "past_text" not in options:
@@ -250,6 +254,15 @@ def _check_declaration(
         raise TypeError(f"{name}: its input does not say which {on.label}: {on.id_field}")
     if (on is not None) != takes_record:
         raise TypeError(f"{name}: an operation on a record takes it, and no other does")
+
+
+def _derive_input(name: str, base: type[Input], on: RecordStore[Any] | None) -> type[Input]:
+    """Return the input model of an operation that needs nothing but its record, if it has one."""
+    class_name = to_pascal(name)
+    if on is None or on.id_field is None:
+        return create_model(class_name, __base__=base, __doc__="Nothing.")
+    fields: dict[str, Any] = {on.id_field: on.id_type or Annotated[str, Field(description=f"The {on.noun}'s id.")]}
+    return create_model(class_name, __base__=base, __doc__=f"Which {on.noun}.", **fields)
 
 
 def _title_and_description(function: Callable[..., Result]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from types import GenericAlias
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, Unpack, cast, get_type_hints
 
 from pydantic import Field, create_model
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_pascal
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
@@ -62,7 +62,7 @@ def declare_list(
     fields: dict[str, Any] = {
         "starting_after": (Annotated[str | None, make_id_validator(kind.prefix, f"a {kind.noun}")], STARTING_AFTER)
     } | {field: _build_filter(kind, field, description) for field, description in filters.items()}
-    model = create_model(_to_class_name(name), __base__=ListInput, __doc__=f"Which {kind.plural} to list.", **fields)
+    model = create_model(to_pascal(name), __base__=ListInput, __doc__=f"Which {kind.plural} to list.", **fields)
     hints = {"ctx": Context, "given": model, "return": GenericAlias(PageResult, (kind.output,))}
     declare = operation(permission=permission, effect=Effect.READ, **options)
     return declare(_describe(list_records, kind, name, text, hints))
@@ -72,12 +72,11 @@ def declare_get(
     shown_kind: KindShowing[R],
     text: str,
     permission: Permission,
-    id_type: Any = None,
     **options: Unpack[OperationOptions],
 ) -> OperationReturning[R]:
     """Declare an operation that gets a record of a kind. The first sentence of the text is its title.
 
-    Its input has an id, of a type that can say more. On the API it reads with one statement, unless the options say no.
+    On the API it reads with one statement, unless the options say no.
     """
     kind = cast("Kind[Any]", shown_kind)
 
@@ -85,7 +84,7 @@ def declare_get(
         return record
 
     name = f"get_{kind.noun.replace(' ', '_')}"
-    hints = {"ctx": Context, "given": _make_id_input(kind, name, id_type)} | _record_hints(kind)
+    hints = {"ctx": Context, "given": Input} | _record_hints(kind)
     options["on"] = kind
     options.setdefault("single_statement", "api_path" in options)
     declare = operation(permission=permission, effect=Effect.READ, **options)
@@ -97,7 +96,6 @@ def declare_file(
     read: Callable[[Any], R],
     text: str,
     permission: Permission,
-    id_type: Any = None,
     **options: Unpack[OperationOptions],
 ) -> OperationReturning[R]:
     """Declare an operation that answers with a file of a record, which `read` names; its route ends with the form."""
@@ -107,12 +105,7 @@ def declare_file(
 
     form = options["api_path"].rpartition("/")[2]
     name = f"get_{kind.noun.replace(' ', '_')}_{form}"
-    hints = {
-        "ctx": Context,
-        "given": _make_id_input(kind, name, id_type),
-        "record": kind.record_type,
-        "return": get_type_hints(read)["return"],
-    }
+    hints = {"ctx": Context, "given": Input, "record": kind.record_type, "return": get_type_hints(read)["return"]}
     options["on"] = kind
     declare = operation(permission=permission, effect=Effect.READ, **options)
     return declare(_describe(get_file, kind, name, text, hints))
@@ -147,7 +140,7 @@ def declare_archiving(
             return updated
 
         name, inverse = (f"{word}_{kind.noun.replace(' ', '_')}" for word in (verb, opposite))
-        hints = {"ctx": Context, "given": _make_id_input(kind, name, None)} | _record_hints(kind)
+        hints = {"ctx": Context, "given": Input} | _record_hints(kind)
         return operation(
             permission=permission,
             effect=Effect.CHANGE,
@@ -176,14 +169,6 @@ def _record_hints(kind: Kind[Any]) -> dict[str, Any]:
     return {"record": kind.record_type, "return": kind.record_type}
 
 
-def _make_id_input(kind: Kind[Any], name: str, id_type: Any) -> type[Input]:
-    """Return the input model of an operation that takes a record and nothing else."""
-    if kind.id_field is None:
-        return create_model(_to_class_name(name), __base__=Input, __doc__="Nothing: the credential decides which one.")
-    fields: dict[str, Any] = {kind.id_field: id_type or Annotated[str, Field(description=f"The {kind.noun}'s id.")]}
-    return create_model(_to_class_name(name), __base__=Input, __doc__=f"Which {kind.noun}.", **fields)
-
-
 def _build_filter(kind: Kind[Any], name: str, description: str) -> tuple[Any, Any]:
     """Return the type of a filter, and its field."""
     if name == "text":
@@ -199,7 +184,3 @@ def _build_filter(kind: Kind[Any], name: str, description: str) -> tuple[Any, An
         return filter_type, Field(None, title=title, description=description)
     field_type: Any = field.annotation
     return field_type | None, Field(None, description=description)
-
-
-def _to_class_name(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("_"))

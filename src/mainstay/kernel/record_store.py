@@ -54,6 +54,10 @@ class RecordStore(Generic[K]):
     # The field of an input that names a record, by default after the label; None if an organisation has only one record
     # of this kind.
     id_field: str | None = ""
+    # The type of that field, if it says more than "The customer's id."
+    id_type: Any = None
+    # What operations call one of them, if their inputs call it otherwise: `get_price_item` takes an `item_id`.
+    own_noun: str = ""
     columns: Mapping[str, str] = field(default_factory=dict)
     # A condition for every record in a list.
     list_condition: str = ""
@@ -88,6 +92,11 @@ class RecordStore(Generic[K]):
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)
+
+    @property
+    def noun(self) -> str:
+        """What operations call one of them: the site of `site_id`."""
+        return self.own_noun or (self.id_field or self.label).removesuffix("_id").replace("_", " ")
 
     def show_as(self, record_type: type[V]) -> "RecordStore[V]":
         """Return the store of the same records with fewer fields, such as for lists that leave out their lines."""

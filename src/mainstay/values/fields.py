@@ -92,6 +92,10 @@ TextLine = Annotated[
     _pattern_field(_NO_CONTROL),
 ]
 
+ExternalRef = Annotated[
+    TextLine | None, Field(title="External ID", description="ID in your old or accounting software. Must be unique.")
+]
+
 
 def _remove_duplicates(words: list[str]) -> list[str]:
     unique: dict[str, str] = {}

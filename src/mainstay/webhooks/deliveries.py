@@ -44,29 +44,11 @@ class ListDeliveries(ListInput):
     status: DeliveryStatus | None = Field(None, description="Only deliveries with this status.")
 
 
-class GetDelivery(Input):
-    """Which delivery."""
-
-    delivery_id: str = Field(description="The delivery's ID.")
-
-
-class RedeliverEvent(Input):
-    """Which delivery to repeat."""
-
-    delivery_id: str = Field(description="The delivery's ID.")
-
-
 class RedeliverFailed(Input):
     """Which webhook, and from when."""
 
     webhook_id: str = Field(description="The webhook's ID.")
     since: Moment = Field(description="Events from this time on; at most 30 days ago.")
-
-
-class SendTestEvent(Input):
-    """Which webhook to test."""
-
-    webhook_id: str = Field(description="The webhook's ID.")
 
 
 @operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
@@ -80,7 +62,7 @@ def list_deliveries(ctx: Context, given: ListDeliveries) -> PageResult[DeliveryO
 
 
 @operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS, on=DELIVERIES)
-def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> DeliveryDetail:
+def get_delivery(ctx: Context, _given: Input, delivery: Delivery) -> DeliveryDetail:
     """Get webhook delivery.
 
     Its body, every attempt and the responses.
@@ -100,7 +82,7 @@ def get_delivery(ctx: Context, _given: GetDelivery, delivery: Delivery) -> Deliv
     not_undone=Message("The event has been sent again."),
     past_text="Event resent",
 )
-def redeliver_event(ctx: Context, _given: RedeliverEvent, delivery: Delivery) -> Delivery:
+def redeliver_event(ctx: Context, _given: Input, delivery: Delivery) -> Delivery:
     """Resend event.
 
     You can also resend a delivered event. It keeps its ID, so the receiver can recognise it.
@@ -158,7 +140,7 @@ def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> 
     not_undone=Message("The test event has been sent."),
     past_text="Test event sent",
 )
-def send_test_event(ctx: Context, _given: SendTestEvent, webhook: Webhook) -> Delivery:
+def send_test_event(ctx: Context, _given: Input, webhook: Webhook) -> Delivery:
     """Send test event.
 
     Its type is `webhook.test` and its record the webhook itself. It is not in the feed and has no sequence number.

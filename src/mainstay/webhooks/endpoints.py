@@ -40,30 +40,6 @@ class UpdateWebhook(Input):
     events: EventKinds | None = Field(None, description=_EVENTS_DESCRIPTION)
 
 
-class PauseWebhook(Input):
-    """Which webhook to pause."""
-
-    webhook_id: str = Field(description="The webhook's ID.")
-
-
-class ResumeWebhook(Input):
-    """Which webhook to resume."""
-
-    webhook_id: str = Field(description="The webhook's ID.")
-
-
-class RotateWebhookSecret(Input):
-    """Whose secret."""
-
-    webhook_id: str = Field(description="The webhook's ID.")
-
-
-class DeleteWebhook(IrreversibleInput):
-    """Which webhook to delete."""
-
-    webhook_id: str = Field(description="The webhook's ID.")
-
-
 def _check_address(preparation: Preparation, given: CreateWebhook | UpdateWebhook) -> None:
     """Refuse an address that must not be called. This asks name servers, which may take their time."""
     if "url" not in given.sent_fields():
@@ -146,7 +122,7 @@ def update_webhook(ctx: Context, given: UpdateWebhook, webhook: Webhook) -> Webh
     undone_by=declare_inverse("resume_webhook", "webhookId"),
     past_text="Webhook paused",
 )
-def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webhook:
+def pause_webhook(ctx: Context, _given: Input, webhook: Webhook) -> Webhook:
     """Pause webhook.
 
     Events are stored, and sent when it is resumed.
@@ -164,7 +140,7 @@ def pause_webhook(ctx: Context, _given: PauseWebhook, webhook: Webhook) -> Webho
     undone_by=declare_inverse("pause_webhook", "webhookId"),
     past_text="Webhook resumed",
 )
-def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Webhook:
+def resume_webhook(ctx: Context, _given: Input, webhook: Webhook) -> Webhook:
     """Resume webhook.
 
     Events stored while it was paused are sent. If it was disabled, events of that time are sent only if you resend
@@ -182,7 +158,7 @@ def resume_webhook(ctx: Context, _given: ResumeWebhook, webhook: Webhook) -> Web
     not_undone=Message("Replace the secret again, or use the new one."),
     past_text="Webhook secret replaced",
 )
-def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: Webhook) -> Webhook:
+def rotate_webhook_secret(ctx: Context, _given: Input, webhook: Webhook) -> Webhook:
     """Replace webhook secret.
 
     The previous secret also signs for 24 hours, so that the receiver can switch over; older ones end at once.
@@ -200,7 +176,7 @@ def rotate_webhook_secret(ctx: Context, _given: RotateWebhookSecret, webhook: We
     past_text="Webhook deleted",
     deletes=True,
 )
-def delete_webhook(ctx: Context, _given: DeleteWebhook, webhook: Webhook) -> Webhook:
+def delete_webhook(ctx: Context, _given: IrreversibleInput, webhook: Webhook) -> Webhook:
     """Delete webhook.
 
     Nothing more is sent to it, and its delivery log is deleted.

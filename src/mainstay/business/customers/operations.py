@@ -21,6 +21,7 @@ from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get,
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.fields import (
     Email,
+    ExternalRef,
     Paragraph,
     Phone,
     TextLine,
@@ -47,9 +48,6 @@ _PaymentTerms = Annotated[
 ]
 _Language = Annotated[Language | None, Field(description="For their quotes, invoices and emails.")]
 _Notes = Annotated[Paragraph | None, Field(description="Office only. Hidden from field staff.")]
-_ExternalRef = Annotated[
-    TextLine | None, Field(title="External ID", description="ID in your old or accounting software. Must be unique.")
-]
 
 
 class _CustomerFields(Input):
@@ -67,7 +65,7 @@ class _CustomerFields(Input):
     payment_terms_days: _PaymentTerms = None
     language: _Language = None
     notes: _Notes = None
-    external_ref: _ExternalRef = None
+    external_ref: ExternalRef = None
 
 
 class CreateCustomer(_CustomerFields):

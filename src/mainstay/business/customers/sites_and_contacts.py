@@ -21,6 +21,7 @@ from mainstay.values.address import Address
 from mainstay.values.fields import (
     DefaultValue,
     Email,
+    ExternalRef,
     Paragraph,
     Phone,
     TextLine,
@@ -54,9 +55,7 @@ class SaveSite(Input):
         None, title="Contact", description="The contact on site, of the same customer."
     )
     status: _Status = omittable_field(description="`archived` hides it from lists.")
-    external_ref: TextLine | None = Field(
-        None, title="External ID", description="ID in your old or accounting software. Must be unique."
-    )
+    external_ref: ExternalRef = None
 
 
 class SaveContact(Input):
@@ -72,9 +71,7 @@ class SaveContact(Input):
     phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")
     receives: Receives = omittable_field(description="Which documents they get by email.")
     status: _Status = omittable_field(description="`archived` hides them from lists.")
-    external_ref: TextLine | None = Field(
-        None, title="External ID", description="ID in your old or accounting software. Must be unique."
-    )
+    external_ref: ExternalRef = None
 
 
 list_sites = declare_list(

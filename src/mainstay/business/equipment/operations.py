@@ -14,7 +14,15 @@ from mainstay.kernel.event import declare_event
 from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get, declare_list
-from mainstay.values.fields import Day, DefaultValue, Paragraph, TextLine, make_id_validator, omittable_field
+from mainstay.values.fields import (
+    Day,
+    DefaultValue,
+    ExternalRef,
+    Paragraph,
+    TextLine,
+    make_id_validator,
+    omittable_field,
+)
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import raise_if_blocked
@@ -46,9 +54,7 @@ class SaveEquipment(Input):
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
         description="`archived` hides it from lists."
     )
-    external_ref: TextLine | None = Field(
-        None, title="External ID", description="ID in your old or accounting software. Must be unique."
-    )
+    external_ref: ExternalRef = None
 
 
 list_equipment = declare_list(

@@ -97,12 +97,6 @@ class UpdateHours(Input):
     billable_minutes: BillableMinutes = None
 
 
-class DeleteHours(IrreversibleInput):
-    """Which entry."""
-
-    time_entry_id: _EntryId
-
-
 @operation(permission=Permission.HOURS_READ, effect=Effect.READ, api_path="GET /hours")
 def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
     """List hours.
@@ -118,7 +112,6 @@ get_time_entry = declare_get(
     TIME_ENTRIES,
     "Show hours. One time entry: the hours of one person on one job.",
     Permission.HOURS_READ,
-    _EntryId,
     api_path="GET /hours/{time_entry_id}",
     doors=API_AND_OFFICE,
 )
@@ -193,7 +186,7 @@ _TIME_FIELDS = ("on", "minutes", "started_at", "ended_at", "break_minutes")
     past_text="Hours deleted",
     deletes=True,
 )
-def delete_hours(ctx: Context, _given: DeleteHours, entry: TimeEntry) -> TimeEntry:
+def delete_hours(ctx: Context, _given: IrreversibleInput, entry: TimeEntry) -> TimeEntry:
     """Delete hours.
 
     Approved hours can't be deleted. A running timer is discarded.

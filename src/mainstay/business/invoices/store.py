@@ -1,8 +1,9 @@
 """The store of invoices: how they are read, searched and summed."""
 
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import orjson
+from pydantic import Field
 
 from mainstay.business.invoices.model import MAX_SUMMED, Invoice, InvoiceStatus, InvoiceTotals, ListedInvoice
 from mainstay.business.organisation.closed_books import CLOSED_UNTIL_SQL
@@ -40,10 +41,12 @@ def _search_words_of(
     return combine_words(words_of_number(number or ""), words, words_of_digits(amount))
 
 
+InvoiceId = Annotated[str, Field(title="Invoice", description="The invoice's id or number.")]
 # Single invoices, with their lines.
 INVOICES = Kind(
     Invoice,
     source="invoice",
+    id_type=InvoiceId,
     area="Invoices",
     number_column="number",
     columns={

@@ -10,7 +10,7 @@ from mainstay.business.jobs import store
 from mainstay.business.jobs.events import JobCancelled, JobCompleted, JobCreated, JobStarted, JobUpdated
 from mainstay.business.jobs.model import OFFICE_STAGES, Billing, Job, JobOut, JobStage, Priority, SettableJobStatus
 from mainstay.business.jobs.restoring import restore_job_status
-from mainstay.business.jobs.store import JOBS
+from mainstay.business.jobs.store import JOBS, JobId
 from mainstay.business.organisation import numbering
 from mainstay.business.people.store import check_people
 from mainstay.business.records.store import write_note
@@ -23,6 +23,7 @@ from mainstay.values.fields import (
     STARTING_AFTER,
     WITHOUT_DUPLICATES,
     Day,
+    ExternalRef,
     Paragraph,
     Price,
     StoredDay,
@@ -61,10 +62,6 @@ _Assigned = Annotated[
     list[Annotated[str, make_id_validator("person")]],
     Field(title="Team", max_length=_MAX_PEOPLE, description="The ids of the people who work on it and can see it."),
 ]
-_ExternalRef = Annotated[
-    TextLine | None, Field(title="External ID", description="ID in your old or accounting software. Must be unique.")
-]
-_JobId = Annotated[str, Field(title="Job", description="The job's id or number.")]
 
 
 class ListJobs(ListInput):
@@ -120,13 +117,13 @@ class CreateJob(Input):
     lead_person_id: _Lead = None
     assigned: _Assigned = Field(default_factory=list)
     tags: _Tags = Field(default_factory=list)
-    external_ref: _ExternalRef = None
+    external_ref: ExternalRef = None
 
 
 class UpdateJob(Input):
     """Which job, and what to change; null clears."""
 
-    job_id: _JobId
+    job_id: JobId
     title: _Title = omittable_field()
     site_id: _SiteId = None
     description: _Description = None
@@ -138,13 +135,13 @@ class UpdateJob(Input):
     lead_person_id: _Lead = None
     assigned: _Assigned = omittable_field()
     tags: _Tags = omittable_field()
-    external_ref: _ExternalRef = None
+    external_ref: ExternalRef = None
 
 
 class ChangeJobStatus(Input):
     """Which job, and its new status."""
 
-    job_id: _JobId
+    job_id: JobId
     status: SettableJobStatus = Field(description="The new status. `open` also reopens a closed or cancelled job.")
     reason: Paragraph | None = Field(None, title="Reason", description="Added to the job as a note for everyone.")
 
@@ -164,9 +161,7 @@ def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
     return JOBS.page(ctx, given)
 
 
-get_job = declare_get(
-    JOBS, "Show job. By its id or number.", Permission.JOBS_READ, _JobId, api_path="GET /jobs/{job_id}"
-)
+get_job = declare_get(JOBS, "Show job. By its id or number.", Permission.JOBS_READ, api_path="GET /jobs/{job_id}")
 
 
 @operation(

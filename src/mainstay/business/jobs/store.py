@@ -1,9 +1,10 @@
 """Storage of jobs, and who may see which."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import orjson
+from pydantic import Field
 
 from mainstay.business.jobs.model import Job, JobProgress, JobStatus, UnbilledWork, stage_of
 from mainstay.changes.outbox import OutboxTask
@@ -32,9 +33,11 @@ def _search_words(site_address: str | None, tags: str, number: str, *texts: str 
 
 _TEXTS = ("title", "customer_name", "site_name", "description", "customer_order_number")
 
+JobId = Annotated[str, Field(title="Job", description="The job's id or number.")]
 JOBS = Kind(
     Job,
     source="job",
+    id_type=JobId,
     area="Jobs",
     number_column="number",
     columns={

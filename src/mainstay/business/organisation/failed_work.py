@@ -51,18 +51,6 @@ class ListFailedWork(ListInput):
     starting_after: Annotated[str | None, make_id_validator(TASK_PREFIX, "a task")] = STARTING_AFTER
 
 
-class RetryWork(Input):
-    """Which task."""
-
-    work_id: str = Field(title="Task", description="The task's ID.")
-
-
-class DropWork(IrreversibleInput):
-    """Which task."""
-
-    work_id: str = Field(title="Task", description="The task's ID.")
-
-
 @dataclass(frozen=True, slots=True)
 class BackgroundTask(StoredRecord):
     """A background task, as seen by the rules."""
@@ -85,6 +73,7 @@ class BackgroundTask(StoredRecord):
 BACKGROUND_TASKS = Kind(
     BackgroundTask,
     source="outbox",
+    id_type=Annotated[str, Field(title="Task", description="The task's ID.")],
     label="work",
     plural="failed tasks",
     area="Settings",
@@ -111,7 +100,6 @@ get_work = declare_get(
     BACKGROUND_TASKS,
     "Get failed task. What it does, and why it failed.",
     Permission.ORGANISATION_CHANGE,
-    Annotated[str, Field(title="Task", description="The task's ID.")],
     doors=PEOPLE_DOORS,
 )
 
@@ -126,7 +114,7 @@ get_work = declare_get(
     not_undone=Message("The task is being done again."),
     past_text="Task retried",
 )
-def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> BackgroundTask:
+def retry_work(ctx: Context, _given: Input, task: BackgroundTask) -> BackgroundTask:
     """Retry failed task.
 
     It runs at once, and again later if it fails.
@@ -148,7 +136,7 @@ def retry_work(ctx: Context, _given: RetryWork, task: BackgroundTask) -> Backgro
     past_text="Failed task deleted",
     deletes=True,
 )
-def drop_work(ctx: Context, _given: DropWork, task: BackgroundTask) -> BackgroundTask:
+def drop_work(ctx: Context, _given: IrreversibleInput, task: BackgroundTask) -> BackgroundTask:
     """Delete failed task.
 
     It will not be tried again.

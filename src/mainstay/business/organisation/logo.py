@@ -36,10 +36,6 @@ class SetLogo(Input):
     )
 
 
-class RemoveLogo(Input):
-    """Nothing: there is only one."""
-
-
 @operation(
     permission=Permission.ORGANISATION_CHANGE,
     effect=Effect.CHANGE,
@@ -68,7 +64,7 @@ def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organi
     not_undone=Message("Upload the logo again."),
     past_text="Logo removed",
 )
-def remove_logo(ctx: Context, _given: RemoveLogo, organisation: Organisation) -> Organisation:
+def remove_logo(ctx: Context, _given: Input, organisation: Organisation) -> Organisation:
     """Remove logo.
 
     Documents already sent keep it.

@@ -44,10 +44,6 @@ from mainstay.vocabulary.schemas import Input
 _A_WEEK = timedelta(days=7)
 
 
-class GetOverview(Input):
-    """Nothing: it is about today, and what you may see."""
-
-
 class _WaitingList(NamedTuple):
     """Records that wait for someone with a permission: the operation and the office page that list exactly those."""
 
@@ -173,7 +169,7 @@ _WAITING_LISTS = (
 
 
 @operation(permission=Permission.OVERVIEW_READ, effect=Effect.READ, api_path="GET /overview")
-def get_overview(ctx: Context, _given: GetOverview) -> OverviewOut:
+def get_overview(ctx: Context, _given: Input) -> OverviewOut:
     """Get overview.
 
     What needs attention now, such as overdue invoices or hours to approve: how many, and the operation that lists them.

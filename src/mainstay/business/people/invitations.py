@@ -43,12 +43,6 @@ class AddPerson(Input):
     password: SecretStr = Field(description="Only if they have no Mainstay account yet.")
 
 
-class CreatePasswordLink(Input):
-    """Who needs a new password."""
-
-    person_id: str = Field(description="The person's id.")
-
-
 class PasswordLinkOut(Output):
     """A link to set a new password: only its id, from which its secret is derived."""
 
@@ -117,7 +111,7 @@ def add_person(ctx: Context, given: AddPerson) -> Person:
     not_undone=Message("The link expires on its own."),
     past_text="Password reset link created",
 )
-def create_password_link(ctx: Context, _given: CreatePasswordLink, person: Person) -> PasswordLinkOut:
+def create_password_link(ctx: Context, _given: Input, person: Person) -> PasswordLinkOut:
     """Create password link.
 
     For someone who cannot receive email. The link sets a new password for their sign-in in all organisations, once and

@@ -48,10 +48,6 @@ _BillRate = Annotated[
 _PEOPLE_CHANGE = RequiresPermission(Permission.PEOPLE_CHANGE)
 
 
-class GetMe(Input):
-    """Nothing: the credential identifies you."""
-
-
 class InvitePerson(Input):
     """Whom to invite, and their role."""
 
@@ -66,12 +62,6 @@ class InvitePerson(Input):
     company_name: _CompanyName = None
     cost_rate: _CostRate = None
     bill_rate: _BillRate = None
-
-
-class InviteAgain(Input):
-    """Whose invitation to resend."""
-
-    person_id: str = Field(description="The person's id.")
 
 
 class UpdatePerson(Input):
@@ -94,7 +84,7 @@ class UpdatePerson(Input):
 
 
 @operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /me", single_statement=True)
-def get_me(ctx: Context, _given: GetMe) -> MeOut:
+def get_me(ctx: Context, _given: Input) -> MeOut:
     """Show own access.
 
     Who am I: the person, the organisation, the key or app in use, and what you can do now.
@@ -174,7 +164,7 @@ def invite_person(ctx: Context, given: InvitePerson) -> Person:
     not_undone=Message("The person has been invited by email. Remove them instead."),
     past_text="Invitation resent",
 )
-def invite_again(ctx: Context, _given: InviteAgain, person: Person) -> Person:
+def invite_again(ctx: Context, _given: Input, person: Person) -> Person:
     """Resend invitation.
 
     The person gets a new email; the link in the earlier one no longer works.

@@ -26,18 +26,6 @@ class ChangeRole(IrreversibleInput):
     )
 
 
-class NameOwner(Input):
-    """Who becomes an owner."""
-
-    person_id: str = Field(description="The person's id.")
-
-
-class RemovePerson(IrreversibleInput):
-    """Whom to remove."""
-
-    person_id: str = Field(description="The person's id.")
-
-
 @operation(
     permission=Permission.PEOPLE_CHANGE,
     effect=Effect.IRREVERSIBLE,
@@ -94,7 +82,7 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     not_undone=Message("Change the role again."),
     past_text="Role changed to owner",
 )
-def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
+def name_owner(ctx: Context, _given: Input, person: Person) -> Person:
     """Make owner.
 
     Owners can do everything, including changing and removing other owners. Only do this for someone you trust with the
@@ -115,7 +103,7 @@ def name_owner(ctx: Context, _given: NameOwner, person: Person) -> Person:
     not_undone=Message("Invite the person again."),
     past_text="Person left the organisation",
 )
-def remove_person(ctx: Context, _given: RemovePerson, person: Person) -> Person:
+def remove_person(ctx: Context, _given: IrreversibleInput, person: Person) -> Person:
     """Remove person.
 
     They lose access at once, with their API keys and connected apps; what they recorded stays. You can invite them

@@ -31,6 +31,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import (
     DefaultValue,
+    ExternalRef,
     Paragraph,
     Price,
     TextLine,
@@ -76,9 +77,7 @@ class SavePriceItem(Input):
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
         description="`archived` hides it from lists."
     )
-    external_ref: TextLine | None = Field(
-        None, title="External ID", description="ID in your old or accounting software. Must be unique."
-    )
+    external_ref: ExternalRef = None
 
 
 list_price_items = declare_list(
@@ -101,7 +100,6 @@ get_price_item = declare_get(
     ITEMS,
     "Get price list item. With its price and cost, and the parts of a kit.",
     Permission.PRICE_LIST_READ,
-    Annotated[str, Field(description="The item's id or code.")],
     api_path="GET /price-items/{item_id}",
     doors=API_AND_OFFICE,
 )

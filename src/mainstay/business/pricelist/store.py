@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+from pydantic import Field
 
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.organisation.store import set_default_tax_rate
@@ -31,6 +32,7 @@ _ORDERS = {NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_fol
 TAX_RATES = Kind(
     TaxRate,
     source="tax_rate",
+    id_type=Annotated[str, Field(description="The rate's id.")],
     heading="Taxes",
     area="Settings",
     prefix="tax",
@@ -85,6 +87,7 @@ def _parts_price_sql(price: str) -> str:
 ITEMS = Kind(
     PriceItem,
     source="price_item",
+    id_type=Annotated[str, Field(description="The item's id or code.")],
     label="price list item",
     plural="price items",
     own_noun="price item",

@@ -18,6 +18,7 @@ from mainstay.values.address import Address
 from mainstay.values.fields import (
     DefaultValue,
     Email,
+    ExternalRef,
     Paragraph,
     Phone,
     TextLine,
@@ -48,9 +49,7 @@ class SaveSupplier(Input):
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
         description="`archived` hides them from lists."
     )
-    external_ref: TextLine | None = Field(
-        None, title="External ID", description="ID in your old or accounting software. Must be unique."
-    )
+    external_ref: ExternalRef = None
 
 
 list_suppliers = declare_list(

@@ -64,7 +64,6 @@ get_tax_rate = declare_get(
     TAX_RATES,
     "Get tax rate. With its taxes and its category.",
     Permission.SETTINGS_READ,
-    Annotated[str, Field(description="The rate's id.")],
     api_path="GET /tax-rates/{tax_rate_id}",
     doors=API_AND_OFFICE,
 )

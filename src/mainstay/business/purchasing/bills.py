@@ -28,7 +28,7 @@ from mainstay.business.purchasing.bill_lines import (
 from mainstay.business.purchasing.inputs import JobFilter, PurchaseJobId, SupplierFilter, SupplierId, fetch_optional_job
 from mainstay.business.purchasing.lines import BillLine
 from mainstay.business.purchasing.model import Bill, BillStatus, BillTargetStatus, ListedBill, ListedBillOut, Order
-from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS
+from mainstay.business.purchasing.store import BILLS, LISTED_BILLS, ORDERS, BillId
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
@@ -51,7 +51,6 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 
-_BillId = Annotated[str, make_id_validator("bill"), Field(title="Bill", description="The bill's ID.")]
 _Number = Annotated[
     TextLine,
     Field(title="Bill number", description="The number on the supplier's bill. Each can be recorded only once."),
@@ -116,7 +115,7 @@ class RecordBill(Input):
 class UpdateBill(Input):
     """Which bill, and what to change; null clears."""
 
-    bill_id: _BillId
+    bill_id: BillId
     supplier_number: _Number = omittable_field()
     on: _On = omittable_field()
     due_on: _DueOn = None
@@ -134,7 +133,7 @@ class UpdateBill(Input):
 class VoidBill(IrreversibleInput):
     """Which bill, and why."""
 
-    bill_id: _BillId
+    bill_id: BillId
     reason: Paragraph | None = Field(None, title="Reason", description="Shown on the bill.")
 
 
@@ -155,7 +154,6 @@ get_bill = declare_get(
     BILLS,
     "Get bill. A supplier's bill with its lines, prices and tax, the job, and whether it is paid.",
     Permission.PURCHASING_READ,
-    _BillId,
     api_path="GET /bills/{bill_id}",
 )
 

@@ -3,10 +3,9 @@
 from pydantic import Field
 
 from mainstay.business.purchasing import store
-from mainstay.business.purchasing.inputs import OrderId
 from mainstay.business.purchasing.lines import quantity_message
 from mainstay.business.purchasing.model import ListedOrder, Order
-from mainstay.business.purchasing.store import ORDERS
+from mainstay.business.purchasing.store import ORDERS, OrderId
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Paragraph

@@ -21,7 +21,6 @@ from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 # In units of the currency: far more than anybody buys at once, but small enough that a database can add up many.
 _MAX_AMOUNT = 10**11
 
-OrderId = Annotated[str, Field(title="Purchase order", description="The order's ID or number.")]
 SupplierId = Annotated[str, make_id_validator("supplier"), Field(title="Supplier", description="The supplier's `id`.")]
 PurchaseJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,

@@ -18,7 +18,6 @@ from mainstay.business.purchasing.inputs import (
     CostBook,
     JobFilter,
     NewOrderLine,
-    OrderId,
     OrderLineEdit,
     PurchaseJobId,
     SupplierFilter,
@@ -29,7 +28,7 @@ from mainstay.business.purchasing.inputs import (
 )
 from mainstay.business.purchasing.lines import order_columns
 from mainstay.business.purchasing.model import TO_OFFICE, DeliverTo, ListedOrder, ListedOrderOut, Order, OrderStatus
-from mainstay.business.purchasing.store import LISTED_ORDERS, ORDERS
+from mainstay.business.purchasing.store import LISTED_ORDERS, ORDERS, OrderId
 from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, declare_inverse
@@ -123,7 +122,6 @@ get_purchase_order = declare_get(
     ORDERS,
     "Get purchase order. What was ordered, received and billed, line by line.",
     Permission.ORDERS_READ,
-    OrderId,
     api_path="GET /purchase-orders/{purchase_order_id}",
 )
 

@@ -9,10 +9,9 @@ from pydantic import BaseModel, Field
 from mainstay.business.lines.model import MAX_LINES
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.purchasing import materials, store
-from mainstay.business.purchasing.inputs import OrderId
 from mainstay.business.purchasing.lines import OrderLine, describe_unknown_line, quantity_message
 from mainstay.business.purchasing.model import EXAMPLE_ORDER_LINE, ListedOrder, Order
-from mainstay.business.purchasing.store import ORDERS
+from mainstay.business.purchasing.store import ORDERS, OrderId
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import SignedQuantity, StoredDay, TextLine

@@ -23,9 +23,8 @@ from mainstay.business.issuing.snapshotting import SnapshotWithAmounts, take_ord
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.pricelist.model import Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
-from mainstay.business.purchasing.inputs import OrderId
 from mainstay.business.purchasing.model import ListedOrder, Order
-from mainstay.business.purchasing.store import ORDERS
+from mainstay.business.purchasing.store import ORDERS, OrderId
 from mainstay.documents.locales import Locale
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
@@ -45,12 +44,6 @@ class SendPurchaseOrder(DocumentEmailInput):
     purchase_order_id: OrderId
     deliver: Deliver = "email"
     to: Annotated[list[Email] | None, recipients_field("the supplier's own")] = None
-
-
-class GetPurchaseOrderProof(Input):
-    """Which order."""
-
-    purchase_order_id: OrderId
 
 
 @operation(
@@ -106,7 +99,6 @@ get_purchase_order_pdf = declare_file(
     document_file_of,
     "Get purchase order PDF. As it was sent. A draft has none.",
     Permission.PURCHASING_READ,
-    OrderId,
     api_path="GET /purchase-orders/{purchase_order_id}/pdf",
     doors=API_AND_OFFICE,
     returns_file=PDF,
@@ -114,7 +106,7 @@ get_purchase_order_pdf = declare_file(
 
 
 @operation(permission=Permission.PURCHASING_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=ORDERS)
-def get_purchase_order_proof(ctx: Context, _given: GetPurchaseOrderProof, order: Order) -> ProofOut:
+def get_purchase_order_proof(ctx: Context, _given: Input, order: Order) -> ProofOut:
     """Preview purchase order PDF.
 
     Marked as a draft, and not stored.

@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import orjson
+from pydantic import Field
 
 from mainstay.business.purchasing.lines import goods_columns, read_order_lines
 from mainstay.business.purchasing.model import Bill, ListedBill, ListedOrder, Order, OrderStatus, order_status_of
@@ -12,6 +13,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
 from mainstay.values.choices import remove_accents
+from mainstay.values.fields import make_id_validator
 from mainstay.values.money import amount_text, parse_price
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
@@ -37,10 +39,12 @@ def _search_words_of_order(number: str, supplier_name: str, job_title: str | Non
     return combine_words(words_of_number(number), words_of_text(f"{supplier_name} {job_title or ''}"))
 
 
+OrderId = Annotated[str, Field(title="Purchase order", description="The order's ID or number.")]
 # Single orders, with their lines.
 ORDERS = Kind(
     Order,
     source="purchase_order",
+    id_type=OrderId,
     heading="Orders",
     area="Purchasing",
     prefix="po",
@@ -85,10 +89,12 @@ def fold_number(number: str) -> str:
     return "".join(letter for letter in plain if letter.isalnum()) or plain
 
 
+BillId = Annotated[str, make_id_validator("bill"), Field(title="Bill", description="The bill's ID.")]
 # Single bills, with their lines.
 BILLS = Kind(
     Bill,
     source="bill",
+    id_type=BillId,
     area="Purchasing",
     columns={
         "supplier_name": select_related("supplier.name", "bill.supplier_id"),

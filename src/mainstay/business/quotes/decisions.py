@@ -16,8 +16,7 @@ from mainstay.business.organisation import numbering
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteAccepted, QuoteDeclined
 from mainstay.business.quotes.model import AcceptanceMethod, ListedQuote, Quote
-from mainstay.business.quotes.operations import QuoteId
-from mainstay.business.quotes.store import QUOTES
+from mainstay.business.quotes.store import QUOTES, QuoteId
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Paragraph, TextLine

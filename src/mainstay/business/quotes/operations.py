@@ -17,7 +17,7 @@ from mainstay.business.organisation import numbering
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.quotes.events import QuoteCreated, QuoteUpdated
 from mainstay.business.quotes.model import ListedQuote, ListedQuoteOut, Quote, QuoteStatus
-from mainstay.business.quotes.store import LISTED_QUOTES, QUOTES, set_lookup_name
+from mainstay.business.quotes.store import LISTED_QUOTES, QUOTES, QuoteId, set_lookup_name
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
@@ -38,7 +38,6 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
 
-QuoteId = Annotated[str, Field(title="Quote", description="The quote's id or number.")]
 _Job = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
     Field(title="Job", description="By id or number. Leave empty to create a job when the customer accepts."),
@@ -118,12 +117,6 @@ class UpdateQuote(Input):
     terms: _Terms = None
 
 
-class ReviseQuote(Input):
-    """The quote."""
-
-    quote_id: QuoteId
-
-
 @operation(permission=Permission.QUOTES_READ, effect=Effect.READ, api_path="GET /quotes")
 def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     """List quotes.
@@ -140,7 +133,6 @@ get_quote = declare_get(
     "Get quote. With its lines, by its id or number. The number stands for the newest revision, `Q-0318-1` for the"
     " first.",
     Permission.QUOTES_READ,
-    QuoteId,
     api_path="GET /quotes/{quote_id}",
 )
 
@@ -249,7 +241,7 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     not_undone=Message("Withdraw the new revision, or edit it. It has not been sent."),
     past_text="Revision created",
 )
-def revise_quote(ctx: Context, _given: ReviseQuote, quote: Quote) -> Quote:
+def revise_quote(ctx: Context, _given: Input, quote: Quote) -> Quote:
     """Revise quote.
 
     Creates a draft copy with the same number to edit and send. Until then, the earlier revision stays valid.

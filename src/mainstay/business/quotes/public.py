@@ -113,12 +113,6 @@ class GetOfferedQuotePdf(Input):
     quote_id: str = Field(description="The quote's id.")
 
 
-class SeeOfferedQuote(Input):
-    """The quote."""
-
-    quote_id: str = Field(description="The quote's id.")
-
-
 class AcceptOfferedQuote(Input):
     """The quote, who accepts it, and the chosen options."""
 
@@ -208,7 +202,7 @@ def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
     not_undone=Message("The customer has seen the quote."),
     past_text="Quote viewed",
 )
-def see_offered_quote(ctx: Context, _given: SeeOfferedQuote, offered: OfferedQuote) -> OfferedQuoteOut:
+def see_offered_quote(ctx: Context, _given: Input, offered: OfferedQuote) -> OfferedQuoteOut:
     """Record that the customer viewed the quote.
 
     Only the first time counts.

@@ -29,8 +29,7 @@ from mainstay.business.organisation.organisation_settings import OrganisationSet
 from mainstay.business.quotes import store
 from mainstay.business.quotes.events import QuoteSent, QuoteSuperseded, QuoteWithdrawn
 from mainstay.business.quotes.model import ListedQuote, Quote
-from mainstay.business.quotes.operations import QuoteId
-from mainstay.business.quotes.store import QUOTES
+from mainstay.business.quotes.store import QUOTES, QuoteId
 from mainstay.documents.locales import Locale
 from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
@@ -58,12 +57,6 @@ class WithdrawQuote(IrreversibleInput):
 
     quote_id: QuoteId
     reason: Paragraph | None = Field(None, title="Reason", description="Office only. Not shown to the customer.")
-
-
-class GetQuoteProof(Input):
-    """The quote."""
-
-    quote_id: QuoteId
 
 
 @operation(
@@ -160,7 +153,6 @@ get_quote_pdf = declare_file(
     document_file_of,
     "Get PDF of quote. As it was sent: always the same bytes. A draft has no PDF.",
     Permission.QUOTES_READ,
-    QuoteId,
     api_path="GET /quotes/{quote_id}/pdf",
     doors=API_AND_OFFICE,
     returns_file=PDF,
@@ -168,7 +160,7 @@ get_quote_pdf = declare_file(
 
 
 @operation(permission=Permission.QUOTES_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=QUOTES)
-def get_quote_proof(ctx: Context, _given: GetQuoteProof, quote: Quote) -> ProofOut:
+def get_quote_proof(ctx: Context, _given: Input, quote: Quote) -> ProofOut:
     """Get draft PDF of quote.
 
     Stamped as a draft, and not stored.

@@ -1,7 +1,9 @@
 """The store of quotes: how they are read, searched and numbered."""
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
+
+from pydantic import Field
 
 from mainstay.business.jobs import store as jobs
 from mainstay.business.jobs.events import emit_job_updated
@@ -70,10 +72,12 @@ def _to_path_name(name: str) -> str:
     return name.strip().upper().replace("/", "-")
 
 
+QuoteId = Annotated[str, Field(title="Quote", description="The quote's id or number.")]
 # Single quotes, with their lines.
 QUOTES = QuoteStore(
     Quote,
     source="quote",
+    id_type=QuoteId,
     area="Quotes",
     number_column="called",
     columns={

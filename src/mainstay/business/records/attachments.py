@@ -26,8 +26,6 @@ MAX_FILE_BYTES = 15_000_000
 # A picture that is encoded again can become larger than it was: 2,400 by 2,400 pixels of four bytes.
 _MAX_STORED_BYTES = 25_000_000
 
-_DocumentId = Annotated[str, Field(title="File", description="The file's ID.")]
-
 
 class ListDocuments(ListInput):
     """The record whose files to list."""
@@ -58,12 +56,6 @@ class AddDocument(Input):
     )
 
 
-class RemoveDocument(IrreversibleInput):
-    """Which file."""
-
-    document_id: _DocumentId
-
-
 @operation(permission=Permission.DOCUMENTS_READ, effect=Effect.READ, api_path="GET /documents")
 def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut]:
     """List files of a record.
@@ -82,7 +74,6 @@ get_document = declare_get(
     DOCUMENTS,
     "Get file. A photo or file: its name, size and type. Its content is at its `url`, on the website.",
     Permission.DOCUMENTS_READ,
-    _DocumentId,
     api_path="GET /documents/{document_id}",
     single_statement=False,
 )
@@ -125,7 +116,7 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     past_text="File removed",
     deletes=True,
 )
-def remove_document(ctx: Context, _given: RemoveDocument, document: Document) -> Document:
+def remove_document(ctx: Context, _given: IrreversibleInput, document: Document) -> Document:
     """Remove file.
 
     Nobody can open the photo or file any more. The record's history still mentions it.

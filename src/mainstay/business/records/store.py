@@ -1,6 +1,9 @@
 """Storage of notes and of file metadata. File contents are stored separately, under their hash."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from mainstay.business.records.model import AttachmentVisibility, Document, Note
 from mainstay.kernel.context import Context
@@ -42,6 +45,7 @@ class DocumentStore(Kind[Document]):
 DOCUMENTS = DocumentStore(
     Document,
     source="document",
+    id_type=Annotated[str, Field(title="File", description="The file's ID.")],
     plural="files",
     area="Jobs",
     columns={"sha256": "document.content"},

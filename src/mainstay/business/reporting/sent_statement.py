@@ -7,6 +7,7 @@ from pydantic import Field
 
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
+from mainstay.values.fields import make_id_validator
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord
@@ -68,6 +69,7 @@ class AccountStatement(StoredRecord):
 STATEMENTS = Kind(
     AccountStatement,
     source="account_statement",
+    id_type=Annotated[str, make_id_validator("statement"), Field(title="Statement", description="The statement's ID.")],
     label="statement",
     plural="statements of account",
     heading="Statements",

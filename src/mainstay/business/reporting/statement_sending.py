@@ -28,17 +28,13 @@ from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_file, declare_get, declare_list
-from mainstay.values.fields import Day, Email, make_id_validator
+from mainstay.values.fields import Day, Email
 from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import LastDay
-
-_StatementId = Annotated[
-    str, make_id_validator("statement"), Field(title="Statement", description="The statement's ID.")
-]
 
 
 class SendStatement(DocumentEmailInput):
@@ -130,7 +126,6 @@ get_statement = declare_get(
     STATEMENTS,
     "Get sent statement. A statement of account, as it was sent.",
     Permission.INVOICES_READ,
-    _StatementId,
     api_path="GET /statements/{statement_id}",
     doors=API_AND_OFFICE,
     single_statement=False,
@@ -142,7 +137,6 @@ get_statement_pdf = declare_file(
     document_file_of,
     "Get statement PDF. The statement of account as it was sent.",
     Permission.INVOICES_READ,
-    _StatementId,
     api_path="GET /statements/{statement_id}/pdf",
     doors=API_AND_OFFICE,
     returns_file=PDF,

@@ -81,10 +81,6 @@ def _check_link_secret(secret: SecretStr) -> SecretStr:
     return secret
 
 
-class GetCalendarLink(Input):
-    """Nothing: everyone has their own."""
-
-
 class RotateCalendarLink(Input):
     """The secret of the new link."""
 
@@ -94,16 +90,8 @@ class RotateCalendarLink(Input):
     )
 
 
-class RemoveCalendarLink(Input):
-    """Nothing: everyone has their own."""
-
-
-class GetCalendar(Input):
-    """Nothing: the link decides whose calendar it is."""
-
-
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=_OFFICE_ONLY)
-def get_calendar_link(ctx: Context, _given: GetCalendarLink) -> CalendarLinkOut:
+def get_calendar_link(ctx: Context, _given: Input) -> CalendarLinkOut:
     """Show calendar link.
 
     The link itself is shown only once, when you create it.
@@ -138,7 +126,7 @@ def rotate_calendar_link(ctx: Context, given: RotateCalendarLink) -> CalendarLin
     not_undone=Message("Create a new link."),
     past_text="Calendar link removed",
 )
-def remove_calendar_link(ctx: Context, _given: RemoveCalendarLink) -> CalendarLinkOut:
+def remove_calendar_link(ctx: Context, _given: Input) -> CalendarLinkOut:
     """Remove calendar link.
 
     The link stops working immediately.
@@ -149,7 +137,7 @@ def remove_calendar_link(ctx: Context, _given: RemoveCalendarLink) -> CalendarLi
 
 
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=_OFFICE_ONLY, is_slow=True)
-def get_calendar(ctx: Context, _given: GetCalendar) -> CalendarOut:
+def get_calendar(ctx: Context, _given: Input) -> CalendarOut:
     """Show own calendar.
 
     Your visits of the last month and the next year.

@@ -49,12 +49,6 @@ class ListTimeOff(ListInput):
     order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
 
 
-class GetTimeOff(Input):
-    """Which time off."""
-
-    time_off_id: str = Field(description="The id of the time off.")
-
-
 class RequestTimeOff(Input):
     """Who is away, when and why."""
 
@@ -74,12 +68,6 @@ class RequestTimeOff(Input):
     approved: Annotated[bool, RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
         default=False, title="Approve now", description="Office only."
     )
-
-
-class CancelTimeOff(Input):
-    """Which time off to cancel."""
-
-    time_off_id: str = Field(description="The id of the time off.")
 
 
 class DecideTimeOff(Input):
@@ -118,7 +106,7 @@ def list_time_off(ctx: Context, given: ListTimeOff) -> PageResult[TimeOffOut]:
     on=TIME_OFF,
     doors=API_AND_OFFICE,
 )
-def get_time_off(ctx: Context, _given: GetTimeOff, time_off: TimeOff) -> TimeOff:
+def get_time_off(ctx: Context, _given: Input, time_off: TimeOff) -> TimeOff:
     """Show time off.
 
     Includes the planned visits that clash with it.
@@ -167,7 +155,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     not_undone=Message("Request the time off again."),
     past_text="Time off cancelled",
 )
-def cancel_time_off(ctx: Context, _given: CancelTimeOff, time_off: TimeOff) -> TimeOff:
+def cancel_time_off(ctx: Context, _given: Input, time_off: TimeOff) -> TimeOff:
     """Cancel time off.
 
     Your own, whether requested or approved. The office can cancel anyone's.

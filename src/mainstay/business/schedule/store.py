@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+from pydantic import Field
 
 from mainstay.business.schedule.model import TimeOff, Visit
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
@@ -206,6 +208,7 @@ def _add_reached_from(values: dict[str, Any]) -> dict[str, Any]:
 TIME_OFF = Kind(
     TimeOff,
     source="time_off",
+    id_type=Annotated[str, Field(description="The id of the time off.")],
     plural="time off",
     area="Schedule",
     new="request",

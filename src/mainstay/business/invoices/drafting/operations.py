@@ -22,7 +22,7 @@ from mainstay.business.invoices.drafting.fixed_price import build_price_line
 from mainstay.business.invoices.events import InvoiceCreated, InvoiceDeleted, InvoiceUpdated
 from mainstay.business.invoices.inputs import ListInvoices
 from mainstay.business.invoices.model import Invoice, InvoiceKind, InvoiceTotals, ListedInvoice, ListedInvoiceOut
-from mainstay.business.invoices.store import INVOICES, LISTED_INVOICES, sum_invoices
+from mainstay.business.invoices.store import INVOICES, LISTED_INVOICES, InvoiceId, sum_invoices
 from mainstay.business.jobs.model import Job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.lines.edits import LineEdit, NewLine, apply_edits, check_limits, make_lines
@@ -44,7 +44,6 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, PageResult
 
-InvoiceId = Annotated[str, Field(title="Invoice", description="The invoice's id or number.")]
 _Site = Annotated[
     Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work was done.")
 ]
@@ -134,12 +133,6 @@ class UpdateInvoice(Input):
     notes: Paragraph | None = Field(None, title="Text on invoice", description="Printed below the lines.")
 
 
-class DeleteDraftInvoice(IrreversibleInput):
-    """The draft."""
-
-    invoice_id: InvoiceId
-
-
 @operation(
     permission=Permission.INVOICES_READ, effect=Effect.READ, api_path="GET /invoices", totals_model=InvoiceTotals
 )
@@ -169,7 +162,6 @@ get_invoice = declare_get(
     INVOICES,
     "Get invoice. With its lines, by its id or number.",
     Permission.INVOICES_READ,
-    InvoiceId,
     api_path="GET /invoices/{invoice_id}",
 )
 
@@ -254,7 +246,7 @@ def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invo
     past_text="Draft deleted",
     deletes=True,
 )
-def delete_draft_invoice(ctx: Context, _given: DeleteDraftInvoice, invoice: Invoice) -> Invoice:
+def delete_draft_invoice(ctx: Context, _given: IrreversibleInput, invoice: Invoice) -> Invoice:
     """Delete draft invoice.
 
     The work on it can be invoiced again. To correct an issued invoice, void or credit it.

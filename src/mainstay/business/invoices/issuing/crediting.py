@@ -12,7 +12,6 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.drafting import sources
 from mainstay.business.invoices.drafting.billable_lines import uncredited_amounts_of
-from mainstay.business.invoices.drafting.operations import InvoiceId
 from mainstay.business.invoices.drafting.supply_date import read_supply
 from mainstay.business.invoices.events import InvoiceCredited
 from mainstay.business.invoices.issuing.credit_note import (
@@ -30,7 +29,7 @@ from mainstay.business.invoices.issuing.sending import (
 from mainstay.business.invoices.model import Invoice, ListedInvoice
 from mainstay.business.invoices.payments import settlement
 from mainstay.business.invoices.payments.allocation import release_surplus
-from mainstay.business.invoices.store import INVOICES
+from mainstay.business.invoices.store import INVOICES, InvoiceId
 from mainstay.business.issuing.document_emails import (
     Deliver,
     DocumentEmailInput,
@@ -187,7 +186,6 @@ get_credit_note = declare_get(
     CREDIT_NOTES,
     "Get credit note. With its lines, by its id or number.",
     Permission.INVOICES_READ,
-    Annotated[str, Field(title="Credit note", description="The credit note's id or number.")],
     api_path="GET /credit-notes/{credit_note_id}",
 )
 

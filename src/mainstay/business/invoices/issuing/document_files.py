@@ -1,13 +1,12 @@
 """The files of invoices and credit notes: PDFs with the e-invoice inside, and the e-invoice as a file of its own."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from mainstay.business.invoices.drafting.operations import InvoiceId
 from mainstay.business.invoices.issuing.credit_note import CREDIT_NOTES, CreditNote
 from mainstay.business.invoices.model import Invoice
-from mainstay.business.invoices.store import INVOICES
+from mainstay.business.invoices.store import INVOICES, InvoiceId
 from mainstay.business.issuing.document_files import PDF, XML, PaperOut, document_file_of, snapshot_of
 from mainstay.documents.einvoice import explain_impossible
 from mainstay.kernel.context import Context
@@ -57,9 +56,6 @@ _MISSING_FIELDS = {
 }
 
 
-_CREDIT_NOTE_ID = Annotated[str, Field(title="Credit note", description="The credit note's id or number.")]
-
-
 class GetInvoicePdf(Input):
     """The invoice."""
 
@@ -92,7 +88,6 @@ get_invoice_ubl = declare_file(
     e_invoice_file_of,
     "Get e-invoice (UBL) of invoice. As it was issued. If it is not an e-invoice, the refusal says what is missing.",
     Permission.INVOICES_READ,
-    InvoiceId,
     api_path="GET /invoices/{invoice_id}/ubl",
     doors=API_AND_OFFICE,
     returns_file=XML,
@@ -104,7 +99,6 @@ get_credit_note_pdf = declare_file(
     document_file_of,
     "Get PDF of credit note. As it was issued, with the e-invoice inside: always the same bytes.",
     Permission.INVOICES_READ,
-    _CREDIT_NOTE_ID,
     api_path="GET /credit-notes/{credit_note_id}/pdf",
     doors=API_AND_OFFICE,
     returns_file=PDF,
@@ -117,7 +111,6 @@ get_credit_note_ubl = declare_file(
     "Get e-invoice (UBL) of credit note. As it was issued. If it is not an e-invoice, the refusal says what is"
     " missing.",
     Permission.INVOICES_READ,
-    _CREDIT_NOTE_ID,
     api_path="GET /credit-notes/{credit_note_id}/ubl",
     doors=API_AND_OFFICE,
     returns_file=XML,

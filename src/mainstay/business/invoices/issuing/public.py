@@ -82,12 +82,6 @@ class GetLinkedInvoiceUbl(Input):
     invoice_id: str = Field(description="The invoice's id.")
 
 
-class SeeLinkedInvoice(Input):
-    """The invoice."""
-
-    invoice_id: str = Field(description="The invoice's id.")
-
-
 @dataclass(frozen=True, slots=True)
 class LinkedInvoice(StoredRecord):
     """An invoice for the customer's link; its output is not made from its row."""
@@ -143,7 +137,7 @@ def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut
     not_undone=Message("The customer has seen the invoice."),
     past_text="Invoice viewed",
 )
-def see_linked_invoice(ctx: Context, _given: SeeLinkedInvoice, linked: LinkedInvoice) -> LinkedInvoiceOut:
+def see_linked_invoice(ctx: Context, _given: Input, linked: LinkedInvoice) -> LinkedInvoiceOut:
     """Record that the customer viewed the invoice.
 
     Only the first time counts.

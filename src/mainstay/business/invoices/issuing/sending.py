@@ -10,7 +10,6 @@ from mainstay.business.customers.model import Customer
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.drafting import sources
 from mainstay.business.invoices.drafting.billable_lines import find_overbilling, is_fully_billed, warn_of_deposits
-from mainstay.business.invoices.drafting.operations import InvoiceId
 from mainstay.business.invoices.drafting.supply_date import (
     Supply,
     find_supply,
@@ -22,7 +21,7 @@ from mainstay.business.invoices.events import InvoiceSent, InvoiceUpdated, Invoi
 from mainstay.business.invoices.issuing.document_files import describe_missing_field
 from mainstay.business.invoices.model import ADVANCE_KINDS, Invoice, ListedInvoice, payment_status_of
 from mainstay.business.invoices.payments import settlement
-from mainstay.business.invoices.store import INVOICES
+from mainstay.business.invoices.store import INVOICES, InvoiceId
 from mainstay.business.issuing.document_emails import (
     Deliver,
     DocumentEmailInput,
@@ -72,12 +71,6 @@ class SendInvoice(DocumentEmailInput):
     invoice_id: InvoiceId
     deliver: Deliver = "email"
     to: InvoiceRecipients = None
-
-
-class GetInvoiceProof(Input):
-    """The invoice."""
-
-    invoice_id: InvoiceId
 
 
 class VoidInvoice(IrreversibleInput):
@@ -263,7 +256,7 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
 
 
 @operation(permission=Permission.INVOICES_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=INVOICES)
-def get_invoice_proof(ctx: Context, _given: GetInvoiceProof, invoice: Invoice) -> ProofOut:
+def get_invoice_proof(ctx: Context, _given: Input, invoice: Invoice) -> ProofOut:
     """Get draft PDF of invoice.
 
     Stamped as a draft, without a number, and not stored.

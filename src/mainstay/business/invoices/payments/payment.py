@@ -139,9 +139,11 @@ def _search_words_of(customer_name: str, reference: str | None, currency: str, a
     return combine_words(words, words_of_digits(amount_written))
 
 
+PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
 PAYMENTS = Kind(
     Payment,
     source="payment",
+    id_type=PaymentId,
     area="Invoices",
     columns={
         "on": "payment.on_date",

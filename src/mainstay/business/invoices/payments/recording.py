@@ -13,6 +13,7 @@ from mainstay.business.invoices.payments.payment import (
     HAS_EXTERNAL_REF,
     PAYMENTS,
     Payment,
+    PaymentId,
     PaymentMethod,
     PaymentMethodField,
     PaymentOut,
@@ -47,7 +48,6 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListI
 _MAX_INVOICES = 100
 # Only unpaid invoices are suggested, because nothing can be allocated to others.
 _UNPAID_INVOICE = RecordReference(prefix="invoice", status="unpaid")
-_PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
 
 
 class AllocationInput(BaseModel):
@@ -114,7 +114,7 @@ class RecordPayment(Input):
 class AllocatePayment(Input):
     """The payment and its allocations."""
 
-    payment_id: _PaymentId
+    payment_id: PaymentId
     allocations: list[AllocationInput] = Field(
         max_length=_MAX_INVOICES,
         description="How much goes to each invoice. Other invoices stay as they are.",
@@ -125,7 +125,7 @@ class AllocatePayment(Input):
 class ReversePayment(IrreversibleInput):
     """The payment, and the reason."""
 
-    payment_id: _PaymentId
+    payment_id: PaymentId
     reason: Paragraph = Field(title="Reason", description="E.g. The cheque bounced.")
     on: StoredDay | None = Field(
         None, title="Reversed on", description="The date in the books, e.g. from your bank statement. Default: today."
@@ -153,7 +153,6 @@ get_payment = declare_get(
     PAYMENTS,
     "Get payment. With the invoices that it pays.",
     Permission.INVOICES_READ,
-    _PaymentId,
     api_path="GET /payments/{payment_id}",
     doors=API_AND_OFFICE,
 )
