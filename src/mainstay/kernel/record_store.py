@@ -66,6 +66,8 @@ class RecordStore(Generic[K]):
     number_column: str | None = None
     # The filters of a list that compare a column of the same name.
     equal_filters: tuple[str, ...] = ()
+    # The column with the date that the filters `from_` and `until` compare.
+    dates_column: str = ""
     # The conditions of a list's filters by input field: one for all values, or one for each value.
     filters: Mapping[str, str | Mapping[str, str]] = field(default_factory=dict)
     # The conditions for filters that are left out.
@@ -84,11 +86,13 @@ class RecordStore(Generic[K]):
         """Fill in what follows from the name of the table, and from the names of the columns."""
         label = self.label or self.table.replace("_", " ")
         equal = {name: f"{self.table}.{name} = :{name}" for name in self.equal_filters}
+        date = f"{self.table}.{self.dates_column}"
+        dates = {"from_": f"{date} >= :from_", "until": f"{date} <= :until"}
         derived: dict[str, object] = {
             "label": label,
             "prefix": self.prefix or self.table,
             "id_field": f"{label.replace(' ', '_')}_id" if self.id_field == "" else self.id_field,
-            "filters": {**equal, **self.filters},
+            "filters": {**equal, **(dates if self.dates_column else {}), **self.filters},
         }
         for name, value in derived.items():
             object.__setattr__(self, name, value)

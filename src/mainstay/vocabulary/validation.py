@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from pydantic import ValidationError
 
+from mainstay.values.fields import ALLOWED_YEARS, WRONG_YEAR
 from mainstay.values.message import Message, MessageValue, PossibleChoices, message_of
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import Input
@@ -79,3 +81,11 @@ def _message_of(kind: str, details: Mapping[str, Any]) -> Message | str:
     if "expected" in values:
         values["choices"] = PossibleChoices(tuple(re.findall("'([^']*)'", str(values.pop("expected")))))
     return Message.with_values(PROBLEMS.get(kind, "is not valid"), values)
+
+
+def parse_day(field: str, text: str) -> date:
+    """Return the date given in a field; refuse a year that is a typing error."""
+    day = date.fromisoformat(text)
+    if day.year not in ALLOWED_YEARS:
+        raise Invalid([Fault(field, WRONG_YEAR)])
+    return day

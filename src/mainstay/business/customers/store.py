@@ -80,7 +80,8 @@ def make_visibility(of_customers: tuple[str, str], of_sites: tuple[str, str]) ->
     )
 
 
-def _add_folded_name(values: dict[str, Any]) -> dict[str, Any]:
+def add_folded_name(values: dict[str, Any]) -> dict[str, Any]:
+    """Add the name in the form by which lists are ordered."""
     return values | ({"name_folded": fold_text(values["name"])} if "name" in values else {})
 
 
@@ -147,7 +148,7 @@ CUSTOMERS = CustomerStore(
     default_conditions={"status": "customer.status = 'active'"},
     orders={NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")},
     search_fields=(SearchFields(("name", "email", "phone", "billing_address", "reference"), _words_of_customer),),
-    derive_columns=_add_folded_name,
+    derive_columns=add_folded_name,
 )
 
 CONTACTS = Kind(

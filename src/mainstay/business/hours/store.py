@@ -39,10 +39,7 @@ TIME_ENTRIES = Kind(
     },
     visibility=Visibility("time_entry.person_id", unrestricted_with=Permission.ALL_HOURS_READ),
     equal_filters=("person_id", "status"),
-    filters={
-        "from_": "time_entry.on_date >= :from_",
-        "until": "time_entry.on_date <= :until",
-    },
+    dates_column="on_date",
     orders={NEWEST: ListOrder("on_date", descending=True), "oldest": ListOrder("on_date")},
 )
 

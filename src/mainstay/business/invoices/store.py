@@ -64,10 +64,9 @@ INVOICES = Kind(
         " WHERE billed_source.organisation_id = :organisation AND billed_source.source_id = invoice.id)",
     },
     equal_filters=("kind", "customer_id"),
+    dates_column="issued_on",
     filters={
         "status": _STATUS_FILTERS,
-        "from_": "invoice.issued_on >= :from_",
-        "until": "invoice.issued_on <= :until",
         "due_from": "invoice.due_on >= :due_from",
         "due_until": "invoice.due_on <= :due_until",
     },

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable
 from itertools import groupby
-from typing import Annotated, Any
+from typing import Annotated
 
 import orjson
 from pydantic import Field
 
+from mainstay.business.customers.store import add_folded_name
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.organisation.store import set_default_tax_rate
 from mainstay.business.pricelist.model import KitItem, PriceItem, Supplier, TaxRate, has_valid_total
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
-from mainstay.values.choices import fold_text
 from mainstay.values.money import UNIT
 from mainstay.values.search_words import combine_words, words_of_address, words_of_phone, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
@@ -21,10 +21,6 @@ from mainstay.vocabulary.rows import to_stored
 
 # The kind of the task that refreshes the search words of records that contain a supplier's name.
 REFRESH_SUPPLIER_SEARCH = "reword_records_of_supplier"
-
-
-def _add_folded_name(values: dict[str, Any]) -> dict[str, Any]:
-    return values | ({"name_folded": fold_text(values["name"])} if "name" in values else {})
 
 
 _ORDERS = {NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_folded")}
@@ -57,7 +53,7 @@ SUPPLIERS = Kind(
     default_conditions={"status": "supplier.status = 'active'"},
     orders=_ORDERS,
     search_fields=(SearchFields(("name", "email", "phone", "account_number"), _words_of_supplier),),
-    derive_columns=_add_folded_name,
+    derive_columns=add_folded_name,
 )
 
 
@@ -110,7 +106,7 @@ ITEMS = Kind(
     default_conditions={"status": "price_item.status = 'active'"},
     orders=_ORDERS,
     search_fields=(SearchFields(("code", "name", "description"), _words_of_item),),
-    derive_columns=_add_folded_name,
+    derive_columns=add_folded_name,
 )
 
 

@@ -103,10 +103,7 @@ BILLS = Kind(
         "on": "bill.on_date",
     },
     equal_filters=("status", "supplier_id"),
-    filters={
-        "from_": "bill.on_date >= :from_",
-        "until": "bill.on_date <= :until",
-    },
+    dates_column="on_date",
     orders={
         NEWEST: ListOrder("id", descending=True),
         "dated": ListOrder("on_date", descending=True),

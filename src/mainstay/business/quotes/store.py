@@ -90,10 +90,9 @@ QUOTES = QuoteStore(
         "newest": "CASE WHEN quote.called = quote.number THEN 1 ELSE 0 END",
     },
     equal_filters=("customer_id",),
+    dates_column="issued_on",
     filters={
         "status": _STATUS_FILTERS,
-        "from_": "quote.issued_on >= :from_",
-        "until": "quote.issued_on <= :until",
         "decided_from": "quote.decided_at >= :decided_from",
     },
     orders={

@@ -4,10 +4,10 @@ from datetime import date, timedelta
 from typing import Literal, NamedTuple
 
 from mainstay.business.organisation.organisation_settings import OrganisationSettings
-from mainstay.values.fields import ALLOWED_YEARS, WRONG_YEAR
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import BACKWARDS
+from mainstay.vocabulary.validation import parse_day
 
 # The longest range of a report: ten years.
 _MAX_DAYS = 3660
@@ -66,17 +66,10 @@ class EntryRange(NamedTuple):
 
 def resolve_dates(first: str | None, last: str | None, today: date) -> tuple[date, date]:
     """Return the first and the last date. By default, the last is today, and the first begins the year of the last."""
-    end = _parse_date("until", last) if last else today
-    begin = _parse_date("from", first) if first else date(end.year, 1, 1)
+    end = parse_day("until", last) if last else today
+    begin = parse_day("from", first) if first else date(end.year, 1, 1)
     if end < begin:
         raise Invalid([Fault("until", BACKWARDS)])
     if (end - begin).days >= _MAX_DAYS:
         raise Invalid([Fault("until", Message("is more than ten years after the first date; run several reports"))])
     return begin, end
-
-
-def _parse_date(field: str, text: str) -> date:
-    day = date.fromisoformat(text)
-    if day.year not in ALLOWED_YEARS:
-        raise Invalid([Fault(field, WRONG_YEAR)])
-    return day

@@ -16,7 +16,7 @@ from mainstay.values.moments import ONE_DAY, moment_text, parse_moment, start_of
 from mainstay.values.wall_times import parse_entered_moment
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import BACKWARDS
-from mainstay.vocabulary.validation import REQUIRED
+from mainstay.vocabulary.validation import REQUIRED, parse_day
 
 # How far ahead a visit can be repeated.
 _A_YEAR = timedelta(days=366)
@@ -71,7 +71,7 @@ def to_visit_time(entered: EnteredTime, zone: str) -> VisitTime:
     if entered.on:
         if entered.starts_at or entered.ends_at or entered.minutes:
             raise Invalid([Fault("on", Message("can't be combined with a start, end or duration"))])
-        return visit_time_on(_parse_date("on", entered.on), zone)
+        return visit_time_on(parse_day("on", entered.on), zone)
     if not entered.starts_at:
         raise Invalid([Fault("startsAt", Message("is required, unless {field} is given", field=FieldName("on")))])
     duration = FieldName("durationMinutes")
@@ -119,7 +119,7 @@ def repeat_visit_time(time: VisitTime, repeat: Repeat) -> list[VisitTime]:
     first = time.first_day
     last = first + _A_YEAR
     if repeat.until:
-        until = _parse_date("repeat.until", repeat.until)
+        until = parse_day("repeat.until", repeat.until)
         if not first <= until <= last:
             raise Invalid([Fault("repeat.until", Message("is not within a year of the first visit"))])
         last = until
@@ -172,8 +172,8 @@ def bounds_of_days(first: str | None, last: str | None, zone: str) -> tuple[str,
     """
     if first and last and last < first:
         raise Invalid([Fault("until", BACKWARDS)])
-    begin = moment_text(start_of_day(_parse_date("from", first), zone)) if first else ""
-    end = moment_text(start_of_day(_parse_date("until", last) + ONE_DAY, zone)) if last else "9"
+    begin = moment_text(start_of_day(parse_day("from", first), zone)) if first else ""
+    end = moment_text(start_of_day(parse_day("until", last) + ONE_DAY, zone)) if last else "9"
     return begin, end
 
 
@@ -203,10 +203,3 @@ def _add_months(day: date, months: int) -> date:
     """Return the same day of a later month, or the last day if that month is shorter."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
-
-
-def _parse_date(field: str, text: str) -> date:
-    day = date.fromisoformat(text)
-    if day.year not in ALLOWED_YEARS:
-        raise Invalid([Fault(field, WRONG_YEAR)])
-    return day

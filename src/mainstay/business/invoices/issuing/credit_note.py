@@ -128,10 +128,7 @@ CREDIT_NOTES = Kind(
         "customer_name": select_related("customer.name", "credit_note.customer_id"),
     },
     equal_filters=("customer_id",),
-    filters={
-        "from_": "credit_note.issued_on >= :from_",
-        "until": "credit_note.issued_on <= :until",
-    },
+    dates_column="issued_on",
     orders={NEWEST: ListOrder("id", descending=True), "issued": ListOrder("issued_on", descending=True)},
     search_fields=(SearchFields(("number", "customer_name", "currency", "total"), _search_words_of),),
 )

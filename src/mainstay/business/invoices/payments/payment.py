@@ -151,11 +151,10 @@ PAYMENTS = Kind(
         "customer_name": select_related("customer.name", "payment.customer_id"),
     },
     equal_filters=("customer_id", "method"),
+    dates_column="on_date",
     filters={
         "status": {name: f"payment.status = '{name}'" for name in get_args(PaymentStatus)}
         | {"onAccount": "payment.unallocated > 0 AND payment.status = 'recorded'"},
-        "from_": "payment.on_date >= :from_",
-        "until": "payment.on_date <= :until",
     },
     orders={NEWEST: ListOrder("id", descending=True), "date": ListOrder("on_date", descending=True)},
     search_fields=(SearchFields(("customer_name", "reference", "currency", "amount"), _search_words_of),),
