@@ -29,6 +29,7 @@ def test_a_record_is_not_created(server: RunningServer, cast: Cast) -> None:
         "effects": [],
         "warnings": [],
         "blockers": [],
+        "email": None,
     }
     assert cast.perform(list_customers)["data"] == []
 

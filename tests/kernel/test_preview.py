@@ -62,6 +62,7 @@ def test_every_reason_against_it_is_shown_with_the_summary_and_the_warnings(only
         "effects": [],
         "warnings": ["It is late."],
         "blockers": ["It is Sunday.", "It rains."],
+        "email": None,
     }
     assert read_all_rows(only_cast.performer.database) == before
 

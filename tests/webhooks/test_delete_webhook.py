@@ -44,6 +44,7 @@ def test_without_confirmation_it_is_told_what_would_happen(cast: Cast) -> None:
         "effects": ["4 waiting events will not be delivered."],
         "warnings": [],
         "blockers": [],
+        "email": None,
     }
     assert cast.perform(get_webhook, webhookId=webhook)["status"] == "active"
 

@@ -109,6 +109,7 @@ def test_the_preview_names_the_keys_and_apps_that_end(cast: Cast) -> None:
         ],
         "warnings": [],
         "blockers": [],
+        "email": None,
     }
 
 

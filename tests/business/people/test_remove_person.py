@@ -73,6 +73,7 @@ def test_a_preview_says_what_would_happen(cast: Cast) -> None:
         ],
         "warnings": [],
         "blockers": [],
+        "email": None,
     }
 
 
