@@ -12,8 +12,6 @@ CODE = "\n".join(path.read_text() for path in PAGES.parent.rglob("*.py"))
 # Classes that end with a number: where something begins, how long it lasts, how many hours there are, in which lane,
 # the day of the week, and the colour of a person's visits.
 NUMBERED = re.compile(r"(?:at|day|for|hours|lane|tint)-\d+")
-# What only tests look for.
-CLASSES_WITHOUT_STYLE = {"line-editor"}
 
 
 def find_styled_classes() -> set[str]:
@@ -38,4 +36,4 @@ def test_whatever_is_styled_is_somewhere() -> None:
 
 
 def test_whatever_a_page_has_is_styled_or_looked_for() -> None:
-    assert find_page_classes() - find_styled_classes() - split_words(SCRIPTS) == CLASSES_WITHOUT_STYLE
+    assert find_page_classes() - find_styled_classes() - split_words(SCRIPTS) == set()

@@ -17,6 +17,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.form_fields import Choices, FormField, NewRecordLink, to_operation_input
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.ids import is_id
 from mainstay.values.message import Amount, CalendarDate, Message, message_of
@@ -341,8 +342,10 @@ def record_title_of(record: AnyRecord) -> str:
 
 
 def detail_of(record: AnyRecord, display: DisplaySettings) -> str:
-    """Return the customer of a record, and the amount to be paid with its due date, as far as known."""
-    return _SEPARATOR.join(filter(None, (RecordFields(record).get("customerName"), _format_due(record, display))))
+    """Return the customer of a record, the amount to be paid with its due date, and its price, as far as known."""
+    fields = RecordFields(record)
+    details = (fields.get("customerName"), _format_due(record, display), _format_price(fields, display))
+    return _SEPARATOR.join(filter(None, details))
 
 
 def _title_with_detail(record: AnyRecord) -> str:
@@ -358,6 +361,13 @@ def _format_due(record: AnyRecord, display: DisplaySettings) -> str:
         return ""
     due, due_on = Amount(fields["due"], fields["currency"]), CalendarDate(fields["dueOn"])
     return PageFormat(display).render(Message("{amount}, due {date}", amount=due, date=due_on))
+
+
+def _format_price(fields: RecordFields, display: DisplaySettings) -> str:
+    if not fields.get("sellPrice"):
+        return ""
+    price = display.format_money(fields["sellPrice"])
+    return translate_text("{price} per {unit}", price=price, unit=fields["unit"]) if fields["unit"] else price
 
 
 def _choice_label(record: AnyRecord, status: str | None, display: DisplaySettings) -> str:

@@ -325,6 +325,10 @@ for (const adder of document.querySelectorAll("select ~ [data-new], .field:has(s
   });
 }
 for (const input of document.querySelectorAll("input[data-find]")) offerRecords(input);
+// The content of a page was replaced.
+document.querySelector("main")?.addEventListener("filled", (event) => {
+  for (const input of event.target.querySelectorAll("input[data-find]")) offerRecords(input);
+});
 for (const select of document.querySelectorAll("select[data-pick=customer]")) select.addEventListener("change", () => followCustomer(select.form));
 
 // Adds a row to a list in a form. Without JavaScript, the form has some empty rows.

@@ -1,0 +1,78 @@
+"""In a real browser: the lines of a document are edited by keyboard, without loading the page again."""
+
+from playwright.sync_api import Browser, Page, expect
+
+from mainstay.business.pricelist.operations import save_price_item
+from mainstay.business.quotes.operations import get_quote
+from mainstay.vocabulary.permissions import Role
+from support.browser import check_page, enter_office, open_page
+from support.cast import Cast
+from support.quotes import make_default_tax_rate, make_quote
+from support.servers import RunningServer
+
+WIDE = (1440, 900)
+
+
+def read_descriptions(page: Page) -> list[str]:
+    return [box.input_value() for box in page.locator(".line-row:not(.new) textarea").all()]
+
+
+def test_lines_are_added_moved_and_removed_in_place(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    make_default_tax_rate(cast)
+    cast.perform(save_price_item, name="Magnetic filter", sellPrice="132.25", unit="pcs")
+    quote = make_quote(cast, lines=[{"description": "Boiler", "unitPrice": "1000"}])
+    with open_page(browser, server.url, WIDE) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto(f"/quotes/{quote['id']}/lines")
+        check_page(page)
+        # It would be gone if the page were loaded again.
+        page.evaluate("document.body.dataset.same = 'yes'")
+        page.locator("#new-item").fill("mag")
+        suggestion = page.locator(".found").get_by_role("option")
+        expect(suggestion).to_contain_text("£132.25 per pcs")
+        suggestion.click()
+        page.get_by_role("button", name="Add line").click()
+        expect(page.locator(".line-row:not(.new)")).to_have_count(2)
+        expect(page.locator("#new-item")).to_be_focused()
+        expect(page.locator(".save-state")).to_have_text("Saved")
+        new = page.locator(".line-row.new")
+        new.get_by_label("Description").fill("Waste disposal")
+        new.get_by_label("Price", exact=True).fill("20")
+        expect(page.locator(".save-state")).to_have_text("Not saved yet")
+        page.keyboard.press("Enter")
+        expect(page.locator(".line-row:not(.new)")).to_have_count(3)
+        expect(page.locator("#new-item")).to_be_focused()
+        quantity = page.locator(".line-row").first.get_by_label("Quantity")
+        quantity.fill("2")
+        page.keyboard.press("Alt+ArrowDown")
+        expect(page.locator(".line-row").nth(1).get_by_label("Quantity")).to_be_focused()
+        expect(page.locator(".line-row").nth(1).get_by_label("Quantity")).to_have_value("2")
+        assert read_descriptions(page) == ["Magnetic filter", "Boiler", "Waste disposal"]
+        page.get_by_role("button", name="Remove Waste disposal").click()
+        expect(page.locator(".line-row:not(.new)")).to_have_count(2)
+        # Refused words stay, and the fault has the focus.
+        page.locator(".line-row").first.get_by_label("Price", exact=True).fill("a lot")
+        page.get_by_role("button", name="Save", exact=True).last.click()
+        expect(page.locator("[aria-invalid=true]")).to_be_focused()
+        expect(page.locator("[aria-invalid=true]")).to_have_value("a lot")
+        check_page(page)
+        assert page.evaluate("document.body.dataset.same") == "yes"
+    lines = cast.perform(get_quote, quoteId=quote["id"])["lines"]
+    assert [(line["description"], line["quantity"]) for line in lines] == [
+        ("Magnetic filter", "1.00"),
+        ("Boiler", "2.00"),
+    ]
+
+
+def test_cost_and_discount_are_shown_if_one_wants_them(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    quote = make_quote(cast)
+    with open_page(browser, server.url, WIDE) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto(f"/quotes/{quote['id']}/lines")
+        cost = page.locator(".line-row").first.get_by_label("Cost", exact=True)
+        expect(cost).to_be_hidden()
+        page.get_by_label("Cost and discount").check()
+        expect(cost).to_be_visible()
+        page.reload()
+        expect(cost).to_be_visible()
+        check_page(page)
