@@ -35,7 +35,7 @@ def test_a_visit_is_dragged_to_an_early_hour_and_then_to_an_earlier_one(cast: Ca
     made = plan_test_visit(cast)
     enter_office(page, cast, Role.OFFICE)
     # Wide enough for all hours, and for the jobs beside them.
-    page.set_viewport_size({"width": 1900, "height": 900})
+    page.set_viewport_size({"width": 2400, "height": 900})
     page.goto(f"/schedule?view=day&on={DAY}&hours=all")
     row = page.locator(f"[data-person='{cast.people[Role.MEMBER]}']")
     visit_on_board(page, made).drag_to(row, source_position={"x": 2, "y": 8}, target_position={"x": 3, "y": 12})

@@ -120,8 +120,10 @@ def test_a_visit_is_planned_where_someone_clicks_or_draws_and_undone(cast: Cast,
     page.keyboard.press("Escape")
     expect(form).to_be_hidden()
     expect(page.locator(".drawn")).to_have_count(0)
+    page.evaluate("() => { window.isSamePage = true; }")
     notice.get_by_role("button", name="Undo").click()
     expect(notice).to_contain_text("undone")
+    assert page.evaluate("() => window.isSamePage")
     expect(row.locator(".booked")).to_have_count(1)
     expect(page.locator("#tray .waiting")).to_have_count(2)
     assert cast.perform(list_visits, jobId=job["id"])["data"] == []
