@@ -214,6 +214,7 @@ def _texts_of_field(field: FormField) -> Iterator[str]:
 
 def _texts_of_layout(layout: RecordLayout) -> Iterator[str]:
     yield from (layout.title, layout.lead, layout.empty_text, layout.email_warning, *layout.form_leads.values())
+    yield from layout.form_buttons.values()
     yield from (str(label) for label in layout.tabs.values())
     yield from (label for choices in layout.choices.values() for _, label in choices)
     yield layout.edit_title

@@ -148,7 +148,10 @@ def test_nothing_of_the_quote_ticked_is_no_invoice_of_it(session: BrowserSession
 def test_a_part_of_a_quote_stands_alone(session: BrowserSession, cast: Cast) -> None:
     quote = make_accepted_quote(cast)
     page = session.get(f"/invoices/new?quoteId={quote['id']}").text
-    session.follow_redirect(session.post("/invoices/new", fields_of(page) | {"part.percent": "25"}))
+    part = {"choice": f"part {quote['id']}"}
+    refused = session.post("/invoices/new", fields_of(page) | part)
+    assert (refused.status_code, "needs a percentage or an amount" in visible_text(refused.text)) == (422, True)
+    session.follow_redirect(session.post("/invoices/new", fields_of(page) | part | {"part.percent": "25"}))
     assert (fetch_draft(cast)["kind"], len(fetch_draft(cast)["lines"])) == ("deposit", 1)
 
 
@@ -167,9 +170,65 @@ def test_the_price_that_was_agreed_is_shown_and_drafted(session: BrowserSession,
     path = f"/invoices/new?jobId={job['id']}"
     assert f'href="{path}"' in session.get("/hours/to-bill").text
     page = session.get(path).text
-    assert "Agreed price Outside tap £120.00" in visible_text(page)
+    assert "The agreed price Outside tap £120.00" in visible_text(page)
     assert "Total £144.00" in visible_text(page)
     session.follow_redirect(session.post(path, fields_of(page)))
     assert [(line["description"], line["amount"]) for line in fetch_draft(cast)["lines"]] == [("Outside tap", "120.00")]
     # Where nothing is left, the form says so before there is another draft.
     assert "so nothing is left. Add lines for extras." in visible_text(session.get(path).text)
+
+
+def read_choices(page: str) -> list[tuple[str, str]]:
+    """Return what can be billed, with the amounts."""
+    labels = re.findall(r'<label class="choice">(.*?)</label>', page, re.DOTALL)
+    texts = [visible_text(label) for label in labels]
+    amounts = [re.search(r"(?:up to )?£[\d,.]+$", text) for text in texts]
+    titles = [re.search(r"<strong>(.*?)</strong>", label) for label in labels]
+    return [
+        (title[1] if title else "", amount[0] if amount else "") for title, amount in zip(titles, amounts, strict=True)
+    ]
+
+
+def test_a_job_is_billed_by_a_choice_with_amounts(session: BrowserSession, cast: Cast) -> None:
+    busy = cast_at(cast)
+    hourly = make_hourly_job(busy)
+    job = hourly["id"]
+    make_approved_hour(busy, hourly, on="2026-11-12")
+    quote = make_accepted_quote(busy, jobId=job, customerId=hourly["customerId"])
+    page = session.get(f"/invoices/new?jobId={job}").text
+    assert read_choices(page) == [
+        (f"Quote {quote['number']}", "£1,091.10"),
+        (f"Part of quote {quote['number']}", "up to £1,091.10"),
+        ("Hours and materials", "£60.00"),
+        ("Something else", ""),
+    ]
+    # The customer is known, and what the quote leaves out is one tick away.
+    assert 'value="Calder Property"' in page
+    assert "Add them too, £60.00" in visible_text(page)
+    both = session.post("/invoices/new/totals", fields_of(page) | {"unbilled": "on"})
+    assert "Net £1,151.10" in visible_text(both.text)
+    session.follow_redirect(session.post("/invoices/new", fields_of(page) | {"choice": "work"}))
+    assert fetch_draft(cast)["net"] == "60.00"
+    # The next time, the work is no choice any more.
+    assert [title for title, _ in read_choices(session.get(f"/invoices/new?jobId={job}").text)][2:] == [
+        "Something else"
+    ]
+
+
+def test_a_customer_is_billed_by_a_choice_of_their_jobs(session: BrowserSession, cast: Cast) -> None:
+    busy = cast_at(cast)
+    job = make_hourly_job(busy)
+    make_approved_hour(busy, job)
+    page = session.get(f"/invoices/new?customerId={job['customerId']}").text
+    assert read_choices(page) == [(f"Hours and materials of {job['number']}", "£60.00"), ("Something else", "")]
+    session.follow_redirect(session.post("/invoices/new", fields_of(page)))
+    assert (fetch_draft(cast)["jobId"], fetch_draft(cast)["net"]) == (job["id"], "60.00")
+
+
+def test_something_else_than_the_agreed_price_leaves_the_job_out(session: BrowserSession, cast: Cast) -> None:
+    job = make_job(cast, make_customer(cast), billing="fixed", budget="120")
+    page = session.get(f"/invoices/new?jobId={job['id']}").text
+    (_, other) = re.findall(r'name="choice" value="([^"]+)"', page)
+    session.follow_redirect(session.post("/invoices/new", fields_of(page) | {"choice": other}))
+    assert (fetch_draft(cast)["customerId"], fetch_draft(cast)["jobId"]) == (job["customerId"], None)
+    assert fetch_draft(cast)["lines"] == []

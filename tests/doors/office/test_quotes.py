@@ -28,6 +28,8 @@ def fields_of(page: str) -> dict[str, str]:
         name, value = re.search(r' name="([^"]*)"', tag), re.search(r' value="([^"]*)"', tag)
         if name and 'type="checkbox"' in tag:
             found |= {name[1]: "on"} if " checked" in tag else {}
+        elif name and value and 'type="radio"' in tag:
+            found |= {name[1]: value[1]} if " checked" in tag else {}
         elif name:
             found[name[1]] = unescape(value[1]) if value else ""
     for name, body in re.findall(r'<select [^>]*name="([^"]*)"[^>]*>(.*?)</select>', page, re.DOTALL):

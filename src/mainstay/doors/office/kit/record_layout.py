@@ -46,12 +46,17 @@ class Action(NamedTuple):
 class FormPart(NamedTuple):
     """A custom part of an operation's form, such as fields for the lines of a document."""
 
+    # Below the first fields; and as far as needed, above them and beside the form.
     template: str
     # Converts the typed fields to the operation's input, and returns the initial fields of a record.
     read_input: Callable[[AnyRecord, Mapping[str, str], DisplaySettings], dict[str, object]] = (
         lambda _record, _fields, _here: {}
     )
     initial_fields: Callable[[AnyRecord, DisplaySettings], dict[str, str]] = lambda _record, _here: {}
+    opening: str | None = None
+    summary: str | None = None
+    # Form fields that these templates show instead of the form.
+    own_fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,8 @@ class RecordLayout:
     field_texts: Mapping[str, Callable[[AnyRecord, str], str]] = field(default_factory=dict)
     # By operation: the line below the title of its form, if the description of the operation does not suit people.
     form_leads: Mapping[str, str] = field(default_factory=dict)
+    # By operation: the label of the button of the form for a new record, if not the usual one.
+    form_buttons: Mapping[str, str] = field(default_factory=dict)
     # By operation: a template shown above its form.
     form_headers: Mapping[str, str] = field(default_factory=dict)
     # By operation: a custom part of its form, instead of fields that are left out.
@@ -169,7 +176,8 @@ class RecordLayout:
     def form_heading(self, operation: Operation, record: AnyRecord | None) -> dict[str, str]:
         """Return the title and the button label of an operation's form."""
         if record is None:
-            return {"title": title_of_new(operation), "submits": label_of_new(operation)}
+            label = self.form_buttons.get(operation.name) or label_of_new(operation)
+            return {"title": title_of_new(operation), "submits": label}
         if operation.name in self.purposes and (purpose := self.purposes[operation.name](record)):
             title = translate_text(
                 "{purpose} {records}",

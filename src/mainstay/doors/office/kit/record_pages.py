@@ -96,7 +96,7 @@ class RecordPages:
     # Adds input to an operation that no form asks for, and returns what to show once of what it created: a secret.
     add_input: Callable[[OfficeRequest, Operation, Mapping[str, str]], dict[str, object]] | None = None
     reveal_secret: Callable[[OfficeRequest, Operation, AnyRecord], AnyRecord | None] | None = None
-    # Adds variables for a form that depend on what is filled in.
+    # Adds variables for a form that depend on what is filled in. `known_fields` are filled in as well.
     add_form_variables: Callable[[OfficeRequest, Operation, Mapping[str, str]], Any] | None = None
 
     def routes(self) -> list[Route]:
@@ -464,12 +464,16 @@ class RecordPages:
         )
         variables |= self.layout.form_heading(operation, record)
         variables |= await self.add_form_variables(request, operation, fields) if self.add_form_variables else {}
+        fields = {**fields, **variables.get("known_fields", {})}
         form_fields, fields = await self._references.add_choices(request, form_fields, fields, record)
         if record is None and refusal is None:
             fields = choose_only_site(form_fields, fields)
         create, faults = self.layout.create_operation, variables.get("faults", {})
         if create:
             form_fields = adopt_defaults(form_fields, form_fields_of(create, request.actor.permissions))
+        part = self.layout.form_parts.get(operation.name)
+        part_names = part.own_fields if part else ()
+        own_fields = [field for field in form_fields if field.name not in part_names]
         return self.office.render_page(
             "operation.html",
             request,
@@ -481,7 +485,9 @@ class RecordPages:
             called=self.layout.localised_title_of(record, request.display) if record else None,
             path=self.layout.path_of(record.id) if record else self.layout.path,
             version=fields.get("version", RecordFields(record).get("version") if record else None),
-            sections=arrange_fields(form_fields, self.layout.first_fields, fields, faults, request.display),
+            sections=arrange_fields(own_fields, self.layout.first_fields, fields, faults, request.display),
+            part=part,
+            part_fields=[field for field in form_fields if field.name in part_names],
             has_files=any(field.upload for field in form_fields),
             fields=defaultdict(str, fields),
             ways=order_faults(form_fields, faults),

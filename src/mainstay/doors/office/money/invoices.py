@@ -25,7 +25,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
-from mainstay.doors.office.money.billable_choice import BillableChoice
+from mainstay.doors.office.money.billable_choice import CHOSEN_FIELDS, BillableChoice
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
@@ -75,7 +75,7 @@ INVOICES_LAYOUT = RecordLayout(
     kind=INVOICES,
     lead="What you have invoiced, and what customers still owe.",
     create_operation=draft_invoice,
-    first_fields=("customerId", "jobId", "quoteId", "unbilled", "title", "dueOn"),
+    first_fields=("customerId", "jobId", "title", "dueOn", "siteId"),
     title_of=_invoice_title,
     subtitle_of=_invoice_subtitle,
     columns=("status", "total", "due", "issuedOn", "dueOn"),
@@ -101,14 +101,17 @@ INVOICES_LAYOUT = RecordLayout(
     list_header="invoices_above.html",
     page_body="invoice.html",
     form_parts={
-        draft_invoice.name: FormPart("picked_lines.html"),
+        draft_invoice.name: FormPart(
+            "picked_lines.html", opening="bill_choices.html", summary="invoice_summary.html", own_fields=CHOSEN_FIELDS
+        ),
         credit_invoice.name: FormPart("credited_lines.html", _read_credited_lines),
     },
     form_headers={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
     form_leads={
-        draft_invoice.name: "What would you like to invoice? Choose a quote, a job, or only a customer.",
+        draft_invoice.name: "",
         send_reminder.name: "The customer gets the PDF and the link by email again.",
     },
+    form_buttons={draft_invoice.name: "Create draft"},
     empty_text="No invoices yet. Create the first one for a customer, a job or an accepted quote.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "total", "due", "dueOn"), can_add=True),

@@ -45,7 +45,7 @@ class ToBillPages:
         query = restore_ids([_CUSTOMER_FIELD], query_parameters(request.http_request))
         filters = {name: text for name, text in query.items() if name in _FILTERS and text}
         references = ReferenceFields(self.office)
-        [customer], fields = await references.add_choices(request, [_CUSTOMER_FIELD], filters, None)
+        [customer], fields = await references.add_filter_choices(request, [_CUSTOMER_FIELD], filters)
         page: RecordPage[UnbilledOut] = RecordPage([], has_more=False, count=0, totals=None)
         list_query: Mapping[str, object] = {}
         refusal = None

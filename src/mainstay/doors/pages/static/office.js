@@ -221,6 +221,7 @@ function offerRecords(input) {
     if (meant && id) meant.value = `${id} ${title}`;
     below.open(false);
     input.dispatchEvent(new Event("change", { bubbles: true }));
+    input.dispatchEvent(new Event("picked", { bubbles: true }));
   }
 
   whileTyping(input, asked, (hits) => (input.value.trim() ? show(hits) : offerUsual()));
