@@ -2,11 +2,14 @@
 
 from playwright.sync_api import Browser, Page, expect
 
+from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.vocabulary.permissions import Role
 from support.browser import check_page, enter_office, open_page
 from support.cast import Cast
 from support.customers import make_customer, make_site
+from support.hours import cast_at
+from support.invoices import make_approved_hour, make_hourly_job
 from support.servers import RunningServer
 
 
@@ -77,3 +80,26 @@ def add_in_dialog(page: Page) -> None:
     dialog.get_by_label("Payment terms (days)").fill("30")
     dialog.get_by_role("button", name="Create customer").click()
     expect(dialog).to_have_count(0)
+
+
+def test_a_new_invoice_follows_what_is_chosen(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    busy = cast_at(cast)
+    make_approved_hour(busy, make_hourly_job(busy, title="Flush the pipes"))
+    with open_page(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto("/invoices/new")
+        page.get_by_role("combobox", name="Job").press_sequentially("flush")
+        page.get_by_role("option", name="Flush the pipes").first.click()
+        expect(page.get_by_role("radio", name="Hours and materials")).to_be_checked()
+        expect(page.get_by_role("combobox", name="Customer")).to_have_value("Calder Property")
+        summary = page.get_by_role("complementary", name="This invoice")
+        expect(summary.locator(".sum.num")).to_have_text("£60.00")
+        check_page(page)
+        page.get_by_role("radio", name="Something else").check()
+        expect(summary.locator(".sum.num")).to_have_text("£0.00")
+        page.get_by_role("radio", name="Hours and materials").check()
+        expect(summary.locator(".sum.num")).to_have_text("£60.00")
+        page.get_by_role("button", name="Create draft").click()
+        expect(page.get_by_role("status").first).to_contain_text("Draft invoice created.")
+    (invoice,) = cast.perform(list_invoices)["data"]
+    assert invoice["net"] == "60.00"

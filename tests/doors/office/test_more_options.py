@@ -1,9 +1,12 @@
 """The less usual fields of a form are behind a closed row, which is open if there is something to see in it."""
 
+import re
+from html import unescape
+
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_new_person
 from support.cast import Cast
-from support.customers import make_customer, make_site
+from support.customers import make_customer, make_job, make_site
 from support.servers import RunningServer
 
 CLOSED, OPEN = '<details class="more-fields">', '<details class="more-fields" open>'
@@ -55,3 +58,22 @@ def test_who_may_not_add_a_customer_has_no_link_to_add_one(server: RunningServer
     link = '<a class="new-record" href="/customers/new" target="_blank" rel="noopener" data-new="name">'
     assert link in sign_in_new_person(server, cast, Role.OFFICE).get("/jobs/new").text
     assert 'href="/jobs/new"' not in sign_in_new_person(server, cast, Role.MEMBER).get("/hours/new").text
+
+
+def test_a_job_for_a_known_customer_has_the_site_and_lead_of_their_last_one(server: RunningServer, cast: Cast) -> None:
+    session, customer = sign_in_new_person(server, cast), make_customer(cast, "Calder")
+    make_site(cast, customer, name="The mill")
+    lock, lead = make_site(cast, customer, name="The lock"), cast.people[Role.MEMBER]
+    make_job(cast, customer, siteId=lock, leadPersonId=lead)
+    page = session.get(f"/jobs/new?customerId={customer}").text
+    assert all(f'<option value="{one}" selected>' in page for one in (lock, lead))
+
+
+def test_a_quote_from_a_job_has_its_customer_site_and_title(server: RunningServer, cast: Cast) -> None:
+    session, customer = sign_in_new_person(server, cast), make_customer(cast, "Calder")
+    site = make_site(cast, customer, name="The mill")
+    job = make_job(cast, customer, siteId=site, title="Mend the roof")
+    path, *_ = re.findall(r'href="(/quotes/new\?[^"]*)"', session.get(f"/jobs/{job['id']}").text)
+    page = session.get(unescape(path)).text
+    assert 'value="Mend the roof"' in page
+    assert f'<option value="{site}" selected>' in page

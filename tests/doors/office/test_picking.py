@@ -232,3 +232,14 @@ def test_something_else_than_the_agreed_price_leaves_the_job_out(session: Browse
     session.follow_redirect(session.post("/invoices/new", fields_of(page) | {"choice": other}))
     assert (fetch_draft(cast)["customerId"], fetch_draft(cast)["jobId"]) == (job["customerId"], None)
     assert fetch_draft(cast)["lines"] == []
+
+
+def test_a_job_that_is_chosen_in_the_form_tells_its_customer(session: BrowserSession, cast: Cast) -> None:
+    busy = cast_at(cast)
+    make_approved_hour(busy, make_hourly_job(busy, title="Flush the pipes"))
+    page = session.get("/invoices/new").text
+    assert read_choices(page) == []
+    looked = session.post("/invoices/new", fields_of(page) | {"jobId": "J-0001", "do": "look"}).text
+    assert 'value="Calder Property"' in looked
+    session.follow_redirect(session.post("/invoices/new", fields_of(looked)))
+    assert fetch_draft(cast)["net"] == "60.00"

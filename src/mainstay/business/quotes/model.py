@@ -26,6 +26,8 @@ from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_state
 
 # `expired` is not stored: a sent quote becomes expired by time alone.
 QuoteStatus = Literal["draft", "sent", "expired", "accepted", "declined", "withdrawn", "superseded"]
+# The status of quotes that can be billed.
+BILLABLE_STATUS: QuoteStatus = "accepted"
 AcceptanceMethod = Literal["online", "phone", "email", "paper"]
 
 _REQUIRES_COSTS = RequiresPermission(Permission.COSTS_READ)
@@ -204,7 +206,7 @@ class ListedQuote(StoredRecord):
 
     def not_billable(self) -> list[Reason]:
         """Return the reasons why it cannot be billed."""
-        if self.status == "accepted":
+        if self.status == BILLABLE_STATUS:
             return []
         message = Message(
             "{quote} has not been accepted, so it can't be invoiced. Record the customer's answer first.",

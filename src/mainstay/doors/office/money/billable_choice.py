@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.business.invoices.model import InvoiceOut
-from mainstay.business.quotes.model import ListedQuoteOut
+from mainstay.business.quotes.model import BILLABLE_STATUS, ListedQuoteOut
 from mainstay.business.quotes.operations import get_quote, list_quotes
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -20,7 +20,7 @@ from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceField
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import form_fields_of
 from mainstay.doors.pages.message_format import PageFormat
-from mainstay.doors.pages.page_language import translate_text
+from mainstay.doors.pages.page_language import translate_counted_text, translate_text
 from mainstay.doors.pages.rendering import render_template
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import Operation
@@ -159,7 +159,8 @@ class BillableChoice:
             draft_input, resolved = await self._read_draft_input(request, billed)
             full_draft = await self.office.dry_run(request, draft_invoice, draft_input)
             # Whoever opens the form sees whom it is for.
-            known = _describe_draft(full_draft, sent) if request.http_request.method == "GET" else {}
+            is_opened = request.http_request.method == "GET" or sent.get("do") == "look"
+            known = _describe_draft(full_draft, sent) if is_opened else {}
             resolved, sent = {**resolved, **known}, {**sent, **known}
             if not _has_lines_to_choose(billed):
                 warnings = " ".join(full_draft.change_warnings)
@@ -202,7 +203,9 @@ class BillableChoice:
             draft = await self._try_draft(request, {"quoteId": quote.id})
             choices += _quote_choices(quote, draft, request) if draft else []
         if job_id and (draft := await self._try_draft(request, {"jobId": job_id, "unbilled": True})):
-            detail = translate_text("{count} hours and materials not invoiced yet", count=len(draft.lines))
+            detail = translate_counted_text(
+                "{count} line not invoiced yet", "{count} lines not invoiced yet", len(draft.lines)
+            )
             choices.append(BillChoice("work", translate_text("Hours and materials"), detail, draft.net))
         elif not job_id:
             choices += await self._list_unbilled_jobs(request, fields)
@@ -221,7 +224,7 @@ class BillableChoice:
             named = {name: fields[name] for name in ("jobId", "customerId") if fields.get(name)}
             if quote_id := fields.get("quoteId") or ("" if named else apply_choice(fields).get("quoteId")):
                 return [await self.office.perform(request, get_quote, {"quoteId": quote_id})]
-            filters: Mapping[str, object] = {"status": "accepted", "limit": _MAX_QUOTES, **named}
+            filters: Mapping[str, object] = {"status": BILLABLE_STATUS, "limit": _MAX_QUOTES, **named}
             return (await self.office.perform(request, list_quotes, filters)).data if named else []
         except (Invalid, NotFound):
             return []

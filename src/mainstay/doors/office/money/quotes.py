@@ -9,6 +9,7 @@ from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_files import is_issued
+from mainstay.business.jobs.model import JobOut
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.decisions import record_quote_decision
 from mainstay.business.quotes.model import QuoteOut
@@ -41,6 +42,12 @@ def _quote_subtitle(quote: QuoteOut) -> str:
     number = quote.revision
     revision = translate_text("Revision {number}", number=number) if number > 1 else ""
     return join_isolated(quote.customer_name, revision, separator=" · ")
+
+
+def _quote_fields(job: JobOut) -> dict[str, str]:
+    """Return the fields that are filled in for a quote for a job."""
+    known = {"customerId": job.customer_id, "siteId": job.site_id, "title": job.title}
+    return {name: value for name, value in known.items() if value}
 
 
 QUOTES_LAYOUT = RecordLayout(
@@ -79,7 +86,7 @@ QUOTES_LAYOUT = RecordLayout(
     empty_text="No quotes yet. Create the first one for a customer.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "total", "validUntil"), can_add=True),
-        RelatedList(JOBS, "jobId", ("total", "status"), can_add=True, is_side=True),
+        RelatedList(JOBS, "jobId", ("total", "status"), can_add=True, prefill=_quote_fields, is_side=True),
     ),
 )
 

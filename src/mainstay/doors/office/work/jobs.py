@@ -17,7 +17,9 @@ from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.work.job_page import JobPageVariables
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, join_isolated
+from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
+from mainstay.values.ids import is_id
 from mainstay.vocabulary.permissions import find_withheld_values
 
 _MAX_CARDS = 20
@@ -79,9 +81,23 @@ class JobPages:
         return [
             board,
             *RecordPages(
-                self.office, JOBS_LAYOUT, add_variables=JobPageVariables(self.office, JOBS_LAYOUT).collect
+                self.office,
+                JOBS_LAYOUT,
+                add_variables=JobPageVariables(self.office, JOBS_LAYOUT).collect,
+                add_form_variables=self._form_variables,
             ).routes(),
         ]
+
+    async def _form_variables(
+        self, request: OfficeRequest, operation: Operation, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Return the site and the lead of the customer's last job, for the form of their next one."""
+        customer_id = fields.get("customerId", "")
+        if operation is not create_job or request.http_request.method != "GET" or not is_id(customer_id, "customer"):
+            return {}
+        page = await self.office.perform(request, list_jobs, {"customerId": customer_id, "limit": 1})
+        known = {"siteId": page.data[0].site_id, "leadPersonId": page.data[0].lead_person_id} if page.data else {}
+        return {"known_fields": {name: value for name, value in known.items() if value and not fields.get(name)}}
 
     async def show_board(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show the board: every live job at its stage, with what to do next."""
