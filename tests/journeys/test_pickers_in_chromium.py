@@ -85,6 +85,7 @@ def add_in_dialog(page: Page) -> None:
 def test_a_new_invoice_follows_what_is_chosen(server: RunningServer, cast: Cast, browser: Browser) -> None:
     busy = cast_at(cast)
     make_approved_hour(busy, make_hourly_job(busy, title="Flush the pipes"))
+    make_customer(cast, "Beam")
     with open_page(browser, server.url) as page:
         enter_office(page, cast, Role.OFFICE)
         page.goto("/invoices/new")
@@ -99,6 +100,17 @@ def test_a_new_invoice_follows_what_is_chosen(server: RunningServer, cast: Cast,
         expect(summary.locator(".sum.num")).to_have_text("£0.00")
         page.get_by_role("radio", name="Hours and materials").check()
         expect(summary.locator(".sum.num")).to_have_text("£60.00")
+        # Another customer has nothing to bill, and the job is not theirs.
+        customer = page.get_by_role("combobox", name="Customer")
+        customer.fill("")
+        customer.press_sequentially("beam")
+        page.get_by_role("option", name="Beam").first.click()
+        expect(page.get_by_role("radio")).to_have_count(1)
+        customer = page.get_by_role("combobox", name="Customer")
+        customer.fill("")
+        customer.press_sequentially("calder")
+        page.get_by_role("option", name="Calder Property").first.click()
+        expect(page.get_by_role("radio", name="Hours and materials of J-0001")).to_be_checked()
         page.get_by_role("button", name="Create draft").click()
         expect(page.get_by_role("status").first).to_contain_text("Draft invoice created.")
     (invoice,) = cast.perform(list_invoices)["data"]

@@ -3,10 +3,12 @@
 import re
 from html import unescape
 
+from mainstay.business.schedule.operations import list_visits
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_new_person
 from support.cast import Cast
 from support.customers import make_customer, make_job, make_site
+from support.form_fields import read_form
 from support.servers import RunningServer
 
 CLOSED, OPEN = '<details class="more-fields">', '<details class="more-fields" open>'
@@ -77,3 +79,19 @@ def test_a_quote_from_a_job_has_its_customer_site_and_title(server: RunningServe
     page = session.get(unescape(path)).text
     assert 'value="Mend the roof"' in page
     assert f'<option value="{site}" selected>' in page
+
+
+def test_a_visit_from_a_job_is_for_its_lead_and_as_long_as_is_chosen(server: RunningServer, cast: Cast) -> None:
+    session, lead = sign_in_new_person(server, cast), cast.people[Role.MEMBER]
+    job = make_job(cast, make_customer(cast, "Calder"), leadPersonId=lead)
+    path, *_ = re.findall(r'href="(/schedule/visits/plan\?[^"]*)"', session.get(f"/jobs/{job['id']}").text)
+    page = session.get(unescape(path)).text
+    assert f'name="personIds {lead}" checked' in page
+    fields = read_form(page) | {"startsAt": "11/01/2038 10:00", "durationMinutes": "90"}
+    session.follow_redirect(session.post("/schedule/visits/plan", fields))
+    (visit,) = cast.perform(list_visits)["data"]
+    assert (visit["personId"], visit["startsAt"], visit["endsAt"]) == (
+        lead,
+        "2038-01-11T10:00:00.000Z",
+        "2038-01-11T11:30:00.000Z",
+    )

@@ -228,7 +228,9 @@ def _minutes_by_state(costing: JobCostingOut) -> list[tuple[int, str]]:
 
 
 def _plan_visit_path(job: JobOut) -> str:
-    return f"{VISITS.new_path}?{urlencode({'jobId': job.id})}"
+    """Return the address of the form for a visit to a job. Its lead is ticked as the one who goes."""
+    lead = {f"personIds {job.lead_person_id}": "on"} if job.lead_person_id else {}
+    return f"{VISITS.new_path}?{urlencode({'jobId': job.id} | lead)}"
 
 
 def _log_hours_path(job: JobOut) -> str:

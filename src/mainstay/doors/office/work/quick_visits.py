@@ -36,6 +36,7 @@ PLAN_PATH = f"{VISITS.path}/plan"
 _MAX_PEOPLE, _MAX_JOBS = 100, 30
 # The lengths to choose from, in minutes, and the one of a visit that is dragged from the tray.
 _LENGTHS = (30, 60, 90, 120, 180, 240, 360, 480)
+LENGTH_CHOICES = tuple((str(length), hours_text(length)) for length in _LENGTHS)
 USUAL_MINUTES = 120
 _FIRST_HOUR = "08:00"
 

@@ -36,7 +36,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, r
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import ReferenceFields
-from mainstay.doors.office.work.quick_visits import QuickVisitPages
+from mainstay.doors.office.work.quick_visits import LENGTH_CHOICES, QuickVisitPages
 from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
 from mainstay.doors.office.work.schedule_months import ScheduleMonth, find_month_bounds, first_of_next_month
 from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
@@ -179,7 +179,8 @@ VISITS_LAYOUT = RecordLayout(
             ("crew", "This visit for everyone on it"),
             ("following", "This and following visits"),
             ("all", "All visits in the series"),
-        )
+        ),
+        "durationMinutes": LENGTH_CHOICES,
     },
     field_texts={"startsAt": _format_visit_start},
     form_leads={

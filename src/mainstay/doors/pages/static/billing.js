@@ -30,9 +30,14 @@ for (const form of document.querySelectorAll("form[data-totals]")) {
       }
     }, PAUSE);
   });
-  // Another customer or job has other choices.
-  form.addEventListener("picked", () => form.requestSubmit(look));
-  for (const select of form.querySelectorAll("select[data-pick=job]")) {
-    select.addEventListener("change", () => form.requestSubmit(look));
-  }
+  // Another customer or job has other choices, and what the form knows of the one before is gone.
+  const follow = (event) => {
+    const gone = { customerId: ["jobId", "siteId", "title"], jobId: ["siteId", "title"] }[event.target.name];
+    if (!gone) return;
+    for (const name of look.hidden ? gone : []) form.elements[name].value = "";
+    for (const choice of form.querySelectorAll("[name=choice]")) choice.checked = false;
+    form.requestSubmit(look);
+  };
+  form.addEventListener("picked", follow);
+  for (const select of form.querySelectorAll("select[data-pick=job]")) select.addEventListener("change", follow);
 }
