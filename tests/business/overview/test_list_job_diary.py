@@ -1,13 +1,18 @@
 """The diary of a job: what happened on it and to what belongs to it, and who sees what of it."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from mainstay.business.jobs.operations import change_job_status, update_job
+from mainstay.business.organisation.sent_emails import list_messages
 from mainstay.business.overview.job_diary import list_job_diary
-from mainstay.business.records.attachments import remove_document
-from mainstay.business.records.notes import add_note
+from mainstay.business.records.attachments import list_documents, remove_document
+from mainstay.business.records.history import get_history
+from mainstay.business.records.notes import add_note, list_notes
+from mainstay.business.schedule.operations import cancel_visit
+from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Invalid, NotFound
@@ -17,6 +22,7 @@ from support.customers import make_customer, make_job
 from support.hours import make_assigned_job, make_time_entry, make_visit
 from support.invoices import issue_invoice, make_invoice
 from support.quotes import issue_quote, make_quote
+from support.recorded_statements import RecordingDatabase
 
 
 def read_diary(cast: Cast, job: str, role: Role = Role.OFFICE, **given: object) -> list[dict[str, Any]]:
@@ -26,6 +32,17 @@ def read_diary(cast: Cast, job: str, role: Role = Role.OFFICE, **given: object) 
 
 def summarise(entries: list[dict[str, Any]]) -> list[tuple[str, str | None]]:
     return [(entry["kind"], entry["text"] or entry["called"]) for entry in entries]
+
+
+def count_statements(cast: Cast, *operations: tuple[Operation, dict[str, object]]) -> int:
+    """Count the statements of several operations of someone in the office."""
+    database = RecordingDatabase(cast.performer.database)
+    recording = replace(cast, performer=replace(cast.performer, database=database))
+    actor = recording.actor(Role.OFFICE, door=Door.OFFICE)
+    database.statements.clear()
+    for operation, given in operations:
+        recording.perform(operation, actor, **given)
+    return len(database.statements)
 
 
 def test_what_is_added_on_a_visit_is_in_the_diary_of_its_job(cast: Cast) -> None:
@@ -136,3 +153,21 @@ def test_a_job_that_one_does_not_see_has_no_diary(cast: Cast, other_cast: Cast) 
     with pytest.raises(NotFound):
         read_diary(other_cast, job["id"])
     assert read_diary(cast, job["number"]) == read_diary(cast, job["id"])
+
+
+def test_a_long_diary_is_read_with_as_many_statements_as_a_short_one(cast: Cast) -> None:
+    job = make_assigned_job(cast, customerId=make_customer(cast, email="ann@calder.example"))
+    of_job = {"jobId": job["id"], "customerId": job["customerId"]}
+    counts = []
+    for _ in range(2):
+        visit = make_visit(cast, job["id"], cast.people[Role.SUBCONTRACTOR])
+        cast.perform(cancel_visit, visitId=visit)
+        make_time_entry(cast, jobId=job["id"], minutes=90)
+        issue_quote(cast, make_quote(cast, **of_job), deliver="email")
+        for record in (job["id"], visit):
+            cast.perform(add_note, recordId=record, text="Ring twice.")
+            add_file(cast, record)
+        counts.append(count_statements(cast, (list_job_diary, {"jobId": job["id"]})))
+    # Nor with more than the lists of which it takes the place on the job's page.
+    by_record = [(one, {"recordId": job["id"]}) for one in (list_notes, list_documents, get_history)]
+    assert counts[0] == counts[1] <= count_statements(cast, *by_record, (list_messages, {"about": job["id"]}))

@@ -28,7 +28,6 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import record_stores_of
 from mainstay.values.fields import WholeNumber
-from mainstay.values.ids import is_id
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
@@ -231,24 +230,39 @@ class _DiaryQuery:
 _JOB_RANK, _BELONGING_RANK, _ADDED_RANK = "0", "1", "2"
 
 
+class _Added(NamedTuple):
+    """A note or a file."""
+
+    record_id: str
+    text: str
+    visibility: str
+    # What a file is; a note has no kind.
+    kind: str | None
+
+
 def _complete_rows(ctx: Context, job_id: str, entries: Sequence[_Entry]) -> list[Row]:
     """Return the rows of entries, with the names of their records and the texts of notes."""
-    added = [entry.added_id for entry in entries if entry.added_id]
-    notes = _read_by_id(ctx, "SELECT id, body, visibility FROM note", added, NOTES.prefix)
-    files = _read_by_id(ctx, "SELECT id, name, visibility, kind FROM document", added, DOCUMENTS.prefix)
-    titles = find_titles(ctx, {entry.record_id for entry in entries} - {job_id} - notes.keys() - files.keys())
-    return [_make_row(entry, job_id, notes, files, titles) for entry in entries]
+    added = _read_added(ctx, [entry.added_id for entry in entries if entry.added_id])
+    titles = find_titles(ctx, {entry.record_id for entry in entries} - {job_id} - added.keys())
+    return [_make_row(entry, job_id, added.get(entry.added_id or ""), titles) for entry in entries]
 
 
-def _read_by_id(ctx: Context, sql: str, ids: Iterable[str], prefix: str) -> dict[str, Row]:
-    wanted = [record_id for record_id in ids if is_id(record_id, prefix)]
-    rows = select_batched(ctx.db, f"{sql} WHERE organisation_id = :organisation AND id IN {BATCH_VALUES}", wanted)
-    return {str(row[0]): row for row in rows}
+def _read_added(ctx: Context, ids: Iterable[str]) -> dict[str, _Added]:
+    """Return the notes and files with these ids, with one statement for both."""
+    chosen = f"WHERE organisation_id = :organisation AND id IN {BATCH_VALUES}"
+    rows = select_batched(
+        ctx.db,
+        f"SELECT id, body, visibility, NULL FROM note {chosen}"
+        f" UNION ALL SELECT id, name, visibility, kind FROM document {chosen}",
+        ids,
+    )
+    return {
+        str(row[0]): _Added(str(row[0]), str(row[1]), str(row[2]), None if row[3] is None else str(row[3]))
+        for row in rows
+    }
 
 
-def _make_row(
-    entry: _Entry, job_id: str, notes: Mapping[str, Row], files: Mapping[str, Row], titles: Mapping[str, str]
-) -> Row:
+def _make_row(entry: _Entry, job_id: str, added: _Added | None, titles: Mapping[str, str]) -> Row:
     """Return the row of an entry, with the columns of the output model."""
     record_id, place = entry.record_id, entry.order
     if place.is_email:
@@ -260,14 +274,13 @@ def _make_row(
     actor, operation_name, given, undoable, _, changed = entry.columns
     fields = orjson.loads(str(changed)).get(record_id) if changed else None
     change = (actor, operation_name, given, orjson.dumps(fields).decode() if fields else None, undoable)
-    _, body, visibility = notes.get(entry.added_id or "", (None, None, None))
-    if record_id in notes:
-        return (str(place.sequence), place.at, "note", *change, record_id, None, body, visibility, None)
-    if record_id in files:
-        _, name, file_visibility, kind = files[record_id]
-        return (str(place.sequence), place.at, kind, *change, record_id, name, None, file_visibility, None)
-    kind = _kind_of(record_id, job_id)
-    return (str(place.sequence), place.at, kind, *change, record_id, titles.get(record_id), body, visibility, None)
+    is_about_added = added is not None and added.record_id == record_id
+    kind = ((added and added.kind) or "note") if is_about_added else _kind_of(record_id, job_id)
+    file_name = added.text if added and added.kind else None
+    note = added.text if added and not added.kind else None
+    called = file_name if is_about_added else titles.get(record_id)
+    visibility = added.visibility if added else None
+    return (str(place.sequence), place.at, kind, *change, record_id, called, note, visibility, None)
 
 
 def _kind_of(record_id: str, job_id: str) -> DiaryKind:

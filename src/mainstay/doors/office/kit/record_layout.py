@@ -113,7 +113,7 @@ class RecordLayout:
     # The pages of other records that list these, and the panels of a record's own page: notes, files and history.
     shown_on: tuple[RelatedList, ...] = ()
     panels: tuple[str, ...] = tuple(PANELS)
-    # Whether its page shows notes, files and history as one diary, in its body, and not as panels.
+    # Whether its page shows notes, files, history and emails as one diary, in its body, and not as panels.
     has_diary: bool = False
     # Whether related records, notes and files can still be added to a record.
     accepts_additions: Callable[[AnyRecord], bool] = lambda _record: True

@@ -424,7 +424,10 @@ class RecordPages:
                 () if layout.has_diary else layout.panels,
                 accepts_additions=accepts_additions,
             )
-        variables |= await list_emails_about(self.office, request, record.id, layout.email_warning)
+        if layout.has_diary:
+            variables |= {"mails": [], "unsent": None}
+        else:
+            variables |= await list_emails_about(self.office, request, record.id, layout.email_warning)
         variables |= await self._custom_variables(request, record)
         return self.office.render_page("record.html", request, status, of=layout, record=record, **variables)
 

@@ -76,8 +76,6 @@ class JobPageVariables:
             "next_text": _next_visit_text(request, job, visits["coming"]),
             "visits": visits,
             "diary": await JobDiary(self.office).build(request, job, self.layout.path_of(job.id)),
-            # The diary shows them.
-            "mails": [],
             "worked": worked,
             "costing": costing,
             "costed": _minutes_by_state(costing) if costing else [],
