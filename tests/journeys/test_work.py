@@ -19,6 +19,7 @@ from support.cast import Cast
 from support.customers import ADDRESS
 from support.oauth_app import register_app, sign_in_cast_member
 from support.servers import RunningServer
+from support.visits import read_finish_times
 
 Record = dict[str, Any]
 Call = Callable[..., Awaitable[Record]]
@@ -106,20 +107,25 @@ def test_an_enquiry_becomes_a_job_that_is_visited_and_whose_hours_are_approved(
     assert all(seen_values in home for seen_values in ("Repair the boiler", "2 Weir Lane"))
     assert "The key is next door." in visible_text(mia.get(f"/schedule/visits/{visit['id']}").text)
     assert "They said yes on the phone." in visible_text(mia.get(f"/jobs/{job['id']}").text)
-    mia.follow_redirect(mia.submit_form("/", f"/today/{visit['id']}", status="started"))
+    mia.follow_redirect(mia.submit_form("/", f"/schedule/visits/{visit['id']}/start"))
+    finish = f"/schedule/visits/{visit['id']}/finish"
+    page = mia.get(finish).text
+    mia.follow_redirect(mia.submit_page(page, finish, **read_finish_times(page), text="New valve"))
     mia.follow_redirect(
         mia.submit_form("/hours/week", "/hours/week/log", job=job["id"], time="1:30", day=day, note="New valve")
     )
-    mia.follow_redirect(mia.submit_form("/", f"/today/{visit['id']}", status="done"))
     mia.follow_redirect(mia.submit_form("/hours/week", then="submit"))
-    [entry] = program.get("/hours?status=submitted")["data"]
-    assert (entry["minutes"], entry["jobNumber"]) == (90, job["number"])
+    entries = program.get("/hours?status=submitted")["data"]
+    # What the timer of the visit counted, and what was typed besides.
+    assert [(one["minutes"], one["jobNumber"]) for one in entries] == [(90, job["number"]), (1, job["number"])]
 
     # The office approves, and what is to be billed is there.
     assert "1:30" in visible_text(orla.get("/hours/approve").text)
-    orla.follow_redirect(orla.submit_form("/hours/approve", decision="approve", **{f"entry {entry['id']}": "on"}))
+    orla.follow_redirect(
+        orla.submit_form("/hours/approve", decision="approve", **{f"entry {one['id']}": "on" for one in entries})
+    )
     [unbilled] = program.get("/unbilled")["data"]
-    assert (unbilled["id"], unbilled["minutes"]) == (job["id"], 90)
+    assert (unbilled["id"], unbilled["minutes"]) == (job["id"], 91)
     seen_values = [event["type"] for event in program.get("/events")["data"] if event["type"].startswith("job.")]
     assert seen_values == ["job.created", "job.updated", "job.scheduled", "job.started"]
 

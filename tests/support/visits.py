@@ -52,3 +52,9 @@ def plan_test_visit(
     job = {} if given.keys() & {"jobId", "title"} else {"jobId": make_site_job(cast)["id"]}
     at = {} if "on" in given else {"startsAt": f"{DAY}T{times[0]}", "endsAt": f"{DAY}T{times[1]}"}
     return cast.perform(plan_visit, **job | {"personIds": people} | at | given)
+
+
+def read_finish_times(page: str) -> dict[str, str]:
+    """Return the hours that the page to finish a visit has filled in."""
+    names = ("on", "seenStart", "startedAt", "endedAt")
+    return {name: page.partition(f'name="{name}"')[2].partition('value="')[2].partition('"')[0] for name in names}

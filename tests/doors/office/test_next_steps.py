@@ -24,7 +24,7 @@ from support.prices import make_tax_rate
 from support.purchases import make_order
 from support.quotes import make_quote
 from support.servers import RunningServer
-from support.visits import DAY, plan_test_visit
+from support.visits import DAY, plan_test_visit, read_finish_times
 
 TEXT_LINE: dict[str, Any] = {"kind": "text", "description": "As agreed."}
 DASH = "\N{EN DASH}"
@@ -45,15 +45,17 @@ def today(cast: Cast) -> str:
 def test_a_visit_is_started_and_finished_with_one_press(server: RunningServer, cast: Cast) -> None:
     planned = plan_test_visit(cast)["id"]
     session = sign_in_cast(server, cast, Role.MEMBER)
-    for called, status in (("Start", "started"), ("Finish", "done")):
+    for called, verb, status in (("Start work", "start", "started"), ("Finish", "finish", "done")):
         page = session.get(f"/schedule/visits/{planned}").text
-        assert find_next_step(page) == (called, f"/schedule/visits/{planned}/set-status")
-        assert f'<input type="hidden" name="status" value="{status}">' in page
-        session.follow_redirect(session.submit_page(page, find_next_step(page)[1], status=status))
+        path = f"/schedule/visits/{planned}/{verb}"
+        assert find_next_step(page) == (called, path)
+        if verb == "finish":
+            page = session.get(path).text
+        session.follow_redirect(session.submit_page(page, path, **read_finish_times(page)))
         assert cast.perform(get_visit, visitId=planned)["status"] == status
     # To call and to go there come before the facts.
     shown = extract_main(session.get(f"/schedule/visits/{planned}").text)
-    assert shown.index("Call Carla Contact") < shown.index('<dl class="facts">')
+    assert shown.index("Call Carla") < shown.index('<dl class="facts">')
     assert shown.index("Directions") < shown.index('<dl class="facts">')
 
 

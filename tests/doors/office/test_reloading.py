@@ -27,7 +27,7 @@ def test_every_address_that_takes_a_form_can_be_opened() -> None:
     ("sent_to", "page"),
     [
         ("/organisation", "/"),
-        ("/today/visit_1", "/schedule/visits/visit_1"),
+        ("/schedule/visits/visit_1/start", "/schedule/visits/visit_1"),
         ("/hours/week/log?on=2026-11-17", "/hours/week?on=2026-11-17"),
         ("/hours/timer/start", "/hours/week"),
         ("/purchasing/bills/bil_1/become", "/purchasing/bills/bil_1"),

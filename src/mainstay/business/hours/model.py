@@ -108,6 +108,11 @@ def is_unusually_long(minutes: int | None) -> bool:
     return minutes is not None and minutes > _LONG_MINUTES
 
 
+def is_work_on_visit(entry: "TimeEntry | TimeEntryOut", visit_id: str, job_id: str | None) -> bool:
+    """Return whether hours are those of a visit: of itself, or of its job without naming any visit."""
+    return entry.visit_id == visit_id or (entry.visit_id is None and entry.job_id == job_id)
+
+
 class WorkTime(NamedTuple):
     """When someone worked: from a start to an end, or a number of minutes on a date."""
 

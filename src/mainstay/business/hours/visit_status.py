@@ -15,6 +15,7 @@ from mainstay.business.hours.model import (
     WorkTime,
     check_end_time,
     check_start_time,
+    is_work_on_visit,
     work_time_between,
 )
 from mainstay.business.hours.restoring import restore_visit_status
@@ -139,7 +140,7 @@ def _move_timer(ctx: Context, given: SetVisitStatus, visit: Visit, work: _WorkTi
     """Start the actor's timer on their visit, or stop it. Return its entry."""
     person = str(ctx.actor.id)
     running = store.find_running(ctx, person)
-    own = running if running and _is_on_visit(running, visit) else None
+    own = running if running and is_work_on_visit(running, visit.id, visit.about_job) else None
     if given.status == "started":
         if own:
             return own
@@ -160,11 +161,6 @@ def _move_timer(ctx: Context, given: SetVisitStatus, visit: Visit, work: _WorkTi
         )
     )
     return None
-
-
-def _is_on_visit(running: TimeEntry, visit: Visit) -> bool:
-    """Return whether a timer runs on a visit: on itself, or on its job without naming any visit."""
-    return running.visit_id == visit.id or (running.visit_id is None and running.job_id == visit.about_job)
 
 
 def _describe_work(visit: Visit) -> tuple[str | None, str | None]:

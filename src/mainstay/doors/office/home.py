@@ -6,7 +6,6 @@ from datetime import timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlencode
 
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
@@ -15,7 +14,7 @@ from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.organisation.failed_work import list_failed_work
 from mainstay.business.overview.model import Need, RevenueNow
 from mainstay.business.overview.operations import get_overview
-from mainstay.business.schedule.model import STATUS_MESSAGES, VisitOut, VisitStep, next_visit_step
+from mainstay.business.schedule.model import VisitOut, VisitStep, next_visit_step
 from mainstay.business.schedule.operations import list_visits
 from mainstay.changes.audit import ActedBy
 from mainstay.doors.http import Request, Response
@@ -25,7 +24,6 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, f
 from mainstay.doors.office.kit.running_timer import STOP_PATH, find_running_timer
 from mainstay.doors.office.settings.activity import activity_path
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.identity import sessions
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
@@ -46,7 +44,6 @@ class HomePages:
         """Return the routes of these pages."""
         return [
             Route("GET", "/", self.office.require_sign_in(self.show)),
-            *Form(self.office, find_by_path, self._advance_visit).routes("/today/{visit}", "/schedule/visits/{visit}"),
             *Form(self.office, find_by_path, self._switch_organisation).routes("/organisation", "/"),
             Route("GET", "/changelog", self.show_changelog),
         ]
@@ -90,8 +87,7 @@ class HomePages:
             next_step=_next_step,
             states=list_visits.output.states,
             more=has_more,
-            notice=STATUS_MESSAGES.get(query_parameters(request.http_request).get("progressed", ""))
-            or self.office.find_notice(request),
+            notice=self.office.find_notice(request),
         )
 
     def _app_activity_path(self, request: OfficeRequest) -> str | None:
@@ -110,12 +106,6 @@ class HomePages:
             # The viewer's own visits are read separately, because the page may not contain all of them.
             own = (await self.office.list_records(request, list_visits, {**query, "personId": request.actor.id})).data
         return own, others, page.has_more
-
-    async def _advance_visit(self, form: OpenForm[PathValues]) -> Response:
-        """Change the status of a visit, and redirect to the start page."""
-        given = {"visitId": form.subject["visit"], "status": form.fields.get("status", "")}
-        await self.office.perform(form.request, set_visit_status, given)
-        return redirect(f"/?{urlencode({'progressed': given['status']})}")
 
     async def _count_records(self, request: OfficeRequest, list_operation: Operation, **filters: object) -> str:
         """Return how many records a list has, as text."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -32,6 +32,7 @@ from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.deadline import reset_deadline
 from mainstay.infrastructure.file_types import ExaminedFile, UnacceptedFile, to_single_line_name
 from mainstay.kernel.catalogue import check_permission
+from mainstay.kernel.operation import Operation
 from mainstay.values.message import Message
 from mainstay.values.sizes import size_text
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
@@ -90,12 +91,7 @@ class DocumentPages:
         shared_input: dict[str, object] = {"recordId": record, "visibility": form.fields.get("visibility", "field")}
         if not uploaded_files:
             raise Invalid([Fault("File", Message("is missing"))], Message("Choose a file first."))
-        for _uploaded in uploaded_files:
-            await self.office.count_upload(request, "documents", DOCUMENTS_AN_HOUR)
-        contents = await self._examine_files(request, uploaded_files)
-        await self.office.visitors.runner.run_change(
-            request.actor.organisation, self._add_documents, request, uploaded_files, contents, shared_input
-        )
+        await FileAdder(self.office).add(request, uploaded_files, shared_input)
         return redirect(f"{path}?done={add_document.name}#files")
 
     async def _show_refused_files(self, form: OpenForm[PathValues]) -> Response:
@@ -148,6 +144,39 @@ class DocumentPages:
         title = record_title_of(await self.office.get_record(request, record))
         return {"within": {"path": f"{self.office.path_of(record)}#files", "name": title}}
 
+
+class LinkedChange(NamedTuple):
+    """An operation that is performed together with the adding of files."""
+
+    operation: Operation
+    given: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class FileAdder:
+    """Adds uploaded files to a record, and performs other changes with them: all or none."""
+
+    office: OfficePages
+
+    async def add(
+        self,
+        request: OfficeRequest,
+        uploaded_files: Sequence[UploadedFile],
+        shared_input: Mapping[str, object],
+        first: Sequence[LinkedChange] = (),
+    ) -> None:
+        """Perform these changes, then add the files."""
+        for _uploaded in uploaded_files:
+            await self.office.count_upload(request, "documents", DOCUMENTS_AN_HOUR)
+        contents = await self._examine_files(request, uploaded_files)
+        inputs = [
+            LinkedChange(add_document, {**shared_input, **to_document_input(content, file.file_name)})
+            for file, content in zip(uploaded_files, contents, strict=True)
+        ]
+        await self.office.visitors.runner.run_change(
+            request.actor.organisation, self._perform_and_store, request, [*first, *inputs], contents
+        )
+
     async def _examine_files(
         self, request: OfficeRequest, uploaded_files: Sequence[UploadedFile]
     ) -> list[ExaminedFile]:
@@ -166,31 +195,26 @@ class DocumentPages:
         reset_deadline()
         return contents
 
-    def _add_documents(
-        self,
-        request: OfficeRequest,
-        uploaded_files: Sequence[UploadedFile],
-        contents: Sequence[ExaminedFile],
-        shared_input: Mapping[str, object],
+    def _perform_and_store(
+        self, request: OfficeRequest, changes: Sequence[LinkedChange], contents: Sequence[ExaminedFile]
     ) -> None:
-        """Add all files or none."""
-        inputs = [
-            orjson.dumps({**shared_input, **to_document_input(content, file.file_name)})
-            for file, content in zip(uploaded_files, contents, strict=True)
-        ]
-        # A trial run first, so that a refusal leaves no stored files behind.
-        self._perform_all(request, inputs, keep=False)
+        """Perform all changes and store the files, or do neither."""
+        if contents:
+            # A trial run first, so that a refusal leaves no stored files behind.
+            self._perform_all(request, changes, keep=False)
         stored = [name for content in contents for name in store_content(self.office.visitors.files, content)]
         try:
-            self._perform_all(request, inputs, keep=True)
+            self._perform_all(request, changes, keep=True)
         except Refusal:
             # Since the trial run, someone else has used the remaining storage or changed the record.
             queue_removal(self.office.visitors.performer, request.actor.organisation, stored)
             raise
 
-    def _perform_all(self, request: OfficeRequest, inputs: Sequence[bytes], *, keep: bool) -> None:
+    def _perform_all(self, request: OfficeRequest, changes: Sequence[LinkedChange], *, keep: bool) -> None:
         with self.office.visitors.performer.open_batch(request.actor.organisation, commit=keep) as batch:
-            for number, raw in enumerate(inputs):
-                batch.perform(
-                    add_document, request.actor, raw, request.build_request_details(f"{add_document.name} {number}")
-                )
+            for number, change in enumerate(changes):
+                details = request.build_request_details(f"{change.operation.name} {number}")
+                try:
+                    batch.perform(change.operation, request.actor, orjson.dumps(dict(change.given)), details)
+                except Refusal as refusal:
+                    raise self.office.translate_refusal(request, change.operation, change.given, refusal) from None

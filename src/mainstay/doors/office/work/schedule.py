@@ -33,9 +33,10 @@ from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.business.schedule.visit_times import describe_visit_time
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
-from mainstay.doors.office.kit.record_layout import Action, RecordLayout
+from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import ReferenceFields
+from mainstay.doors.office.work.field_visits import FieldVisitPages
 from mainstay.doors.office.work.quick_visits import LENGTH_CHOICES, QuickVisitPages
 from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
 from mainstay.doors.office.work.schedule_months import ScheduleMonth, find_month_bounds, first_of_next_month
@@ -242,6 +243,7 @@ class SchedulePages:
             Route("GET", f"{_PATH}/free", signed_in(self.show_free_time)),
             *QuickVisitPages(self.office).routes(),
             *VisitPlanningPages(self.office).routes(),
+            *FieldVisitPages(self.office).routes(),
             *RecordPages(
                 self.office,
                 VISITS_LAYOUT,
@@ -258,11 +260,10 @@ class SchedulePages:
             filters = {name: query[name] for name in ("from", "until", "personId", *PROBLEM_FILTERS) if query.get(name)}
             return {"changing": f"{PLANNING}?{urlencode(filters)}" if request.can_perform(plan_schedule) else None}
         actions = VISITS_LAYOUT.actions_of(self.office, visit)
-        can_progress = visit.person_id == request.actor.id and set_visit_status.name in visit.available_actions
-        if can_progress and (step := next_visit_step(visit.status)):
-            path = VISITS_LAYOUT.operation_path(set_visit_status, visit)
-            actions.insert(0, Action(step.words, path, is_direct=True, is_next=True, answers={"status": step.to}))
-        variables: dict[str, Any] = {"actions": actions, "below": _visit_subtitle(visit, request.time_zone)}
+        work = await FieldVisitPages(self.office).build_variables(request, visit)
+        # The bar has the likely next step, so the other actions are in a menu.
+        menus = {"actions": [], "other_actions": actions} if work["work_bar"] else {"actions": actions}
+        variables: dict[str, Any] = {**menus, **work, "below": _visit_subtitle(visit, request.time_zone)}
         done = query_parameters(request.http_request).get("done")
         if done == set_visit_status.name:
             variables["notice"] = STATUS_MESSAGES.get(visit.status)

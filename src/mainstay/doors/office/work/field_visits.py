@@ -1,0 +1,244 @@
+"""A visit in the field: start work with its timer, take a break, and finish with hours, a note and photos."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from mainstay.business.hours.model import is_work_on_visit
+from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.timers import stop_timer
+from mainstay.business.hours.visit_status import set_visit_status
+from mainstay.business.records.attachments import add_document
+from mainstay.business.records.notes import add_note
+from mainstay.business.schedule.model import VisitOut
+from mainstay.business.schedule.operations import get_visit
+from mainstay.business.schedule.store import VISITS
+from mainstay.doors.http import Response
+from mainstay.doors.office.kit.attachments import UPLOAD_LIMITS, FileAdder, LinkedChange
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.running_timer import RunningTimer, find_running_timer
+from mainstay.doors.office.work.schedule_days import visit_title
+from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.rendering import redirect
+from mainstay.infrastructure.images import PICTURE_TYPES
+from mainstay.kernel.catalogue import check_permission
+from mainstay.values.message import Message, message_of
+from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.typed_durations import parse_minutes
+from mainstay.values.wall_times import wall_time_text
+from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.refusal import Fault, Invalid
+
+# The most entries of a job that are read to find those of one visit.
+_MAX_ENTRIES = 100
+_LONGEST = timedelta(hours=24)
+_MINUTE = timedelta(minutes=1)
+_MULTIPART = "multipart/form-data"
+# What a form sends as the moment at which its button was pressed, if it could not be sent then.
+_MOMENT = re.compile(r"[0-9T:.-]{16,24}Z")
+
+
+@dataclass(frozen=True)
+class FieldVisit:
+    """A visit as the person in the field sees it: with the timer on it, or their timer on other work."""
+
+    visit: VisitOut
+    timer: RunningTimer | None = None
+    other_timer: RunningTimer | None = None
+    # The minutes that they have logged on it.
+    logged: int = 0
+    # Whether starting and finishing move the viewer's timer.
+    uses_timer: bool = False
+
+
+@dataclass(frozen=True)
+class FieldVisitPages:
+    """The pages and buttons by which a person in the field does a visit."""
+
+    office: OfficePages
+
+    def routes(self) -> list[Route]:
+        """Return the routes of these pages."""
+        page = VISITS.path_of("{id}")
+        finish = Form(
+            self.office,
+            self._find_visit,
+            self._finish,
+            self._render_finish,
+            fill_in=self._fill_in,
+            read_fields=self._read_fields,
+            operation=set_visit_status,
+        )
+        return [
+            *Form(self.office, self._find_visit, self._start).routes(f"{page}/start", page),
+            *Form(self.office, self._find_visit, self._take_break).routes(f"{page}/break", page),
+            *finish.routes(f"{page}/finish"),
+        ]
+
+    async def build_variables(self, request: OfficeRequest, visit: VisitOut) -> dict[str, Any]:
+        """Return the template variables of the bar by which the viewer does their own visit."""
+        is_own = visit.person_id == request.actor.id and set_visit_status.name in visit.available_actions
+        if not is_own or visit.status not in {"planned", "started"}:
+            return {"work_bar": None}
+        return {"work_bar": await self._find_work(request, visit)}
+
+    async def _find_visit(self, request: OfficeRequest, path_values: PathValues) -> FieldVisit:
+        visit = await self.office.perform(request, get_visit, {"visitId": path_values["id"]})
+        return await self._find_work(request, visit)
+
+    async def _find_work(self, request: OfficeRequest, visit: VisitOut) -> FieldVisit:
+        """Return a visit with the timer and the hours of the viewer."""
+        uses_timer = visit.person_id == request.actor.id and request.actor.can(Permission.HOURS_LOG)
+        if not uses_timer:
+            return FieldVisit(visit)
+        timer = await find_running_timer(self.office, request, str(request.actor.id))
+        is_on_visit = timer is not None and is_work_on_visit(timer, visit.id, visit.job_id)
+        return FieldVisit(
+            visit,
+            timer if is_on_visit else None,
+            None if is_on_visit else timer,
+            await self._count_logged(request, visit) if visit.status == "started" else 0,
+            uses_timer=True,
+        )
+
+    async def _count_logged(self, request: OfficeRequest, visit: VisitOut) -> int:
+        query = {"personId": visit.person_id, "limit": _MAX_ENTRIES} | ({"jobId": visit.job_id} if visit.job_id else {})
+        entries = await self.office.perform(request, list_hours, query)
+        return sum(entry.minutes or 0 for entry in entries.data if entry.visit_id == visit.id)
+
+    async def _start(self, form: OpenForm[FieldVisit]) -> Response:
+        """Start the visit or go on after a break, with the timer."""
+        given: dict[str, object] = {"visitId": form.subject.visit.id, "status": "started"}
+        given |= {"timer": True} if form.subject.uses_timer else {}
+        given |= {"startedAt": moment} if (moment := _read_moment(form.fields)) else {}
+        await self.office.perform(form.request, set_visit_status, given)
+        return self._redirect(form, set_visit_status.name)
+
+    async def _take_break(self, form: OpenForm[FieldVisit]) -> Response:
+        """Stop the timer until the work goes on."""
+        given = {"timeEntryId": form.fields.get("entry", "")}
+        given |= {"endedAt": moment} if (moment := _read_moment(form.fields)) else {}
+        await self.office.perform(form.request, stop_timer, given)
+        return self._redirect(form, stop_timer.name)
+
+    def _fill_in(self, request: OfficeRequest, subject: FieldVisit) -> dict[str, str]:
+        """Return the hours to log: from the start of the timer until now. None if a break has logged them."""
+        began = subject.timer.started_at if subject.timer else None if subject.logged else subject.visit.started_at
+        if not (subject.uses_timer and began):
+            return {}
+        now, started = self.office.visitors.performer.clock(), wall_time_text(began, request.time_zone)
+        is_forgotten = now - parse_moment(began) > _LONGEST
+        ended = "" if is_forgotten else wall_time_text(moment_text(now), request.time_zone)[11:16]
+        return {
+            "on": started[:10],
+            "startedAt": started[11:16],
+            "endedAt": ended,
+            "seenStart": started[11:16] if subject.timer else "",
+            "breakMinutes": "",
+        }
+
+    async def _read_fields(self, request: OfficeRequest) -> dict[str, str]:
+        """Return the sent fields, and receive photos if there are any."""
+        check_permission(set_visit_status, request.actor)
+        if not request.http_request.headers.get("content-type", "").lower().startswith(_MULTIPART):
+            return await self.office.read_form(request)
+        check_permission(add_document, request.actor)
+        return await self.office.read_form_with_files(request, UPLOAD_LIMITS)
+
+    async def _finish(self, form: OpenForm[FieldVisit]) -> Response:
+        """Finish the visit: stop the timer or log its hours, and add the note and the photos, all or nothing."""
+        visit, fields = form.subject.visit, form.fields
+        changes = [LinkedChange(set_visit_status, {"visitId": visit.id, "status": "done", **_read_hours(fields)})]
+        if note := fields.get("text", "").strip():
+            changes.append(LinkedChange(add_note, {"recordId": visit.id, "text": note, "visibility": "field"}))
+        files = [file for name in UPLOAD_LIMITS for file in form.request.uploaded_files.get(name, ())]
+        await FileAdder(self.office).add(form.request, files, {"recordId": visit.id, "visibility": "field"}, changes)
+        return self._redirect(form, set_visit_status.name)
+
+    async def _render_finish(self, form: OpenForm[FieldVisit]) -> Response:
+        """Show the form to finish a visit."""
+        request, subject = form.request, form.subject
+        return self.office.render_page(
+            "visit_finish.html",
+            request,
+            form.status,
+            area=VISITS.area,
+            visit=subject.visit,
+            title=visit_title(subject.visit),
+            path=VISITS.path_of(subject.visit.id),
+            fields=defaultdict(str, form.fields),
+            timed="startedAt" in form.fields,
+            logged=subject.logged,
+            minutes=_count_minutes(form.fields),
+            may_add=request.can_perform(add_document),
+            accepts=",".join(PICTURE_TYPES),
+            lost_files=bool(request.uploaded_files),
+            faults=form.faults,
+            problem=form.problem,
+            notice=form.notice,
+        )
+
+    def _redirect(self, form: OpenForm[FieldVisit], done: str) -> Response:
+        return redirect(f"{VISITS.path_of(form.subject.visit.id)}?done={done}")
+
+
+def _read_moment(fields: Mapping[str, str]) -> str | None:
+    """Return the moment at which a button was pressed, if the form could not be sent then."""
+    moment = fields.get("at", "")
+    return moment if _MOMENT.fullmatch(moment) else None
+
+
+def _read_hours(fields: Mapping[str, str]) -> dict[str, object]:
+    """Return the hours of a sent form as input of the operation. A start that was not changed is that of the timer."""
+    if "startedAt" not in fields:
+        return {"endedAt": moment} if (moment := _read_moment(fields)) else {}
+    started, ended = _read_times(fields)
+    given: dict[str, object] = {"timer": True}
+    if fields["startedAt"] != fields.get("seenStart"):
+        given["startedAt"] = started.isoformat(timespec="minutes")
+    # A timer that has just been started is stopped now, after the shortest time that counts.
+    if ended - started < _LONGEST - _MINUTE:
+        given["endedAt"] = ended.isoformat(timespec="minutes")
+    if fields.get("breakMinutes", "").strip():
+        given["breakMinutes"] = _parse_break(fields["breakMinutes"])
+    return given
+
+
+def _read_times(fields: Mapping[str, str]) -> tuple[datetime, datetime]:
+    """Return when the work began and ended. The end is the first such time after the start."""
+    faults, times = [], []
+    for name in ("startedAt", "endedAt"):
+        try:
+            times.append(time.fromisoformat(fields.get(name, "")))
+        except ValueError:
+            faults.append(Fault(name, Message("is not a time such as 14:30")))
+    if faults:
+        raise Invalid(faults)
+    try:
+        started = datetime.combine(date.fromisoformat(fields.get("on", "")), times[0])
+    except ValueError:
+        raise Invalid([Fault("startedAt", Message("is not a time such as 14:30"))]) from None
+    ended = datetime.combine(started.date(), times[1])
+    return started, ended if ended > started else ended + timedelta(days=1)
+
+
+def _parse_break(text: str) -> int:
+    try:
+        return parse_minutes(text)
+    except ValueError as problem:
+        raise Invalid([Fault("breakMinutes", message_of(problem))]) from None
+
+
+def _count_minutes(fields: Mapping[str, str]) -> int | None:
+    """Return the minutes that would be logged, or None if the times are not known."""
+    try:
+        started, ended = _read_times(fields)
+        rest = fields.get("breakMinutes", "").strip()
+        minutes = (ended - started) // _MINUTE - (_parse_break(rest) if rest else 0)
+    except Invalid:
+        return None
+    return minutes if minutes < _LONGEST // _MINUTE - 1 else 1

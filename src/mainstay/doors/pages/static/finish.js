@@ -1,0 +1,28 @@
+// Says on the button how much time will be logged. Without JavaScript, it says the time as of when the page was opened.
+
+const form = document.querySelector("[data-finish]");
+const button = form.querySelector("[data-words]");
+const { startedAt, endedAt, breakMinutes } = form.elements;
+
+function minutesOf(text) {
+  const [, hours, minutes] = text.trim().match(/^(\d{1,2}):(\d{2})$/) ?? [];
+  return minutes === undefined ? NaN : Number(hours) * 60 + Number(minutes);
+}
+
+// A break as it is typed, such as 30m or 0:30. Other spellings are left to the server.
+function breakOf(text) {
+  if (!text.trim()) return 0;
+  const [, minutes] = text.trim().match(/^(\d{1,3}) ?m(?:in)?$/) ?? [];
+  return minutes === undefined ? minutesOf(text) : Number(minutes);
+}
+
+const plain = button.textContent;
+function say() {
+  const started = minutesOf(startedAt.value);
+  let worked = minutesOf(endedAt.value) - started;
+  if (worked <= 0) worked += 24 * 60;
+  worked -= breakOf(breakMinutes.value);
+  const time = `${Math.floor(worked / 60)}:${String(worked % 60).padStart(2, "0")}`;
+  button.textContent = worked > 0 && worked < 24 * 60 - 1 ? button.dataset.words.replace("{time}", time) : plain;
+}
+if (startedAt) for (const field of [startedAt, endedAt, breakMinutes]) field.addEventListener("input", say);

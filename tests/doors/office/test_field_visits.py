@@ -1,0 +1,126 @@
+"""A visit in the field: one button starts it with the timer, and one page finishes it with hours, note and photos."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.timers import start_timer
+from mainstay.business.hours.visit_status import set_visit_status
+from mainstay.business.organisation.settings import update_settings
+from mainstay.business.records.attachments import list_documents
+from mainstay.business.records.notes import list_notes
+from mainstay.business.schedule.operations import get_visit
+from mainstay.values.moments import moment_text
+from mainstay.vocabulary.permissions import Role
+from support.browser_session import BrowserSession, sign_in_cast, visible_text
+from support.cast import Cast
+from support.hours import cast_at
+from support.images import draw_image
+from support.oauth_app import hidden_value
+from support.servers import RunningServer
+from support.uploads import MULTIPART, make_multipart, make_part
+from support.visits import plan_test_visit, read_finish_times
+
+pytestmark = pytest.mark.engines("sqlite")
+
+
+def start_earlier(cast: Cast, visit: str, minutes: int) -> None:
+    """Start a visit of the member with their timer, so many minutes ago."""
+    moment = moment_text(cast.performer.clock() - timedelta(minutes=minutes))
+    cast_at(cast, moment).perform(set_visit_status, Role.MEMBER, visitId=visit, status="started", timer=True)
+
+
+def list_entries(cast: Cast) -> list[dict[str, Any]]:
+    """Return the member's hours."""
+    return list(cast.perform(list_hours, Role.MEMBER)["data"])
+
+
+@pytest.fixture
+def mia(server: RunningServer, cast: Cast) -> BrowserSession:
+    return sign_in_cast(server, cast, Role.MEMBER)
+
+
+def test_start_break_and_finish_are_one_press_each(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)
+    page = f"/schedule/visits/{visit['id']}"
+    started = mia.follow_redirect(mia.submit_form(page, f"{page}/start"))
+    text = visible_text(started.text)
+    assert all(word in text for word in ("Visit started.", "Undo", "Break", "Finish", "Since"))
+    [entry] = list_entries(cast)
+    assert (entry["status"], entry["visitId"]) == ("running", visit["id"])
+    paused = mia.submit_page(started.text, f"{page}/break", entry=entry["id"])
+    text = visible_text(mia.follow_redirect(paused).text)
+    assert "On a break. 0:01 logged on this visit." in text
+    # After a break, nothing is logged twice.
+    finishing = mia.get(f"{page}/finish").text
+    assert "0:01 already logged on this visit." in visible_text(finishing)
+    assert 'name="startedAt"' not in finishing
+    mia.follow_redirect(mia.submit_page(finishing, f"{page}/finish", text="All done"))
+    assert cast.perform(get_visit, visitId=visit["id"])["status"] == "done"
+    assert [one["status"] for one in list_entries(cast)] == ["draft"]
+
+
+def test_the_hours_are_filled_in_and_saved_with_the_note_and_the_photos_once(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    start_earlier(cast, visit, 96)
+    path = f"/schedule/visits/{visit}/finish"
+    page = mia.get(path).text
+    assert "Finish and log 1:3" in visible_text(page)
+    fields = {name: hidden_value(page, name) for name in ("csrf", "once")} | read_finish_times(page)
+    parts = [make_part(name, text.encode()) for name, text in fields.items()]
+    parts += [make_part("breakMinutes", b"30m"), make_part("text", b"Roots at 3.2 m, cleared.")]
+    parts += [make_part("files", draw_image(), "drain.png")]
+    for _ in range(2):
+        sent = mia.send_body(path, make_multipart(*parts), Content_Type=MULTIPART)
+        assert sent.headers["Location"] == f"/schedule/visits/{visit}?done=set_visit_status", sent.text
+    [entry] = list_entries(cast)
+    assert (entry["status"], entry["breakMinutes"], entry["minutes"] in {65, 66}) == ("draft", 30, True)
+    [note] = cast.perform(list_notes, recordId=visit)["data"]
+    [photo] = cast.perform(list_documents, recordId=visit)["data"]
+    assert (note["text"], photo["name"]) == ("Roots at 3.2 m, cleared.", "drain.png")
+    assert cast.perform(get_visit, visitId=visit)["status"] == "done"
+
+
+def test_what_is_refused_is_shown_again_and_nothing_of_it_is_saved(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    start_earlier(cast, visit, 30)
+    path = f"/schedule/visits/{visit}/finish"
+    page = mia.get(path).text
+    for wrong, problem in (
+        ({"breakMinutes": "45m"}, "Break is as long as the time worked"),
+        ({"breakMinutes": "soon"}, "Break is not a time such as 7:30, 7.5 or 45m"),
+        ({"endedAt": "half past"}, "Finished is not a time such as 14:30"),
+    ):
+        refused = mia.submit_page(page, path, **{**read_finish_times(page), "text": "Cleared", **wrong})
+        assert refused.status_code == 422
+        assert problem in visible_text(refused.text)
+        assert ">Cleared</textarea>" in refused.text
+    assert cast.perform(get_visit, visitId=visit)["status"] == "started"
+    assert cast.perform(list_notes, recordId=visit)["data"] == []
+    # The start can be corrected.
+    earlier = moment_text(cast.performer.clock() - timedelta(minutes=60))[11:16]
+    mia.follow_redirect(mia.submit_page(page, path, **{**read_finish_times(page), "startedAt": earlier}))
+    assert list_entries(cast)[0]["minutes"] in {59, 60}
+
+
+def test_other_work_is_named_before_it_is_stopped(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    cast.perform(start_timer, Role.MEMBER, note="Sorting the van")
+    page = mia.get(f"/schedule/visits/{visit}").text
+    assert "Your timer is running. Starting here stops it." in visible_text(page)
+    mia.follow_redirect(mia.submit_page(page, f"/schedule/visits/{visit}/start"))
+    assert sorted(one["status"] for one in list_entries(cast)) == ["draft", "running"]
+
+
+def test_who_logs_no_hours_and_who_is_not_there_start_without_a_timer(server: RunningServer, cast: Cast) -> None:
+    cast.perform(update_settings, subcontractorsLogHours=False)
+    sam, olga = (sign_in_cast(server, cast, role) for role in (Role.SUBCONTRACTOR, Role.OFFICE))
+    visit = plan_test_visit(cast, Role.SUBCONTRACTOR)["id"]
+    assert "Start work" not in visible_text(olga.get(f"/schedule/visits/{visit}").text)
+    sam.follow_redirect(sam.submit_form(f"/schedule/visits/{visit}", f"/schedule/visits/{visit}/start"))
+    assert cast.perform(get_visit, visitId=visit)["status"] == "started"
+    sam.follow_redirect(sam.submit_form(f"/schedule/visits/{visit}/finish", text="Done"))
+    assert cast.perform(get_visit, visitId=visit)["status"] == "done"
+    assert cast.perform(list_hours)["data"] == []
