@@ -6,6 +6,7 @@ import orjson
 
 from mainstay.identity import sessions
 from mainstay.identity.secrets import API_KEY, hash_secret, new_secret
+from mainstay.identity.sessions import NewSession
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
@@ -38,4 +39,4 @@ def insert_key(ctx: Context, person: str) -> str:
 def sign_in(ctx: Context, person: str) -> str:
     """The secret of a browser in which this person has signed in."""
     found = ctx.db.one("SELECT account_id FROM person WHERE organisation_id = :organisation AND id = :id", id=person)
-    return sessions.begin_session(ctx.db, str(found and found[0]), ctx.actor.organisation, "bench", ctx.now)
+    return sessions.begin_session(ctx.db, NewSession(str(found and found[0]), ctx.actor.organisation, "bench"), ctx.now)

@@ -9,6 +9,7 @@ import pytest
 from mainstay.business.people.operations import invite_person
 from mainstay.composition import open_performer
 from mainstay.identity import links, return_tickets, sessions
+from mainstay.identity.sessions import NewSession
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.settings import Settings
@@ -113,7 +114,7 @@ def test_sessions_links_and_tickets_are_removed_once_they_live_no_longer(
         with cast.performer.database.write_transaction(cast.organisation) as db:
             row = db.one("SELECT id FROM account WHERE email = :email", email=EMAILS[Role.OWNER])
             assert row
-            sessions.begin_session(db, str(row[0]), None, "Firefox", clock())
+            sessions.begin_session(db, NewSession(str(row[0]), None, "Firefox"), clock())
             links.create_reset_link(db, str(row[0]), EMAILS[Role.OWNER], clock())
             return_tickets.issue_ticket(db, "/people", clock())
 

@@ -4,7 +4,7 @@ import pytest
 
 from mainstay.business.people.roles import remove_person
 from mainstay.identity import sessions
-from mainstay.identity.sessions import MAX_AGE, MAX_IDLE, Session
+from mainstay.identity.sessions import MAX_AGE, MAX_IDLE, MAX_KEPT_AGE, NewSession, Session
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.perform import Performer
 from mainstay.values.ids import new_id
@@ -29,9 +29,9 @@ def account(cast: Cast) -> str:
     return account_of(cast, add_new_person(cast).email)
 
 
-def begin_session(performer: Performer, account: str, now: datetime = NOW) -> str:
+def begin_session(performer: Performer, account: str, now: datetime = NOW, *, keep: bool = False) -> str:
     with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        return sessions.begin_session(db, account, None, "Firefox", now)
+        return sessions.begin_session(db, NewSession(account, None, "Firefox", keep), now)
 
 
 def find_session(performer: Performer, secret: str, now: datetime) -> Session | None:
@@ -76,6 +76,17 @@ def test_use_keeps_a_session_alive_but_not_beyond_seven_days(performer: Performe
         sessions.mark_seen(db, session.id, last)
     assert find_session(performer, secret, last)
     assert find_session(performer, secret, NOW + MAX_AGE) is None
+
+
+def test_a_device_that_is_kept_signed_in_lasts_ninety_days_also_without_use(performer: Performer, account: str) -> None:
+    secret, other = (begin_session(performer, account, keep=keep) for keep in (True, False))
+    for later, is_signed_in in ((MAX_KEPT_AGE - SECOND, True), (MAX_KEPT_AGE, False)):
+        with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+            sessions.forget_old(db, NOW + later)
+        found = find_session(performer, secret, NOW + later)
+        assert bool(found) is is_signed_in
+        assert find_session(performer, other, NOW) is None
+    assert get_session(performer, begin_session(performer, account, keep=True)).expires_at == "2026-05-30T09:00:00.000Z"
 
 
 def test_being_seen_is_written_down_at_most_once_a_minute(performer: Performer, account: str) -> None:

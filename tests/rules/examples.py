@@ -260,6 +260,7 @@ EXAMPLES: dict[str, Callable[[SampleRecords, Role], ExampleInput]] = {
     "undo_change": lambda samples, role: {"changeIds": [samples.changes[role]]},
     "remove_person": lambda samples, role: _member_input(samples, role) | {"confirmed": True},
     "invite_again": lambda samples, _: {"personId": samples.invited},
+    "sign_out_person": _member_input,
     "name_owner": lambda samples, _: {"personId": samples.cast.people[Role.MEMBER]},
     "accept_invitation": lambda *_: {"name": "Ian", "password": PASSWORD},
     "list_messages": lambda samples, _: {"about": samples.invited},

@@ -105,8 +105,19 @@ def test_a_person_s_state_decides_what_an_owner_can_do(dry_run: DryRun) -> None:
         return list_actions(dry_run.open, get_person, Role.OWNER, door, personId=person)
 
     people = dry_run.open.cast.people
-    assert by_owner(people[Role.MEMBER]) == ["update_person", "change_role", "name_owner", "remove_person"]
-    assert by_owner(people[Role.MEMBER], Door.API) == ["update_person", "change_role", "remove_person"]
+    assert by_owner(people[Role.MEMBER]) == [
+        "update_person",
+        "change_role",
+        "name_owner",
+        "remove_person",
+        "sign_out_person",
+    ]
+    assert by_owner(people[Role.MEMBER], Door.API) == [
+        "update_person",
+        "change_role",
+        "remove_person",
+        "sign_out_person",
+    ]
     assert by_owner(people[Role.MEMBER], Door.AGENT) == ["update_person", "change_role", "remove_person"]
     assert by_owner(dry_run.open.invited) == ["update_person", "invite_again", "change_role", "remove_person"]
     # The only owner stays, and stays owner.

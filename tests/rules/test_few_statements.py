@@ -35,6 +35,7 @@ STATEMENT_COUNTS = {
     "change_role": 9,
     "name_owner": 9,
     "remove_person": 19,
+    "sign_out_person": 6,
     "create_organisation": 15,
     "add_person": 16,
     "create_password_link": 7,

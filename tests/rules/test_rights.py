@@ -184,6 +184,7 @@ ADMIN = OFFICE | {
     "invite_again",
     "change_role",
     "remove_person",
+    "sign_out_person",
     "create_key",
     "list_keys",
     "get_key",

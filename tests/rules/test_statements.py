@@ -43,8 +43,8 @@ ACCOUNT_SQL = {
     "DELETE FROM one_time_link WHERE account_id = :account",
     "DELETE FROM session WHERE account_id = :account AND id <> :but",
     (
-        "INSERT INTO session (hash, id, account_id, organisation_id, browser, created_at, seen_at)"
-        " VALUES (:hash, :id, :account, :chosen, :browser, :at, :at)"
+        "INSERT INTO session (hash, id, account_id, organisation_id, browser, created_at, seen_at, kept)"
+        " VALUES (:hash, :id, :account, :chosen, :browser, :at, :at, :kept)"
     ),
     (
         "INSERT INTO one_time_link (id, kind, email, email_folded, organisation_id, person_id, account_id, expires_at)"
@@ -147,7 +147,10 @@ WIDE_CHANGES = {
     "DELETE search_fresh WHERE organisation_id = :organisation AND kind = :of_kind AND record_id = :record",
     "DELETE session WHERE account_id = :account AND id <> :but",
     f"DELETE session WHERE organisation_id = :organisation AND account_id = ({_ACCOUNT_OF})",
-    "DELETE session WHERE seen_at <= :idle OR created_at <= :oldest",
+    (
+        "DELETE session WHERE NOT (kept = 0 AND seen_at > :idle AND session.created_at > :oldest OR kept = 1 AND"
+        " session.created_at > :oldest_kept)"
+    ),
     "DELETE undo WHERE created_at <= :before",
     "UPDATE account_statement WHERE organisation_id = :organisation AND customer_id = :before",
     (

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx2
 
 from mainstay.identity import sessions
+from mainstay.identity.sessions import NewSession
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.vocabulary.permissions import Role
 from support.cast import EMAILS, Cast
@@ -75,7 +76,7 @@ def begin_session(cast: Cast, email: str, browser: str = "a test") -> str:
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
         row = db.one("SELECT id FROM account WHERE email = :email", email=email)
         assert row
-        return sessions.begin_session(db, str(row[0]), cast.organisation, browser, cast.performer.clock())
+        return sessions.begin_session(db, NewSession(str(row[0]), cast.organisation, browser), cast.performer.clock())
 
 
 @dataclass

@@ -7,6 +7,7 @@ from mainstay.identity.email_format import undated_format_of
 from mainstay.identity.emails import PersonEmail, build_email_task
 from mainstay.identity.links import LinkKind
 from mainstay.identity.passwords import check_new_password, hash_password
+from mainstay.identity.sessions import NewSession
 from mainstay.identity.sign_in import InvalidLink, clear_failed_attempts
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Preparation, operation
@@ -53,6 +54,7 @@ class SignIn(Input):
     carried: list[SecretStr] = Field(description="The secrets it already has.")
     ticket: SecretStr = Field(description="The page it wanted to open.")
     earlier: str | None = Field(None, description="Its previous session.")
+    keep: bool = Field(default=False, description="Whether it stays signed in.")
 
 
 class ChangePassword(Input):
@@ -85,7 +87,8 @@ def sign_in(ctx: Context, given: SignIn) -> SignedInOut:
     if given.earlier:
         sessions.end_session(ctx.db, account, given.earlier)
     clear_failed_attempts(ctx.db, account, ctx.now)
-    session = sessions.begin_session(ctx.db, account, ctx.actor.organisation, given.browser, ctx.now)
+    new_session = NewSession(account, ctx.actor.organisation, given.browser, given.keep)
+    session = sessions.begin_session(ctx.db, new_session, ctx.now)
     device_secrets = devices.renew_device(
         ctx.db, account, [secret.get_secret_value() for secret in given.carried], ctx.now
     )

@@ -7,6 +7,7 @@ organisations.
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from mainstay.identity.secrets import hash_secret
 from mainstay.infrastructure.database import DatabaseHandle
@@ -16,6 +17,8 @@ from mainstay.vocabulary.permissions import Role
 
 MAX_IDLE = timedelta(hours=12)
 MAX_AGE = timedelta(days=7)
+# The same for a device on which the person asked to stay signed in. It may be unused for as long.
+MAX_KEPT_AGE = timedelta(days=90)
 # How precisely the last use is recorded, so that not every page view writes to the database.
 SEEN_PRECISION = timedelta(minutes=1)
 # The longest description of a browser that is stored.
@@ -34,10 +37,17 @@ class Session:
     browser: str
     created_at: str
     seen_at: str
+    # Whether the person asked to stay signed in on this device.
+    is_kept: bool
 
     def is_stale(self, now: datetime) -> bool:
         """Return whether its last use should be written again."""
         return now - parse_moment(self.seen_at) > SEEN_PRECISION
+
+    @property
+    def expires_at(self) -> str | None:
+        """The moment until which the device stays signed in, if the person asked for that."""
+        return moment_text(parse_moment(self.created_at) + MAX_KEPT_AGE) if self.is_kept else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,39 +67,52 @@ class Membership:
     logo: str
 
 
-_SELECT = """
-SELECT s.id, s.account_id, a.email, s.organisation_id, s.browser, s.created_at, s.seen_at
-FROM session s JOIN account a ON a.id = s.account_id
-WHERE s.seen_at > :idle AND s.created_at > :oldest
+_IS_VALID = (
+    "(kept = 0 AND seen_at > :idle AND session.created_at > :oldest OR kept = 1 AND session.created_at > :oldest_kept)"
+)
+_SELECT = f"""
+SELECT session.id, account_id, account.email, organisation_id, browser, session.created_at, seen_at, kept
+FROM session JOIN account ON account.id = account_id
+WHERE {_IS_VALID}
 """
 
 
-def begin_session(db: DatabaseHandle, account_id: str, organisation: str | None, browser: str, now: datetime) -> str:
-    """Start a session for an account and return its secret."""
+class NewSession(NamedTuple):
+    """A session to start: whose, in which organisation and browser, and whether it is kept on this device."""
+
+    account: str
+    organisation: str | None
+    browser: str
+    is_kept: bool = False
+
+
+def begin_session(db: DatabaseHandle, session: NewSession, now: datetime) -> str:
+    """Start a session and return its secret."""
     secret = secrets.token_urlsafe(32)
     db.run(
-        "INSERT INTO session (hash, id, account_id, organisation_id, browser, created_at, seen_at)"
-        " VALUES (:hash, :id, :account, :chosen, :browser, :at, :at)",
+        "INSERT INTO session (hash, id, account_id, organisation_id, browser, created_at, seen_at, kept)"
+        " VALUES (:hash, :id, :account, :chosen, :browser, :at, :at, :kept)",
         hash=hash_secret(secret),
         id=new_id("ses"),
-        account=account_id,
-        chosen=organisation,
-        browser=browser[:MAX_BROWSER_LENGTH],
+        account=session.account,
+        chosen=session.organisation,
+        browser=session.browser[:MAX_BROWSER_LENGTH],
         at=moment_text(now),
+        kept=int(session.is_kept),
     )
     return secret
 
 
 def find(db: DatabaseHandle, secret: str, now: datetime) -> Session | None:
     """Return the session with this secret if it is still valid, otherwise None."""
-    row = db.one(f"{_SELECT} AND s.hash = :hash", hash=hash_secret(secret), **_validity_bounds(now))
+    row = db.one(f"{_SELECT} AND session.hash = :hash", hash=hash_secret(secret), **_validity_bounds(now))
     return _build_session(row) if row else None
 
 
 def list_sessions(db: DatabaseHandle, account_id: str, now: datetime) -> list[Session]:
     """Return the valid sessions of an account, the most recently used first."""
     found = db.all(
-        f"{_SELECT} AND s.account_id = :account ORDER BY s.seen_at DESC, s.id DESC LIMIT 100",
+        f"{_SELECT} AND account_id = :account ORDER BY seen_at DESC, session.id DESC LIMIT 100",
         account=account_id,
         **_validity_bounds(now),
     )
@@ -148,15 +171,19 @@ def end_sessions_of(db: DatabaseHandle, person_id: str) -> None:
 
 def forget_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the sessions that have expired."""
-    db.run("DELETE FROM session WHERE seen_at <= :idle OR created_at <= :oldest", **_validity_bounds(now))
+    db.run(f"DELETE FROM session WHERE NOT {_IS_VALID}", **_validity_bounds(now))
 
 
 def _validity_bounds(now: datetime) -> dict[str, str]:
-    return {"idle": moment_text(now - MAX_IDLE), "oldest": moment_text(now - MAX_AGE)}
+    return {
+        "idle": moment_text(now - MAX_IDLE),
+        "oldest": moment_text(now - MAX_AGE),
+        "oldest_kept": moment_text(now - MAX_KEPT_AGE),
+    }
 
 
 def _build_session(row: tuple[str | int | None, ...]) -> Session:
-    record_id, account, email, organisation, browser, created_at, seen_at = row
+    record_id, account, email, organisation, browser, created_at, seen_at, kept = row
     return Session(
         str(record_id),
         str(account),
@@ -165,4 +192,5 @@ def _build_session(row: tuple[str | int | None, ...]) -> Session:
         str(browser),
         str(created_at),
         str(seen_at),
+        bool(kept),
     )

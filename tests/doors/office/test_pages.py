@@ -40,7 +40,7 @@ OFFICE = [
 OPEN_WHEN_LAPSED = ("/sign-out", "/organisation", "/settings/account/")
 STRICT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
-    " connect-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    " connect-src 'self'; manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 
@@ -103,8 +103,14 @@ def test_head_is_get_without_a_body(server: RunningServer) -> None:
 
 
 def test_style_and_script_are_kept_forever_under_an_address_of_their_content(server: RunningServer) -> None:
-    addresses = re.findall(r'"(/static/[0-9a-f]{16}/[a-z.]+)"', BrowserSession(server).get("/sign-in").text)
-    assert {address.rpartition("/")[2] for address in addresses} == {"office.css", "office.js", "mark.svg"}
+    addresses = re.findall(r'"(/static/[0-9a-f]{16}/[a-z0-9.-]+)"', BrowserSession(server).get("/sign-in").text)
+    assert {address.rpartition("/")[2] for address in addresses} == {
+        "office.css",
+        "office.js",
+        "mark.svg",
+        "icon-192.png",
+        "mainstay.webmanifest",
+    }
     for address in addresses:
         answer = server.request("GET", address)
         assert answer.status_code == 200

@@ -1,8 +1,10 @@
 import re
 import secrets
+from io import BytesIO
 from urllib.parse import quote
 
 import pytest
+from PIL import Image
 
 from mainstay.business.people.invitations import add_person
 from mainstay.business.people.roles import remove_person
@@ -45,6 +47,40 @@ def test_the_cookie_is_out_of_reach_for_scripts_and_other_sites(server: RunningS
     secret, *flags = cookies_set_by(answer)["mainstay"].split("; ")
     assert len(secret) == 43
     assert flags == ["Path=/", "HttpOnly", "SameSite=Lax"]
+
+
+def test_a_device_is_kept_signed_in_if_the_person_asks_and_listed_until_it_is_signed_out(
+    server: RunningServer, cast: Cast
+) -> None:
+    person = add_new_person(cast)
+    desk, phone = BrowserSession(server), BrowserSession(server)
+    desk.sign_in(person)
+    answer = phone.submit_form("/sign-in", email=person.email, password=PASSWORD, keep="yes")
+    [kept, *_] = answer.headers.get_list("set-cookie")
+    assert kept.startswith("mainstay=")
+    assert kept.endswith("; Max-Age=7776000")
+    page = desk.get("/settings/account").text
+    assert "Stays signed in until" in visible_text(page)
+    ended = re.search(r'action="(/settings/account/sessions/ses_\w+/end)"', page)
+    assert ended
+    desk.follow_redirect(desk.submit_page(page, ended[1]))
+    assert (desk.is_signed_in, phone.is_signed_in) == (True, False)
+    # A refused form keeps the choice.
+    refused = phone.submit_form("/sign-in", email=person.email, password="wrong", keep="yes")
+    assert 'name="keep" value="yes" checked' in refused.text
+
+
+def test_the_office_can_be_installed(server: RunningServer) -> None:
+    address = re.search(r'rel="manifest" href="([^"]+)"', BrowserSession(server).get("/sign-in").text)
+    assert address
+    answer = server.request("GET", address[1])
+    assert answer.headers["Content-Type"] == "application/manifest+json"
+    manifest = answer.json()
+    assert (manifest["name"], manifest["start_url"], manifest["display"]) == ("Mainstay", "/", "standalone")
+    for icon in manifest["icons"]:
+        picture = server.request("GET", icon["src"])
+        width, height = Image.open(BytesIO(picture.content)).size
+        assert (picture.headers["Content-Type"], f"{width}x{height}") == ("image/png", icon["sizes"])
 
 
 def test_an_unknown_address_and_a_wrong_password_get_the_same_page(server: RunningServer, cast: Cast) -> None:

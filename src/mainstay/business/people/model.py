@@ -132,6 +132,13 @@ class Person(StoredRecord):
         left = [Reason(message)] if self.status == "left" else []
         return [*self._reasons_if_outranked(by), *left, *self._reasons_if_only_owner()]
 
+    def not_signed_out(self, by: Actor) -> list[Reason]:
+        """Return why they cannot be signed out."""
+        if self.id == by.id:
+            return [Reason(Message("This is you. Sign out on the page of your account."))]
+        message = Message("{person} cannot sign in now.", person=self.name)
+        return [*self._reasons_if_outranked(by), *([] if self.status == "active" else [Reason(message)])]
+
     def password_not_resettable(self, _by: Actor) -> list[Reason]:
         """Return why they cannot sign in here, and so have no password."""
         if self.status != "active":

@@ -12,7 +12,7 @@ from mainstay.identity.keys import end_keys_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.message import Choice, Message
-from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.actor import API_AND_OFFICE, Door
 from mainstay.vocabulary.permissions import HIGHEST_ROLE, AssignableRole, Permission, Role, has_permission
 from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
@@ -126,7 +126,27 @@ def remove_person(ctx: Context, _given: IrreversibleInput, person: Person) -> Pe
     return updated
 
 
-OPERATIONS = (change_role, name_owner, remove_person)
+@operation(
+    permission=Permission.PEOPLE_CHANGE,
+    effect=Effect.CHANGE,
+    api_path="POST /people/{person_id}/sign-out",
+    doors=API_AND_OFFICE,
+    on=PEOPLE,
+    blocked_by=Person.not_signed_out,
+    not_undone=Message("The person can sign in again."),
+    past_text="Person signed out everywhere",
+)
+def sign_out_person(ctx: Context, _given: Input, person: Person) -> Person:
+    """Sign person out.
+
+    Ends their sessions in all browsers and devices, such as a lost phone. They can sign in again with their password.
+    """
+    sessions.end_sessions_of(ctx.db, person.id)
+    ctx.writer.touch(person.id)
+    return person
+
+
+OPERATIONS = (change_role, name_owner, remove_person, sign_out_person)
 
 
 def _end_keys(ctx: Context, person: Person) -> None:

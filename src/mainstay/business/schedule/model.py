@@ -25,6 +25,9 @@ SettableStatus = Literal["planned", "started", "done"]
 LeaveKind = Literal["holiday", "sick", "unavailable"]
 LeaveStatus = Literal["requested", "approved", "declined", "cancelled"]
 
+# The statuses that the person who does the work sets.
+STARTED: SettableStatus = "started"
+FINISHED: SettableStatus = "done"
 MAX_VISIT_HOURS = 24
 _MOMENT: JsonDict = {"format": "date-time"}
 

@@ -161,9 +161,10 @@ class Visitors:
         is_own = referer.startswith(f"{self.base_url}/")
         return referer.removeprefix(self.base_url).partition("#")[0] if is_own else "/"
 
-    def session_cookie(self, secret: str) -> tuple[str, str]:
-        """Return the header that sets the session cookie."""
-        return self._build_cookie(self._session_cookie_name, secret)
+    def session_cookie(self, secret: str, *, keep: bool = False) -> tuple[str, str]:
+        """Return the header that sets the session cookie. The browser forgets it when it is closed, or keeps it."""
+        life = f"; Max-Age={int(sessions.MAX_KEPT_AGE.total_seconds())}" if keep else ""
+        return self._build_cookie(self._session_cookie_name, secret, life)
 
     def expired_session_cookie(self) -> tuple[str, str]:
         """Return the header that removes the session cookie."""

@@ -1,4 +1,4 @@
-"""Stylesheets, scripts and fonts, served from memory under addresses that change with their content."""
+"""Stylesheets, scripts, fonts, icons and the manifest, from memory under addresses that change with their content."""
 
 import hashlib
 from importlib.resources import files
@@ -6,13 +6,16 @@ from importlib.resources import files
 from mainstay.doors.compression import compress, is_worth_compressing
 from mainstay.doors.http import Response
 
-# CSS comes last because it refers to the other files by their new addresses.
+# CSS and the manifest come last because they refer to the other files by their new addresses.
 _MEDIA_TYPES = {
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
     "woff2": "font/woff2",
+    "png": "image/png",
     "css": "text/css; charset=utf-8",
+    "webmanifest": "application/manifest+json",
 }
+_REFERRING = {"css", "webmanifest"}
 _CACHE_FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -25,8 +28,8 @@ def _load_files() -> tuple[dict[str, str], dict[str, Response]]:
             if file.name.rpartition(".")[2] != ending:
                 continue
             content = file.read_bytes()
-            for name, known_address in addresses.items() if ending == "css" else ():
-                content = content.replace(f'url("{name}")'.encode(), f'url("{known_address}")'.encode())
+            for name, known_address in addresses.items() if ending in _REFERRING else ():
+                content = content.replace(f'"{name}"'.encode(), f'"{known_address}"'.encode())
             address = f"/static/{hashlib.sha256(content).hexdigest()[:16]}/{file.name}"
             addresses[file.name] = address
             responses[address] = Response(

@@ -20,6 +20,7 @@ from mainstay.identity import devices, sessions
 from mainstay.identity import sign_in as signing_in
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.person_sign_in import sign_in
+from mainstay.identity.sessions import NewSession
 from mainstay.identity.sign_in import KnownAddress
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseHandle
 from mainstay.kernel.context import RequestDetails
@@ -116,19 +117,28 @@ class PublicPages:
         """Return the address or network that a request is counted under."""
         return network_of(self.visitors.addresses.client_address(request.peer, request.headers))
 
-    async def start_session(self, request: Request, account_id: str, organisation: str | None, ticket: str) -> Response:
-        """Begin a session for someone who has proved who they are, and redirect to the page they wanted."""
+    async def start_session(
+        self, request: Request, account_id: str, organisation: str | None, ticket: str, *, keep: bool = False
+    ) -> Response:
+        """Begin a session for someone who has proved who they are, and redirect to the page they wanted.
+
+        With `keep`, the device stays signed in.
+        """
         earlier_visitor = await self.visitors.find_visitor(request)
         sign_in_input = {
             "browser": request.headers.get("user-agent", ""),
             "carried": self.visitors.device_secrets(request),
             "ticket": ticket,
             "earlier": earlier_visitor.session if earlier_visitor and earlier_visitor.account == account_id else None,
+            "keep": keep,
         }
         result = await self.runner.run_change(
             organisation or account_id, self._begin_session, account_id, organisation, sign_in_input, request.id
         )
-        cookies = (self.visitors.session_cookie(result["session"]), self.visitors.device_cookie(*result["devices"]))
+        cookies = (
+            self.visitors.session_cookie(result["session"], keep=keep),
+            self.visitors.device_cookie(*result["devices"]),
+        )
         return redirect(result["path"] or "/", cookies)
 
     async def remember_browser(self, request: Request, account_id: str) -> tuple[str, str]:
@@ -167,7 +177,8 @@ class PublicPages:
         )
         if membership is None:
             with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-                secret = sessions.begin_session(db, account_id, None, sign_in_input["browser"], performer.clock())
+                new_session = NewSession(account_id, None, sign_in_input["browser"], sign_in_input["keep"])
+                secret = sessions.begin_session(db, new_session, performer.clock())
             return {"session": secret, "devices": sign_in_input["carried"], "path": None}
         with performer.database.read_transaction(membership.organisation) as db:
             actor = actor_of_person(db, membership.person, Door.OFFICE)

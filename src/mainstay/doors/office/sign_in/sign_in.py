@@ -53,7 +53,8 @@ class SignInPages:
             account = await self.public_pages.runner.run(signing_in.check_password, known, fields.get("password", ""))
         except Refusal as refusal:
             return self._render_page(request, fields, refusal)
-        return await self.public_pages.start_session(request, account, None, fields.get("ticket", ""))
+        keep = "keep" in fields
+        return await self.public_pages.start_session(request, account, None, fields.get("ticket", ""), keep=keep)
 
     async def sign_out(self, request: Request, _: Mapping[str, str]) -> Response:
         """End the session."""
@@ -68,7 +69,8 @@ class SignInPages:
         self, request: Request, fields: dict[str, str], refusal: Refusal | None = None, **variables: Any
     ) -> Response:
         email, ticket = fields.get("email", ""), fields.get("ticket", "")
-        return self.public_pages.render_page("sign_in.html", request, refusal, email=email, ticket=ticket, **variables)
+        variables |= {"email": email, "ticket": ticket, "keep": "keep" in fields}
+        return self.public_pages.render_page("sign_in.html", request, refusal, **variables)
 
     def _find_path(self, ticket: str) -> str | None:
         performer = self.public_pages.visitors.performer

@@ -13,7 +13,7 @@ from mainstay.business.hours.timers import stop_timer
 from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.records.attachments import add_document
 from mainstay.business.records.notes import add_note
-from mainstay.business.schedule.model import VisitOut
+from mainstay.business.schedule.model import FINISHED, STARTED, VisitOut, next_visit_step
 from mainstay.business.schedule.operations import get_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.http import Response
@@ -82,7 +82,7 @@ class FieldVisitPages:
     async def build_variables(self, request: OfficeRequest, visit: VisitOut) -> dict[str, Any]:
         """Return the template variables of the bar by which the viewer does their own visit."""
         is_own = visit.person_id == request.actor.id and set_visit_status.name in visit.available_actions
-        if not is_own or visit.status not in {"planned", "started"}:
+        if not is_own or next_visit_step(visit.status) is None:
             return {"work_bar": None}
         return {"work_bar": await self._find_work(request, visit)}
 
@@ -101,7 +101,7 @@ class FieldVisitPages:
             visit,
             timer if is_on_visit else None,
             None if is_on_visit else timer,
-            await self._count_logged(request, visit) if visit.status == "started" else 0,
+            await self._count_logged(request, visit) if visit.status == STARTED else 0,
             uses_timer=True,
         )
 
@@ -112,7 +112,7 @@ class FieldVisitPages:
 
     async def _start(self, form: OpenForm[FieldVisit]) -> Response:
         """Start the visit or go on after a break, with the timer."""
-        given: dict[str, object] = {"visitId": form.subject.visit.id, "status": "started"}
+        given: dict[str, object] = {"visitId": form.subject.visit.id, "status": STARTED}
         given |= {"timer": True} if form.subject.uses_timer else {}
         given |= {"startedAt": moment} if (moment := _read_moment(form.fields)) else {}
         await self.office.perform(form.request, set_visit_status, given)
@@ -152,7 +152,7 @@ class FieldVisitPages:
     async def _finish(self, form: OpenForm[FieldVisit]) -> Response:
         """Finish the visit: stop the timer or log its hours, and add the note and the photos, all or nothing."""
         visit, fields = form.subject.visit, form.fields
-        changes = [LinkedChange(set_visit_status, {"visitId": visit.id, "status": "done", **_read_hours(fields)})]
+        changes = [LinkedChange(set_visit_status, {"visitId": visit.id, "status": FINISHED, **_read_hours(fields)})]
         if note := fields.get("text", "").strip():
             changes.append(LinkedChange(add_note, {"recordId": visit.id, "text": note, "visibility": "field"}))
         files = [file for name in UPLOAD_LIMITS for file in form.request.uploaded_files.get(name, ())]
