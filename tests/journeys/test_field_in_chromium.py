@@ -1,21 +1,42 @@
-"""The field's day on a phone: a visit is done with three taps."""
+"""The field's day on a phone: a visit is done with three taps, and can be read without a network."""
 
 import re
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from mainstay.business.hours.operations import list_hours
-from mainstay.business.schedule.operations import plan_visit
+from mainstay.business.people.roles import remove_person
+from mainstay.business.records.attachments import list_documents
+from mainstay.business.records.notes import list_notes
+from mainstay.business.schedule.operations import cancel_visit, get_visit, move_visit, plan_visit
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
 from support.browser import NARROW, check_page, open_page, sign_in
 from support.browser_session import NewPerson, add_new_person
 from support.cast import Cast
+from support.images import draw_image
 from support.servers import RunningServer
 from support.visits import make_site_job
 
 # The least height of what a thumb presses.
 _THUMB = 48
+# Each waits in the page: until a visit is stored with all that it needs, and until nothing is stored any more.
+_WAIT_UNTIL_STORED = """async path => {
+  const isStored = async one => Boolean(await caches.match(one));
+  while (!(await isStored("/complete") && await isStored(path))) await new Promise(done => setTimeout(done, 50));
+}"""
+_WAIT_UNTIL_EMPTY = """async () => {
+  while ((await caches.keys()).length) await new Promise(done => setTimeout(done, 50));
+}"""
+# From now on, what the page sends arrives, but no answer comes back.
+_LOSE_ANSWERS = """() => {
+  const send = XMLHttpRequest.prototype.send;
+  XMLHttpRequest.prototype.send = function (body) {
+    const { onerror } = this;
+    this.onload = () => onerror();
+    send.call(this, body);
+  };
+}"""
 
 
 def plan_today(cast: Cast, person: NewPerson) -> str:
@@ -44,7 +65,7 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         page.get_by_role("button", name="Start work").click()
         expect(page.locator("#content [data-since]")).to_have_text("0:00")
         check_page(page)
-        assert min(height_of(page, ".tile"), height_of(page, ".work-buttons button")) >= _THUMB
+        assert min(height_of(page, ".field-tile"), height_of(page, ".work-buttons button")) >= _THUMB
         page.get_by_role("link", name="Finish").click()
         # The button says what is logged, also when the times are changed.
         expect(page.get_by_role("button", name=re.compile("Finish and log 0:01"))).to_be_visible()
@@ -60,3 +81,154 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         expect(page.get_by_text("Cleared.")).to_be_visible()
     [entry] = cast.perform(list_hours, personId=person.id)["data"]
     assert (entry["status"], entry["minutes"]) == ("draft", 1)
+
+
+def test_the_visits_of_today_are_readable_without_a_network_until_the_person_leaves(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        page.evaluate(_WAIT_UNTIL_STORED, path)
+        page.context.set_offline(True)
+        page.goto(path)
+        expect(page.get_by_text("No network.")).to_be_visible()
+        for text in ("1 Hill Road", "Key under the mat", "Rod from the manhole."):
+            expect(page.get_by_text(text).first).to_be_visible()
+        # The stylesheets are stored too.
+        assert page.locator(".tabbar").evaluate("bar => getComputedStyle(bar).position") == "fixed"
+        page.goto("/")
+        expect(page.get_by_role("heading", name="Today and tomorrow")).to_be_visible()
+        page.get_by_role("link", name="Mend the roof").click()
+        expect(page.get_by_text("Rod from the manhole.")).to_be_visible()
+        page.context.set_offline(False)
+        page.goto(path)
+        expect(page.get_by_text("No network.")).to_be_hidden()
+        cast.perform(remove_person, personId=person.id, confirmed=True)
+        page.goto(path)
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        page.evaluate(_WAIT_UNTIL_EMPTY)
+
+
+def test_signing_out_erases_what_the_phone_stored(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        page.evaluate(_WAIT_UNTIL_STORED, path)
+        page.locator(".tabbar summary").click()
+        page.locator(".tabbar").get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
+        page.evaluate(_WAIT_UNTIL_EMPTY)
+
+
+def cut_off(page: Page, path: str) -> None:
+    """Take the network away when the visit is stored, and open the visit."""
+    page.evaluate(_WAIT_UNTIL_STORED, path)
+    page.context.set_offline(True)
+    page.goto(path)
+    expect(page.get_by_text("No network.")).to_be_visible()
+
+
+def waiting(page: Page) -> Locator:
+    """Return what waits on the phone to be sent."""
+    return page.get_by_role("region", name="Waiting to be sent").get_by_role("listitem")
+
+
+def finish_with_photo(page: Page) -> None:
+    """Finish the visit that the page shows, with a note and a photo."""
+    page.get_by_role("link", name="Finish").click()
+    send_finish(page)
+
+
+def send_finish(page: Page) -> None:
+    """Fill in and send the page that finishes a visit."""
+    page.get_by_label("Note for the office").fill("Cleared.")
+    page.get_by_label("Photos").set_input_files({"name": "drain.png", "mimeType": "image/png", "buffer": draw_image()})
+    page.get_by_role("button", name=re.compile("Finish and log")).click()
+
+
+def check_finished(cast: Cast, path: str) -> None:
+    """Check that everything of a visit has arrived, and once."""
+    visit = path.rpartition("/")[2]
+    assert cast.perform(get_visit, visitId=visit)["status"] == "done"
+    [entry] = [one for one in cast.perform(list_hours)["data"] if one["visitId"] == visit]
+    assert entry["status"] == "draft"
+    assert [one["text"] for one in cast.perform(list_notes, recordId=visit)["data"]] == ["Cleared."]
+    assert len(cast.perform(list_documents, recordId=visit)["data"]) == 1
+
+
+def test_what_is_done_without_a_network_arrives_once_and_in_order(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        cut_off(page, path)
+        page.get_by_role("button", name="Start work").click()
+        expect(waiting(page)).to_contain_text(["Start work"])
+        # The tab is killed, and opened again.
+        page.reload()
+        expect(waiting(page)).to_contain_text(["Start work"])
+        finish_with_photo(page)
+        expect(waiting(page)).to_have_count(2)
+        check_page(page)
+        page.goto("/")
+        expect(waiting(page)).to_contain_text(["Start work", "drain.png"])
+        page.context.set_offline(False)
+        expect(waiting(page)).to_have_count(0)
+    check_finished(cast, path)
+
+
+def test_a_form_whose_answer_was_lost_is_sent_again_and_counts_once(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        page.goto(path)
+        page.get_by_role("button", name="Start work").click()
+        expect(page.get_by_text("Visit started.")).to_be_visible()
+        page.get_by_role("link", name="Finish").click()
+        page.evaluate(_LOSE_ANSWERS)
+        send_finish(page)
+        expect(waiting(page)).to_have_count(1)
+        # Two tabs send it at once.
+        other = page.context.new_page()
+        other.goto("/today")
+        page.goto("/today")
+        expect(waiting(page)).to_have_count(0)
+    check_finished(cast, path)
+
+
+def test_what_is_refused_is_shown_with_what_was_typed_until_the_person_decides(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        cut_off(page, path)
+        page.get_by_role("button", name="Start work").click()
+        expect(waiting(page)).to_have_count(1)
+        finish_with_photo(page)
+        expect(waiting(page)).to_have_count(2)
+        # Meanwhile, the office cancels the visit.
+        cast.perform(cancel_visit, visitId=path.rpartition("/")[2])
+        page.context.set_offline(False)
+        page.goto("/today")
+        expect(waiting(page)).to_contain_text(["is cancelled", "Cleared."])
+        # Signing out would erase it, so it is shown first.
+        page.goto("/hours/week")
+        page.locator(".tabbar summary").click()
+        page.locator(".tabbar").get_by_role("button", name="Sign out").click()
+        page.wait_for_url("**/today")
+        # The office plans it again, and the phone sends both.
+        cast.perform(move_visit, visitId=path.rpartition("/")[2], notes="Back on")
+        waiting(page).first.get_by_role("button", name="Send again").click()
+        expect(waiting(page)).to_have_count(0)
+    check_finished(cast, path)

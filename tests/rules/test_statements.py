@@ -147,10 +147,7 @@ WIDE_CHANGES = {
     "DELETE search_fresh WHERE organisation_id = :organisation AND kind = :of_kind AND record_id = :record",
     "DELETE session WHERE account_id = :account AND id <> :but",
     f"DELETE session WHERE organisation_id = :organisation AND account_id = ({_ACCOUNT_OF})",
-    (
-        "DELETE session WHERE NOT (kept = 0 AND seen_at > :idle AND session.created_at > :oldest OR kept = 1 AND"
-        " session.created_at > :oldest_kept)"
-    ),
+    "DELETE session WHERE created_at <= :oldest_kept",
     "DELETE undo WHERE created_at <= :before",
     "UPDATE account_statement WHERE organisation_id = :organisation AND customer_id = :before",
     (

@@ -100,11 +100,20 @@ class SharedChromium:
 
 @contextmanager
 def open_page(
-    browser: Browser, base_url: str, size: tuple[int, int] = WIDE, scheme: Scheme = "light"
+    browser: Browser,
+    base_url: str,
+    size: tuple[int, int] = WIDE,
+    scheme: Scheme = "light",
+    *,
+    is_phone: bool = False,
 ) -> Iterator[Page]:
     """Open a page in a window of its own; fail on errors, on broken policies and on console messages."""
     context: BrowserContext = browser.new_context(
-        base_url=base_url, viewport={"width": size[0], "height": size[1]}, color_scheme=scheme
+        base_url=base_url,
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme=scheme,
+        has_touch=is_phone,
+        is_mobile=is_phone,
     )
     context.set_default_timeout(_TIMEOUT_MILLISECONDS)
     page = context.new_page()

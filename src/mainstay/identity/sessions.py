@@ -109,6 +109,11 @@ def find(db: DatabaseHandle, secret: str, now: datetime) -> Session | None:
     return _build_session(row) if row else None
 
 
+def is_known(db: DatabaseHandle, secret: str) -> bool:
+    """Return whether there is a session with this secret, even if it is not valid any more: it was not ended."""
+    return db.one("SELECT id FROM session WHERE hash = :hash", hash=hash_secret(secret)) is not None
+
+
 def list_sessions(db: DatabaseHandle, account_id: str, now: datetime) -> list[Session]:
     """Return the valid sessions of an account, the most recently used first."""
     found = db.all(
@@ -170,8 +175,8 @@ def end_sessions_of(db: DatabaseHandle, person_id: str) -> None:
 
 
 def forget_old(db: DatabaseHandle, now: datetime) -> None:
-    """Delete the sessions that have expired."""
-    db.run(f"DELETE FROM session WHERE NOT {_IS_VALID}", **_validity_bounds(now))
+    """Delete the sessions of long ago. Those that have expired are known as such until then."""
+    db.run("DELETE FROM session WHERE created_at <= :oldest_kept", oldest_kept=moment_text(now - MAX_KEPT_AGE))
 
 
 def _validity_bounds(now: datetime) -> dict[str, str]:

@@ -40,7 +40,7 @@ OFFICE = [
 OPEN_WHEN_LAPSED = ("/sign-out", "/organisation", "/settings/account/")
 STRICT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
-    " connect-src 'self'; manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    " connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 

@@ -41,6 +41,7 @@ from mainstay.doors.office.work.customers import CustomerPages
 from mainstay.doors.office.work.duplicates import DuplicatePages
 from mainstay.doors.office.work.hours import HoursPages
 from mainstay.doors.office.work.jobs import JobPages
+from mainstay.doors.office.work.offline import OfflinePages
 from mainstay.doors.office.work.people import PEOPLE_LAYOUT
 from mainstay.doors.office.work.schedule import SchedulePages
 from mainstay.doors.pages.door import PagesDoor, View, respond_with_error
@@ -92,6 +93,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *ConfirmationPages(office_pages).routes(),
         *DocumentPages(office_pages).routes(),
         *SchedulePages(office_pages).routes(),
+        *OfflinePages(office_pages).routes(),
         *CalendarPages(office_pages, public_pages, key_maker).routes(),
         *JobPages(office_pages).routes(),
         *HoursPages(office_pages).routes(),

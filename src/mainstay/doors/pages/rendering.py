@@ -21,7 +21,7 @@ HTML_TYPE = "text/html; charset=utf-8"
 
 _CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
-    " connect-src 'self'; manifest-src 'self'; base-uri 'none'; frame-ancestors 'none'"
+    " connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _COMMON_HEADERS: Headers = (
     # `no-referrer` would make browsers hide a form's origin from us too, and we ask for it.

@@ -35,6 +35,8 @@ MAX_PATH_LENGTH = 8_000
 TICKETS_A_MINUTE = 120
 # The query parameter with the ticket to what was typed before sign-in.
 TYPED_PARAMETER = "typed"
+# The header by which a browser erases all that it has stored of the office.
+ERASE_STORED_PAGES = ("clear-site-data", '"storage"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,11 @@ class Visitors:
         parameters = {"late": "yes"} if is_form else {}
         if path != "/" and len(path) <= MAX_PATH_LENGTH and is_local_path(path):
             parameters["ticket"] = await self.runner.run(self._issue_ticket, path)
-        return redirect("/sign-in" + (f"?{urlencode(parameters)}" if parameters else ""))
+        secret = _parse_cookies(request).get(self._session_cookie_name)
+        # The worker erases the pages of a session that has expired; one that was ended leaves nothing at all.
+        was_ended = secret and not await self.runner.run_read(self._is_known, secret)
+        headers = (ERASE_STORED_PAGES,) if was_ended else ()
+        return redirect("/sign-in" + (f"?{urlencode(parameters)}" if parameters else ""), headers)
 
     async def _find_form_page(self, request: Request) -> str:
         """Return the page of a form that was sent after sign-out, with a ticket to what was typed if it was stored."""
@@ -229,6 +235,10 @@ class Visitors:
     def _find_session(self, secret: str) -> Session | None:
         with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
             return sessions.find(db, secret, self.performer.clock())
+
+    def _is_known(self, secret: str) -> bool:
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            return sessions.is_known(db, secret)
 
     def _mark_session_used(self, session: str) -> None:
         with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:

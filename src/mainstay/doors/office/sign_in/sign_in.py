@@ -10,6 +10,7 @@ from mainstay.doors.office.sign_in.public_pages import PublicPages
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect
+from mainstay.doors.pages.session import ERASE_STORED_PAGES
 from mainstay.identity import return_tickets, sessions
 from mainstay.identity import sign_in as signing_in
 from mainstay.identity.first_organisation import SET_UP_PATH
@@ -63,7 +64,7 @@ class SignInPages:
         if visitor is not None:
             await visitors.read_form(request, visitor)
             await self.public_pages.runner.run(self._end_session, visitor.account, visitor.session)
-        return redirect("/sign-in?done=signed-out", (visitors.expired_session_cookie(),))
+        return redirect("/sign-in?done=signed-out", (visitors.expired_session_cookie(), ERASE_STORED_PAGES))
 
     def _render_page(
         self, request: Request, fields: dict[str, str], refusal: Refusal | None = None, **variables: Any

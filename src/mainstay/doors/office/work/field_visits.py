@@ -127,10 +127,12 @@ class FieldVisitPages:
 
     def _fill_in(self, request: OfficeRequest, subject: FieldVisit) -> dict[str, str]:
         """Return the hours to log: from the start of the timer until now. None if a break has logged them."""
-        began = subject.timer.started_at if subject.timer else None if subject.logged else subject.visit.started_at
-        if not (subject.uses_timer and began):
+        if not subject.uses_timer or (subject.logged and not subject.timer):
             return {}
-        now, started = self.office.visitors.performer.clock(), wall_time_text(began, request.time_zone)
+        now = self.office.visitors.performer.clock()
+        # A phone stores this page before the visit is started, and fills in the start that it has kept.
+        began = (subject.timer.started_at if subject.timer else subject.visit.started_at) or moment_text(now)
+        started = wall_time_text(began, request.time_zone)
         is_forgotten = now - parse_moment(began) > _LONGEST
         ended = "" if is_forgotten else wall_time_text(moment_text(now), request.time_zone)[11:16]
         return {

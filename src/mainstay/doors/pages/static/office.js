@@ -408,3 +408,22 @@ document.addEventListener("keydown", (event) => {
   search.focus();
   search.select();
 });
+
+// On a phone, the visits of today and tomorrow are stored for times without a network. The page to sign in erases them.
+if ("serviceWorker" in navigator) {
+  if (document.querySelector("[data-erase]")) {
+    caches.keys().then((names) => names.forEach((name) => caches.delete(name)));
+  } else if (document.body.classList.contains("office") && matchMedia("(pointer: coarse)").matches) {
+    navigator.serviceWorker.register("/worker.js").catch(() => {});
+    navigator.serviceWorker.ready.then((registration) => registration.active.postMessage("refresh"));
+  }
+}
+
+// Signing out erases what the phone has stored, so what waits to be sent is shown first.
+for (const form of document.querySelectorAll('form[action="/sign-out"]')) {
+  form.addEventListener("submit", (event) => {
+    if (!Number(localStorage.getItem("waiting")) || location.pathname === "/today") return;
+    event.preventDefault();
+    location.assign("/today");
+  });
+}

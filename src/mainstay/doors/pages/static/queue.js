@@ -1,0 +1,239 @@
+// The forms of a visit are kept on the phone until they have arrived, and are sent once, in order. Without JavaScript,
+// or without a store, they are sent as any other form.
+
+const panel = document.getElementById("waiting");
+const { person } = panel.dataset;
+const FORMS = 'form[action$="/start"], form[action$="/break"], form[action$="/finish"], form.note, form.drop';
+// The server knows a form again for a day. Later than this, a person decides whether it is sent again.
+const KNOWN_AGAIN = 23 * 3600 * 1000;
+const MAX_SIDE = 2000;
+const offline = !document.getElementById("offline").hidden;
+
+function openStore() {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open("mainstay", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore("forms", { keyPath: "id", autoIncrement: true });
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+async function inStore(mode, act) {
+  const database = await openStore();
+  try {
+    return await new Promise((resolve, reject) => {
+      const transaction = database.transaction("forms", mode);
+      const request = act(transaction.objectStore("forms"));
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    database.close();
+  }
+}
+const put = (kept) => inStore("readwrite", (forms) => forms.put(kept));
+const remove = (id) => inStore("readwrite", (forms) => forms.delete(id));
+const list = async () => (await inStore("readonly", (forms) => forms.getAll())).filter((kept) => kept.person === person);
+
+// A photo in the size that the office keeps, so that it arrives sooner. What is no picture stays as it is.
+async function scale(file) {
+  try {
+    const picture = await createImageBitmap(file);
+    const factor = Math.min(1, MAX_SIDE / Math.max(picture.width, picture.height));
+    if (factor === 1) return file;
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(picture.width * factor);
+    canvas.height = Math.round(picture.height * factor);
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? file), "image/jpeg", 0.85));
+  } catch {
+    return file;
+  }
+}
+
+function newToken() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+async function keepForm(form, button) {
+  const fields = [], files = [];
+  for (const [name, value] of new FormData(form)) {
+    if (value instanceof File) {
+      if (value.size) files.push({ field: name, name: value.name, content: await scale(value) });
+    } else if (name !== "csrf" && name !== "once") fields.push([name, value]);
+  }
+  const kept = {
+    person,
+    path: form.getAttribute("action"),
+    visit: location.pathname.split("/")[3],
+    what: button.textContent.trim(),
+    at: new Date().toISOString(),
+    once: newToken(),
+    isMultipart: form.enctype === "multipart/form-data",
+    fields,
+    files,
+    triedAt: 0,
+    problem: "",
+  };
+  return put(kept);
+}
+
+// The token of this session's forms. None without a network, or if another person is signed in or nobody.
+async function findToken() {
+  try {
+    const answer = await fetch("/today", { redirect: "manual" });
+    if (!answer.ok) return null;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return page.getElementById("waiting").dataset.person === person ? page.querySelector("[name=csrf]").value : null;
+  } catch {
+    return null;
+  }
+}
+
+function post(kept, token) {
+  const body = kept.isMultipart ? new FormData() : new URLSearchParams();
+  for (const [name, value] of [["csrf", token], ["once", kept.once], ["at", kept.at], ...kept.fields]) body.append(name, value);
+  for (const file of kept.files) body.append(file.field, file.content, file.name);
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", kept.path);
+    request.upload.onprogress = (event) => {
+      const bar = panel.querySelector(`[data-kept="${kept.id}"] progress`);
+      if (bar) Object.assign(bar, { hidden: !kept.files.length, max: event.total, value: event.loaded });
+    };
+    request.onload = () => resolve(request);
+    request.onerror = () => resolve(null);
+    request.send(body);
+  });
+}
+
+function problemOf(answer) {
+  const page = new DOMParser().parseFromString(answer.responseText, "text/html");
+  const found = [...page.querySelectorAll("main .fault, main .notice.bad")].filter((one) => !one.querySelector(".fault"));
+  const shown = found.length ? found : [...page.querySelectorAll("main p:not(.crumb)")];
+  return shown.map((one) => one.textContent.replace(/^\s*!\s*/, "").trim()).filter(Boolean).join(" ");
+}
+
+// Sends what waits, in order; of several tabs, one at a time. What follows a refused form of the same visit waits for it.
+// Returns where the last form led, and the forms that were refused.
+async function sendAll() {
+  const waiting = (await list()).filter((kept) => !kept.problem);
+  const held = new Set((await list()).filter((kept) => kept.problem).map((kept) => kept.visit));
+  const token = waiting.length ? await findToken() : null;
+  let led = null;
+  for (const kept of token ? waiting : []) {
+    if (held.has(kept.visit)) continue;
+    if (kept.triedAt && Date.now() - kept.triedAt > KNOWN_AGAIN) {
+      await put({ ...kept, triedAt: 0, once: newToken(), problem: panel.dataset.unsure });
+      held.add(kept.visit);
+      continue;
+    }
+    if (!kept.triedAt) await put({ ...kept, triedAt: Date.now() });
+    const answer = await post(kept, token);
+    if (!answer || answer.status === 0 || answer.status === 429 || answer.status >= 500) break;
+    if (answer.status < 400) {
+      await remove(kept.id);
+      led = answer.responseURL;
+    } else {
+      await put({ ...kept, triedAt: 0, once: newToken(), problem: problemOf(answer) || panel.dataset.refused });
+      held.add(kept.visit);
+    }
+  }
+  return led;
+}
+const send = () => navigator.locks.request("mainstay forms", sendAll);
+
+async function show() {
+  const all = await list();
+  panel.hidden = !all.length;
+  localStorage.setItem("waiting", all.length);
+  panel.querySelector("ul").replaceChildren(...all.map(showOne));
+  const started = all.some((kept) => kept.path === `${location.pathname}/start`);
+  for (const one of document.querySelectorAll("[data-before-start]")) one.hidden = started;
+  for (const one of document.querySelectorAll("[data-after-start]")) one.hidden = !started;
+}
+
+function showOne(kept) {
+  const row = panel.querySelector("template").content.cloneNode(true).firstElementChild;
+  row.dataset.kept = kept.id;
+  row.querySelector(".what").textContent = kept.what;
+  row.querySelector("a").href = `/schedule/visits/${kept.visit}`;
+  const texts = kept.fields.filter(([name]) => name === "text").map(([, value]) => value);
+  row.querySelector(".sub").textContent =
+    [new Date(kept.at).toLocaleTimeString([], { timeStyle: "short" }), ...texts, ...kept.files.map((file) => file.name)].join(" · ");
+  row.querySelector(".fault").textContent = kept.problem;
+  const correct = row.querySelector("[data-correct]");
+  correct.hidden = !kept.problem || /\/(start|break)$/.test(kept.path);
+  correct.href = `${kept.path.endsWith("/finish") ? kept.path : `/schedule/visits/${kept.visit}`}?correct=${kept.id}`;
+  row.querySelector("[data-again]").hidden = !kept.problem;
+  row.querySelector("[data-again]").addEventListener("click", async () => {
+    await put({ ...kept, problem: "" });
+    await sendAndShow();
+  });
+  row.querySelector("[data-drop]").addEventListener("click", async () => {
+    await remove(kept.id);
+    await sendAndShow();
+  });
+  return row;
+}
+
+// The form that is corrected gets what was typed; its files are kept with it.
+let corrected = null;
+async function openCorrection() {
+  const id = Number(new URLSearchParams(location.search).get("correct"));
+  corrected = (await list()).find((kept) => kept.id === id) ?? null;
+  const form = corrected && document.querySelector(`form[action="${corrected.path}"]`);
+  for (const [name, value] of form ? corrected.fields : []) if (form.elements[name]) form.elements[name].value = value;
+}
+
+async function sendAndShow() {
+  await show();
+  const led = await send();
+  await show();
+  return led;
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || !form.matches(FORMS)) return;
+  event.preventDefault();
+  keepAndSend(form, event.submitter ?? form.querySelector("button")).catch(() => form.submit());
+});
+
+async function keepAndSend(form, button) {
+  const id = await keepForm(form, button);
+  if (corrected?.path === form.getAttribute("action")) {
+    const kept = (await list()).find((one) => one.id === id);
+    await put({ ...kept, files: [...corrected.files, ...kept.files] });
+    await remove(corrected.id);
+    corrected = null;
+  }
+  const led = await sendAndShow();
+  if (led) return location.assign(led);
+  delete form.dataset.sent;
+  if ((await list()).some((kept) => kept.id === id && !kept.problem)) form.reset();
+  panel.scrollIntoView();
+}
+
+// On a page from the store, the times to log are those of now, and of a start that waits.
+async function fillTimes() {
+  const form = document.querySelector("[data-finish]");
+  if (!offline || !form?.elements.startedAt) return;
+  const timeOf = (moment) => new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: panel.dataset.zone }).format(moment);
+  const dayOf = (moment) => new Intl.DateTimeFormat("en-CA", { timeZone: panel.dataset.zone }).format(moment);
+  const start = (await list()).find((kept) => kept.path === form.getAttribute("action").replace("/finish", "/start"));
+  if (start) {
+    const { startedAt, seenStart, on } = form.elements;
+    startedAt.value = seenStart.value = timeOf(new Date(start.at));
+    on.value = dayOf(new Date(start.at));
+  }
+  form.elements.endedAt.value = timeOf(new Date());
+  form.elements.endedAt.dispatchEvent(new Event("input"));
+}
+
+await openCorrection();
+await fillTimes();
+await sendAndShow();
+addEventListener("online", sendAndShow);
+setInterval(sendAndShow, 30000);

@@ -1,0 +1,90 @@
+// The service worker: keeps the visits of today and tomorrow readable without a network, for whoever is signed in.
+// Everything is fetched from the office's own pages. The store is made anew each time, so nothing older stays in it.
+
+const LIST = "/today";
+// What is put into a store last.
+const COMPLETE = "/complete";
+const VISIT = /href="(\/schedule\/visits\/visit_[0-9A-Z]{26})"/g;
+const STATIC = /\/static\/[0-9a-f]{16}\/[\w.-]+/g;
+
+addEventListener("install", () => skipWaiting());
+addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+addEventListener("message", (event) => {
+  if (event.data === "refresh") event.waitUntil(refresh());
+});
+
+addEventListener("fetch", (event) => {
+  const { method, mode, url } = event.request;
+  const { origin, pathname } = new URL(url);
+  if (method !== "GET" || origin !== location.origin) return;
+  if (pathname.startsWith("/static/")) {
+    event.respondWith(caches.match(event.request).then((found) => found ?? fetch(event.request)));
+  } else if (mode === "navigate") {
+    event.respondWith(fetch(event.request).catch((problem) => openStored(pathname, problem)));
+  }
+});
+
+// A stored page, which says that it is one. Of other pages, the list of visits is shown.
+async function openStored(path, problem) {
+  const found = (await caches.match(path)) ?? (await caches.match(LIST));
+  if (!found) throw problem;
+  const page = (await found.text()).replace('id="offline" hidden', 'id="offline"');
+  const headers = new Headers(found.headers);
+  headers.delete("content-encoding");
+  return new Response(page, { headers });
+}
+
+let refreshing = null;
+function refresh() {
+  refreshing ??= storeVisits().catch(() => {}).finally(() => { refreshing = null; });
+  return refreshing;
+}
+
+async function storeVisits() {
+  const answer = await fetch(LIST, { redirect: "manual" });
+  // The person has signed out, has been signed out, or has left.
+  if (answer.type === "opaqueredirect" || [401, 403, 404].includes(answer.status)) return erase();
+  if (!answer.ok) return;
+  const known = await caches.keys();
+  const name = `visits ${Date.now()} ${Math.random()}`;
+  const store = await caches.open(name);
+  try {
+    const list = await keep(store, LIST, answer);
+    const texts = [list];
+    for (const path of new Set([...list.matchAll(VISIT)].map((match) => match[1]))) {
+      for (const one of [path, `${path}/finish`]) {
+        const page = await fetch(one, { redirect: "manual" });
+        if (page.ok) texts.push(await keep(store, one, page));
+        // A visit that was given to someone else meanwhile is left out.
+        else if (![403, 404].includes(page.status)) throw new Error(`${one} is not available now`);
+      }
+    }
+    for (const text of texts) await keepFiles(store, text);
+    await store.put(COMPLETE, new Response());
+  } catch (problem) {
+    // The network went away meanwhile. What was stored before stays; a part of it is better than nothing.
+    if (known.length) await caches.delete(name);
+    throw problem;
+  }
+  for (const one of known) await caches.delete(one);
+}
+
+async function keep(store, path, answer) {
+  await store.put(path, answer.clone());
+  return answer.text();
+}
+
+// Stores the stylesheets, scripts and pictures of the product that a page refers to, and what those refer to.
+async function keepFiles(store, text) {
+  for (const path of new Set(text.match(STATIC) ?? [])) {
+    if (await store.match(path)) continue;
+    const file = (await caches.match(path)) ?? (await fetch(path));
+    if (!file.ok) continue;
+    await store.put(path, file.clone());
+    if (path.endsWith(".css")) await keepFiles(store, await file.text());
+  }
+}
+
+async function erase() {
+  for (const name of await caches.keys()) await caches.delete(name);
+}
