@@ -57,7 +57,6 @@ class _FormParts:
         return macro
 
 
-# The compiled templates are the same in every language, so all environments share their cache in the data folder.
 def _make_environment(language: ReaderLanguage, compiled: BytecodeCache | None = None) -> Environment:
     """Return the templates with the texts of one language."""
     templates = Environment(
@@ -86,6 +85,7 @@ def _make_environment(language: ReaderLanguage, compiled: BytecodeCache | None =
 TEMPLATES = _make_environment(ENGLISH)
 
 
+# The compiled templates are the same in every language, so all environments share their cache in the data folder.
 @cache
 def _load_translated_templates(language: ReaderLanguage) -> Environment:
     return _make_environment(language, TEMPLATES.bytecode_cache)
