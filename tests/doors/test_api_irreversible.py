@@ -5,7 +5,7 @@ from support.cast import Cast
 from support.raw_http import ORGANISATION, PEOPLE, check_refusal
 from support.servers import RunningServer
 
-FIELDS = ["object", "operation", "summary", "effects", "warnings", "blockers", "previewToken"]
+FIELDS = ["object", "operation", "summary", "effects", "warnings", "blockers", "email", "previewToken"]
 
 
 def test_without_confirmation_there_is_a_preview_and_nothing_happens(server: RunningServer, cast: Cast) -> None:
@@ -25,6 +25,7 @@ def test_without_confirmation_there_is_a_preview_and_nothing_happens(server: Run
         assert any("API keys created by Adam Admin" in effect for effect in preview["effects"])
         assert preview["warnings"] == []
         assert preview["blockers"] == []
+        assert preview["email"] is None
 
     assert server.request("GET", path, key).content == before
     assert server.request("GET", ORGANISATION, of_admin).status_code == 200

@@ -157,7 +157,7 @@ def test_the_keyboard_alone_reaches_what_can_be_done_with_a_record(cast: Cast, p
     page.keyboard.press("Escape")
     expect(menu).to_be_focused()
     page.goto(f"/people/{cast.people[Role.MEMBER]}")
-    tab_to(page, "main .button.primary")
+    tab_to(page, "main .top .buttons > .button")
     page.keyboard.press("Tab")
     expect(page.get_by_label("More actions")).to_be_focused()
     page.keyboard.press("Enter")

@@ -9,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 
 from mainstay.composition import open_performer
+from mainstay.doors.pages.formatting import initials_of
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.values.names import zone_names
@@ -154,8 +155,9 @@ def demo(installations: Installations, tmp_path_factory: pytest.TempPathFactory)
         tables = {str(row[0]) for row in db.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
         data = collect_data(db, {table for table in tables if table not in _TABLES_WITHOUT_DATA})
     names = {*performer.languages.find(CODE).names.values(), *zone_names().values()}
+    initials = {initials_of(person["name"]) for person in made["people"]}
     with run_in_process(settings, with_worker=False) as server:
-        yield TextCrawl(server, TextCheck(data | names, SAME_EVERYWHERE), made["people"])
+        yield TextCrawl(server, TextCheck(data | names | initials, SAME_EVERYWHERE), made["people"])
     performer.database.close()
 
 
