@@ -34,7 +34,7 @@ def test_a_record_tells_where_it_is_seen_and_what_can_be_done(server: RunningSer
     path = f"{PEOPLE}/{cast.people[Role.MEMBER]}"
     shown = server.request("GET", path, cast.make_key()).json()
     assert shown["url"] == f"{server.url}/people/{cast.people[Role.MEMBER]}"
-    assert shown["availableActions"] == ["update_person", "change_role", "remove_person"]
+    assert shown["availableActions"] == ["update_person", "change_role", "remove_person", "sign_out_person"]
     listed = server.request("GET", PEOPLE, cast.make_key()).json()["data"]
     assert not {"url", "availableActions"} & {name for person in listed for name in person}
 

@@ -38,6 +38,11 @@ class VisitStep(NamedTuple):
     to: SettableStatus
     words: str
 
+    @property
+    def starts_work(self) -> bool:
+        """Whether the work begins with this step."""
+        return self.to == STARTED
+
 
 def next_visit_step(status: VisitStatus) -> VisitStep | None:
     """Return the next step of a visit in this state, or None."""

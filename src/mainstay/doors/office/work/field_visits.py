@@ -54,6 +54,11 @@ class FieldVisit:
     # Whether starting and finishing move the viewer's timer.
     uses_timer: bool = False
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether the visit has been started, and not finished."""
+        return self.visit.status == STARTED
+
 
 @dataclass(frozen=True)
 class FieldVisitPages:
