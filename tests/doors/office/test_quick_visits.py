@@ -97,6 +97,18 @@ def test_jobs_that_wait_for_a_visit_stand_beside_the_board(server: RunningServer
     assert "Every job has a visit." not in page
 
 
+def test_jobs_that_are_due_are_in_the_tray_before_newer_ones(
+    server: RunningServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mainstay.doors.office.work.quick_visits._MAX_JOBS", 2)
+    late = make_site_job(cast, dueOn="2026-01-05")
+    older, newest = (make_site_job(cast) for _ in range(2))
+    tray = read_tray(sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule?view=day&on={DAY}").text)
+    assert "Jobs to schedule 2+" in tray
+    assert tray.index(str(late["number"])) < tray.index(str(newest["number"]))
+    assert str(older["number"]) not in tray
+
+
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_who_may_not_plan_sees_neither_the_form_nor_the_jobs(server: RunningServer, cast: Cast, role: Role) -> None:
     make_site_job(cast)
