@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from multiprocessing import parent_process
 
@@ -45,7 +45,7 @@ from mainstay.identity.last_used import WRITE_SECONDS, LastUsed
 from mainstay.identity.tokens import TokenIssuer
 from mainstay.infrastructure.connection_limits import ConnectionLimiter, prepare_connection_limits
 from mainstay.infrastructure.content_reader import ContentReader
-from mainstay.infrastructure.cpu_priority import pin_to_core
+from mainstay.infrastructure.cpu_priority import look_for_working_children, pin_to_core, share_working_children
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.files import TemporaryFiles
 from mainstay.infrastructure.migrations.apply import is_schema_current
@@ -58,7 +58,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.lazy_import import import_lazily
 from mainstay.settings import Settings, read_settings
 
-# How often the use of database connections is measured.
+# How often a process looks at the use of its database connections, and at the other processes.
 SAMPLE_SECONDS = 1.0
 
 
@@ -70,6 +70,7 @@ def application() -> HttpApp:
         end_with_parent(parent.pid or 0)
     performer = open_performer(settings)
     slot = claim_slot(DataFolder(settings.data).process_slots, count_process_slots(settings))
+    share_working_children(DataFolder(settings.data).working_children)
     pin_to_core(slot.number)
     app = open_app(settings, performer, slot.number)
     # What exists now stays, so the garbage collector need not look at it again.
@@ -95,7 +96,7 @@ def open_app(settings: Settings, performer: Performer, slot: int) -> HttpApp:
     visitors = _open_visitors(settings, performer, runner, limits, addresses)
     document_answers = DocumentAnswers(performer, runner, visitors.files)
     connection_limiter = ConnectionLimiter(settings.port, addresses.limited_network, prepare_connection_limits())
-    sampling_task = PeriodicTask(lambda: metrics.observe_pool(performer.database.pool_usage()), SAMPLE_SECONDS, None)
+    sampling_task = PeriodicTask(partial(_observe, performer, metrics), SAMPLE_SECONDS, None)
 
     async def start() -> None:
         connection_limiter.start()
@@ -128,6 +129,11 @@ def open_app(settings: Settings, performer: Performer, slot: int) -> HttpApp:
         start=start,
         stop=stop,
     )
+
+
+def _observe(performer: Performer, metrics: SharedMetrics) -> None:
+    metrics.observe_pool(performer.database.pool_usage())
+    look_for_working_children()
 
 
 def _open_visitors(

@@ -21,6 +21,7 @@ from mainstay.composition import (
     open_signer,
 )
 from mainstay.identity.emails import EMAIL_TASK
+from mainstay.infrastructure.cpu_priority import share_working_children
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable, PoolUsage
 from mainstay.infrastructure.metrics import (
@@ -47,6 +48,7 @@ from mainstay.worker.worker_process import run_dispatcher, stop_on_signal
 def work(settings: Settings) -> None:
     """Do the tasks of the outbox and send deliveries to webhooks, until asked to end."""
     folder = DataFolder(settings.data)
+    share_working_children(folder.working_children)
     performer = open_performer(settings)
     email_counts = Counter(sent=0, failed=0)
     worker, dispatcher = open_worker(settings, performer, email_counts), open_dispatcher(settings, performer)

@@ -1,5 +1,6 @@
 """Who gets a processor core first: server processes, and the child processes that work for them."""
 
+import fcntl
 import os
 import platform
 import struct
@@ -19,19 +20,25 @@ _SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}
 _ATTRIBUTES = struct.Struct("IIQiIQQQ")
 
 
-class _PinnedProcess:
-    """How the system schedules the threads of a process that is pinned to a core.
+class _ProcessPriority:
+    """How the system schedules the threads of this process, if it is pinned to a core.
 
     Handing Python's lock from thread to thread costs more than it gains. A thread that waits for the lock would
     interrupt the thread that releases it for a moment at each statement. So they run as batch work, which waits for its
     turn. But batch work also waits for a child process, however low the child's priority, and a change waits several
-    times. So while a child works for this process, its threads interrupt.
+    times. So while a child works for this process, or for another one of the installation, its threads interrupt.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_pinned = False
-        self._working_children = 0
+        self._own_children = 0
+        self._others_have_children = False
+        # Locked with `flock` while a child works for this process; the system releases it when the process dies.
+        self._file: int | None = None
+
+    def share(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def pin(self, number: int) -> None:
         cores = sorted(os.sched_getaffinity(0))
@@ -39,22 +46,48 @@ class _PinnedProcess:
         self._is_pinned = True
         self._set_policy()
 
-    def count_working_children(self, change: int) -> None:
+    def count_own_children(self, change: int) -> None:
         with self._lock:
-            before = self._working_children
-            self._working_children += change
-            if self._is_pinned and bool(before) != bool(self._working_children):
+            before = self._own_children
+            self._own_children += change
+            if bool(before) != bool(self._own_children):
+                if self._file is not None:
+                    fcntl.flock(self._file, fcntl.LOCK_SH if self._own_children else fcntl.LOCK_UN)
                 self._set_policy()
 
+    def look_at_others(self) -> None:
+        with self._lock:
+            if self._own_children or self._file is None:
+                return
+            before = self._others_have_children
+            self._others_have_children = not self._try_lock(self._file)
+            if before != self._others_have_children:
+                self._set_policy()
+
+    def _try_lock(self, file: int) -> bool:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        fcntl.flock(file, fcntl.LOCK_UN)
+        return True
+
     def _set_policy(self) -> None:
-        policy = os.SCHED_OTHER if self._working_children else os.SCHED_BATCH
+        if not self._is_pinned:
+            return
+        policy = os.SCHED_OTHER if self._own_children or self._others_have_children else os.SCHED_BATCH
         for thread in Path("/proc/self/task").iterdir():
             # A thread may have ended since.
             with suppress(ProcessLookupError):
                 os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
 
 
-_this_process = _PinnedProcess()
+_this_process = _ProcessPriority()
+
+
+def share_working_children(path: Path) -> None:
+    """Tell the other processes, by a lock on this file, while a child works for this one."""
+    _this_process.share(path)
 
 
 def pin_to_core(number: int) -> None:
@@ -63,14 +96,19 @@ def pin_to_core(number: int) -> None:
         _this_process.pin(number)
 
 
+def look_for_working_children() -> None:
+    """Find out whether a child works for another process; called every second or so."""
+    _this_process.look_at_others()
+
+
 @contextmanager
 def interrupting_children() -> Iterator[None]:
-    """Let the threads of this process interrupt its children, one of which works meanwhile."""
-    _this_process.count_working_children(1)
+    """Let server threads interrupt children, one of which works for this process meanwhile."""
+    _this_process.count_own_children(1)
     try:
         yield
     finally:
-        _this_process.count_working_children(-1)
+        _this_process.count_own_children(-1)
 
 
 def become_child() -> None:

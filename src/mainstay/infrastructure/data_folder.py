@@ -31,6 +31,11 @@ class DataFolder:
         return self.path / "run" / "rows"
 
     @property
+    def working_children(self) -> Path:
+        """The lock that a process holds while a child works for it."""
+        return self.path / "run" / "children"
+
+    @property
     def worker_socket(self) -> Path:
         """The socket that wakes the worker."""
         return self.path / "run" / "bell"
