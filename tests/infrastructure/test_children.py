@@ -11,7 +11,8 @@ from mainstay.infrastructure.child_pool import ChildFailed, ChildLimits, ChildPo
 from mainstay.infrastructure.child_process import BadContent
 
 TASKS = Path(__file__).parents[1] / "support"
-SMALL_LIMITS = ChildLimits(memory_bytes=300_000_000, cpu_seconds=1, seconds=30)
+# A busy machine gives a child little of its time.
+SMALL_LIMITS = ChildLimits(memory_bytes=300_000_000, cpu_seconds=1, seconds=180)
 
 
 @pytest.fixture(autouse=True)
