@@ -43,6 +43,15 @@ def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) 
             FilePayload(name="Plan.pdf", mimeType="application/pdf", buffer=PDF),
         ]
     )
+    # As on a slow line: the first attempt is cancelled while it is on its way, and nothing is stored.
+    page.route("**/documents?*", lambda _route: None, times=1)
+    page.get_by_role("button", name="Add files").click()
+    expect(page.get_by_role("progressbar", name="Meter.jpg")).to_be_visible()
+    expect(page.get_by_role("progressbar", name="Plan.pdf")).to_be_visible()
+    check_page(page)
+    page.get_by_role("button", name="Cancel upload").click()
+    expect(page.get_by_text("Upload cancelled. Nothing was saved.")).to_be_visible()
+    assert cast.perform(list_documents, recordId=work.job)["data"] == []
     page.get_by_role("button", name="Add files").click()
     expect(page.get_by_text("File added.")).to_be_visible()
     photo = page.get_by_role("img", name="Meter.jpg")
@@ -92,6 +101,11 @@ def test_a_file_becomes_customers(cast: Cast, page: Page, tmp_path: Path) -> Non
     path = tmp_path / "Kunden.csv"
     path.write_bytes("Firma;Town;Phone\nCalder;Halifax;1\nMüller;Köln;2\n".encode("cp1252"))
     page.get_by_label("Customers").check()
+    # A refused file shows the form again, and the next one is sent like the first.
+    page.get_by_label("File").set_input_files(FilePayload(name="a.csv", mimeType="text/csv", buffer=b"Name"))
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("The file has headings but no rows.")).to_be_visible()
+    check_page(page)
     page.get_by_label("File").set_input_files(path)
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("read as Windows-1252")).to_be_visible()
@@ -117,6 +131,9 @@ def test_everything_is_downloaded(cast: Cast, page: Page) -> None:
     make_attachment_jobs(cast)
     enter_office(page, cast)
     page.goto("/settings/export")
+    check_page(page)
+    page.get_by_role("button", name="Make archive").click()
+    expect(page.get_by_role("heading", name="Your archive is ready")).to_be_visible()
     check_page(page)
     with page.expect_download() as downloading:
         page.get_by_role("link", name="Download everything").click()

@@ -52,6 +52,8 @@ DECLARATIONS: Mapping[str, set[int | str | None]] = {
     "Panel": {0},
     "ReportKind": {0, 1},
     "Snippet": {0, 1},
+    "StarterItem": {0},
+    "StarterList": {0},
     "VisitStep": {1},
     "_EmailKind": {0, 1},
     "_Alternative": {0},

@@ -62,7 +62,7 @@ class DataFolder:
 
     @property
     def temporary_files(self) -> Path:
-        """The files that exist only during a request."""
+        """The files that exist only during a request, or until they are fetched."""
         return self.path / "run" / "passing"
 
     @property

@@ -18,6 +18,9 @@ REMOVAL_GRACE_PERIOD = timedelta(hours=1)
 # A long task records its progress more often than this, or its process has died.
 _PROGRESS_STALE_AFTER = timedelta(minutes=5)
 _PROGRESS_PREFIX = "progress"
+# How long a finished file waits for the person who asked for it.
+FINISHED_FILE_LIFETIME = timedelta(days=1)
+_FINISHED_PREFIX = "finished"
 
 
 def content_name_of(content: bytes) -> str:
@@ -103,7 +106,7 @@ class FileStore:
 class TemporaryFiles:
     """Temporary files that exist for the length of a request: uploads until they are examined, and files to be sent.
 
-    The folder also holds the progress of long tasks, one small file for each.
+    The folder also holds the progress of long tasks, one small file for each, and the files that they have finished.
     """
 
     folder: Path
@@ -134,6 +137,21 @@ class TemporaryFiles:
         """Remove the recorded progress of a task that is done."""
         (self.folder / f"{_PROGRESS_PREFIX}.{name}").unlink(missing_ok=True)
 
+    def store_finished(self, path: Path, name: str) -> None:
+        """Keep a temporary file under a name, in place of an earlier one, and remove what nobody fetched in time."""
+        path.replace(self._finished_path(name))
+        for other in self.folder.glob(f"{_FINISHED_PREFIX}.*"):
+            if _is_expired(other):
+                other.unlink(missing_ok=True)
+
+    def find_finished(self, name: str) -> Path | None:
+        """Return the finished file with this name, until its time is over or the server starts again."""
+        path = self._finished_path(name)
+        return path if path.exists() and not _is_expired(path) else None
+
+    def _finished_path(self, name: str) -> Path:
+        return self.folder / f"{_FINISHED_PREFIX}.{name}"
+
     def close(self) -> None:
         """Remove the files of this process."""
         _remove_files(self.folder, f"{os.getpid()}.*")
@@ -141,6 +159,12 @@ class TemporaryFiles:
 
 def _is_recent(path: Path) -> bool:
     return path.stat().st_mtime > time() - REMOVAL_GRACE_PERIOD.total_seconds()
+
+
+def _is_expired(path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime < time() - FINISHED_FILE_LIFETIME.total_seconds()
+    return False
 
 
 def _create_file(folder: Path, prefix: str) -> tuple[Path, BinaryIO]:

@@ -1,18 +1,22 @@
 """Everything in one archive: every list and every file, for those who may, as they see it; also when lapsed."""
 
 import csv
+import os
+import re
 from dataclasses import dataclass, replace
 from io import BytesIO, StringIO
 from pathlib import Path
+from time import time
 from typing import Any
 from zipfile import ZipFile
 
+import httpx2
 import orjson
 import pytest
 
 from mainstay.business.customers.operations import archive_customer, create_customer
 from mainstay.business.organisation.settings import update_settings
-from mainstay.business.people.roles import remove_person
+from mainstay.business.people.roles import change_role, remove_person
 from mainstay.business.purchasing.operations import list_purchase_orders
 from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.leave import list_time_off
@@ -39,7 +43,7 @@ from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role
 from rules.examples import make_samples
 from support.attachments import PDF, add_file, make_attachment_jobs
-from support.browser_session import sign_in_new_person, visible_text
+from support.browser_session import BrowserSession, sign_in_cast, sign_in_new_person, visible_text
 from support.cast import Cast, make_cast
 from support.installations import Installations
 from support.invoices import BOILER, FLUE, credit_issued, credit_notes_of, issue_invoice, make_invoice, void_issued
@@ -48,6 +52,7 @@ from support.quotes import issue_quote, make_default_tax_rate, open_document_fil
 from support.servers import RunningServer
 from support.uploads import list_temporary_files
 from support.visits import plan_test_visit
+from support.waiting import wait_until
 from support.webhooks import set_columns
 
 LONG_AGO = "2020-01-01T00:00:00.000Z"
@@ -72,6 +77,17 @@ def open_archive(content: bytes) -> ArchiveContents:
     with ZipFile(BytesIO(content)) as archive:
         assert archive.testzip() is None
         return ArchiveContents({name: archive.read(name) for name in archive.namelist()})
+
+
+def start_export(session: BrowserSession) -> httpx2.Response:
+    return session.submit_page(session.get("/settings/export").text, "/settings/export/start")
+
+
+def download_archive(session: BrowserSession) -> httpx2.Response:
+    """Make an archive, and download it when it is ready."""
+    assert start_export(session).status_code == 303
+    wait_until(lambda: "Your archive is ready" in visible_text(session.get("/settings/export").text))
+    return session.get(PATH)
 
 
 def make_archive(cast: Cast, settings: Settings, role: Role = Role.OWNER) -> ArchiveContents:
@@ -243,7 +259,7 @@ def test_it_holds_tables_programs_lines_files_and_what_they_are(
     cast.perform(archive_customer, customerId=gone)
     make_attachment_jobs(other_cast)
     olivia = sign_in_new_person(server, cast)
-    answer = olivia.get(PATH)
+    answer = download_archive(olivia)
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip")
     assert answer.headers["content-disposition"].startswith("attachment; ")
     found = open_archive(answer.content)
@@ -264,8 +280,11 @@ def test_it_holds_tables_programs_lines_files_and_what_they_are(
 def test_it_is_for_owners_and_admins(server: RunningServer, cast: Cast, role: Role) -> None:
     someone = sign_in_new_person(server, cast, role)
     may = role in {Role.OWNER, Role.ADMIN}
-    for path in ("/settings/export", PATH):
-        assert someone.get(path).status_code == (200 if may else 403)
+    assert someone.get("/settings/export").status_code == (200 if may else 403)
+    # Nothing was made yet.
+    assert someone.get(PATH).status_code == (404 if may else 403)
+    page = someone.get("/settings/account").text
+    assert someone.submit_page(page, "/settings/export/start").status_code == (303 if may else 403)
     assert ('href="/settings/export"' in someone.get("/settings").text) == may
 
 
@@ -274,13 +293,47 @@ def test_it_is_there_while_lapsed(server: RunningServer, cast: Cast) -> None:
     make_attachment_jobs(cast)
     cast.lapse()
     assert "Jobs" in visible_text(olivia.get("/settings/export").text)
-    assert len(open_archive(olivia.get(PATH).content).read_records("jobs")) == 2
+    assert len(open_archive(download_archive(olivia).content).read_records("jobs")) == 2
 
 
-def test_it_leaves_nothing_but_what_is_sent_and_is_not_made_over_and_over(server: RunningServer, cast: Cast) -> None:
+def test_its_progress_is_shown_and_the_archive_is_found_again_for_a_day(server: RunningServer, cast: Cast) -> None:
+    adam, colleague = sign_in_cast(server, cast, Role.ADMIN), sign_in_new_person(server, cast)
+    temporary_files = TemporaryFiles(DataFolder(server.settings.data).temporary_files)
+    name = f"export.{cast.people[Role.ADMIN]}"
+    # As while another process makes it.
+    temporary_files.set_progress(name, 3)
+    page = adam.get("/settings/export")
+    assert (page.headers["refresh"], '<progress max="' in page.text) == ("2", True)
+    assert re.search(r"3 of \d+ lists", visible_text(page.text))
+    assert adam.get(PATH).status_code == 404
+    # One is enough.
+    assert adam.submit_page(page.text, "/settings/export/start").status_code == 303
+    assert temporary_files.progress_of(name) == 3
+    temporary_files.set_progress(name, -1)
+    assert "The archive could not be made." in visible_text(adam.get("/settings/export").text)
+
+    assert open_archive(download_archive(adam).content).files
+    page = adam.get("/settings/export")
+    assert ("refresh" in page.headers, "Your archive is ready" in visible_text(page.text)) == (False, True)
+    assert "You can download it for 1 day" in visible_text(page.text)
+    # It is for the one who made it, who may not see all for ever.
+    assert colleague.get(PATH).status_code == 404
+    cast.perform(change_role, personId=cast.people[Role.ADMIN], role="member", confirmed=True)
+    assert adam.get(PATH).status_code == 403
+    path = temporary_files.find_finished(name)
+    assert path
+    two_days_ago = time() - 2 * 86400
+    os.utime(path, (two_days_ago, two_days_ago))
+    assert temporary_files.find_finished(name) is None
+    # The next one that is made takes away what is over.
+    download_archive(colleague)
+    assert not path.exists()
+
+
+def test_only_the_latest_is_kept_and_it_is_not_made_over_and_over(server: RunningServer, cast: Cast) -> None:
     olivia = sign_in_new_person(server, cast)
     before = set(list_temporary_files(server))
-    assert olivia.get(PATH).status_code == 200
+    for _ in range(EXPORTS_PER_HOUR):
+        assert download_archive(olivia).status_code == 200
     assert len(set(list_temporary_files(server)) - before) == 1
-    answers = [olivia.get(PATH).status_code for _ in range(EXPORTS_PER_HOUR)]
-    assert answers == [200] * (EXPORTS_PER_HOUR - 1) + [429]
+    assert start_export(olivia).status_code == 429

@@ -1,7 +1,9 @@
 """Settings → Import: from a file to its columns, to what is wrong with its rows, to records; never half."""
 
+import csv
 import re
 from datetime import timedelta
+from io import StringIO
 
 import httpx2
 import pytest
@@ -10,7 +12,7 @@ from mainstay.business.customers.operations import archive_customer, create_cust
 from mainstay.business.importing import store
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.pricelist.operations import list_price_items
-from mainstay.doors.office.settings import importing
+from mainstay.doors.office.kit import background_work
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.files import TemporaryFiles
@@ -105,7 +107,7 @@ def test_what_is_quickly_done_is_shown_at_once(
     server: RunningServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However slow the machine: it is quick by this measure, and not by one of no time at all.
-    monkeypatch.setattr(importing, "_MOMENT_SECONDS", 60.0)
+    monkeypatch.setattr(background_work, "MOMENT_SECONDS", 60.0)
     orla = sign_in_new_person(server, cast, Role.OFFICE)
     path = upload_file(orla, b"Name\n" + b"".join(b"Calder %d\n" % number for number in range(100))).headers["location"]
     page = orla.get(path).text
@@ -129,6 +131,55 @@ def test_what_is_wrong_is_listed_row_by_row_and_nothing_is_stored(server: Runnin
     assert list_customer_names(cast) == []
     # With another choice of columns the rows are right, but for one.
     assert "there is 1 problem." in visible_text(check_columns(orla, path, email=""))
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_rows_with_faults_are_left_out_and_come_back_as_a_file_to_correct(server: RunningServer, cast: Cast) -> None:
+    orla = sign_in_new_person(server, cast, Role.OFFICE)
+    content = b"Name,Email,Phone\nCalder,a@b.example,+44 1\n,nobody,=1\nRyburn,nowhere,2\nColne,,3\n"
+    path = upload_file(orla, content, called="old system.csv").headers["location"]
+    page = check_columns(orla, path)
+    assert "Import 2 rows and leave out 2" in visible_text(page)
+    # Not by accident: the button says it.
+    assert orla.submit_page(page, f"{path}/confirm").status_code == 409
+    assert orla.submit_page(page, f"{path}/confirm", do="leave out").status_code == 303
+    done = visible_text(wait_until_finished(orla, path))
+    assert "2 new, 0 changed, 0 unchanged. 2 rows were left out." in done
+    assert "Download 2 rows to correct" in done
+    assert list_customer_names(cast) == ["Calder", "Colne"]
+
+    answer = orla.get(f"{path}/faulty-rows.csv")
+    assert 'filename="old system to correct.csv"' in answer.headers["content-disposition"]
+    headings, nameless, ryburn = csv.reader(StringIO(answer.content.decode("utf-8-sig"), newline=""), strict=True)
+    assert headings == ["Name", "Email", "Phone", "Problems"]
+    assert nameless[:3] == ["", "nobody", "'=1"]
+    assert nameless[3].startswith("Name is required; Email is not")
+    assert ryburn[:3] == ["Ryburn", "nowhere", "2"]
+    # It is imported again, one row of it corrected; the other comes back once more, with one column of problems.
+    corrected = answer.content.replace(b"nowhere", b"r@b.example")
+    again = upload_file(orla, corrected, called="old system to correct.csv").headers["location"]
+    checked = check_columns(orla, again)
+    assert "Import 1 row and leave out 1" in visible_text(checked)
+    assert "Problems,Problems" not in orla.get(f"{again}/faulty-rows.csv").text
+    assert orla.submit_page(checked, f"{again}/confirm", do="leave out").status_code == 303
+    assert "1 new" in visible_text(wait_until_finished(orla, again))
+    assert list_customer_names(cast) == ["Calder", "Colne", "Ryburn"]
+    # It is for the one who brought it, and only what was left out is forgotten when the import is undone.
+    assert sign_in_new_person(server, cast).get(f"{path}/faulty-rows.csv").status_code == 404
+    assert "Import undone: 2 removed" in visible_text(undo_import(orla, path))
+    assert list_customer_names(cast) == ["Ryburn"]
+
+
+def test_nothing_is_left_out_that_a_choice_of_columns_could_read(server: RunningServer, cast: Cast) -> None:
+    orla = sign_in_new_person(server, cast, Role.OFFICE)
+    path = upload_file(orla, b"Name;Price\nCombi;1,250\n;2,500\n", "price items").headers["location"]
+    page = check_columns(orla, path)
+    assert "leave out" not in visible_text(page)
+    assert orla.submit_page(page, f"{path}/confirm", do="leave out").status_code == 409
+    # Nor where no row is left.
+    path = upload_file(orla, b"Name,Email\n,a@b.example\n").headers["location"]
+    page = check_columns(orla, path)
+    assert orla.submit_page(page, f"{path}/confirm", do="leave out").status_code == 409
 
 
 def test_columns_are_told_apart_by_hand(server: RunningServer, cast: Cast) -> None:
@@ -270,6 +321,7 @@ def test_an_interrupted_import_says_how_far_it_came_and_is_continued(server: Run
     passing = TemporaryFiles(DataFolder(server.settings.data).temporary_files)
     passing.set_progress(record_id, 1)
     going_on = orla.get(path)
+    assert '<progress max="2" value="1"' in going_on.text
     assert ("Importing 1 of 2 rows…" in visible_text(going_on.text), going_on.headers["refresh"]) == (True, "2")
     for verb in ("confirm", "undo"):
         assert orla.submit_page(orla.get(PATH).text, f"{path}/{verb}").status_code == 409

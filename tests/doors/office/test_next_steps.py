@@ -188,7 +188,7 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
         found = re.findall(r"<li>(.*?)</li>", shown[0]) if shown else []
         return {visible_text(step).removesuffix(" Done"): "Done" in step for step in found}
 
-    assert list(steps().values()) == [False, False, True, False, False, False]
+    assert list(steps().values()) == [False, False, False, False, False, True, False, False]
     make_customer(cast)
     assert steps()["Add a customer"]
     assert "First steps" not in sign_in_cast(server, cast, Role.MEMBER).get("/").text
@@ -197,12 +197,12 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
     # What is missing for invoices is asked for until it is there, or someone has decided on their numbers.
     make_assigned_job(cast, status="open")
     assert "Before your first invoice" in office.get("/").text
-    assert steps() == {"Add bank details": False, "Add tax rates": False}
+    assert steps() == {"Add bank details": False, "Set tax rates and payment terms": False}
     assert {
         office.get(path).status_code for path in re.findall(r'<li><a href="(/settings[^"]+)">', office.get("/").text)
     } == {200}
     cast.perform(update_organisation, bank={"account": "12345678"})
-    assert steps() == {"Add bank details": True, "Add tax rates": False}
+    assert steps() == {"Add bank details": True, "Set tax rates and payment terms": False}
     for role in (Role.OFFICE, Role.MEMBER):
         assert "Before your first invoice" not in sign_in_cast(server, cast, role).get("/").text
     make_tax_rate(cast)

@@ -1,1 +1,1 @@
-"""Imports records from files of other systems: all rows are checked, then all are imported or none."""
+"""Imports records from files of other systems: all rows are checked, then imported; rows with faults can stay out."""

@@ -141,6 +141,8 @@ class ImportRun:
     signs: dict[str, str]
     status: RunStatus
     result: dict[str, Any] | None
+    # The faults of the rows that the import leaves out, since it began.
+    left_out: list[RowFault]
     # How many rows the file has, and how many of them are imported.
     row_count: int
     done_rows: int
@@ -205,8 +207,30 @@ class ImportRun:
         return UndoOutcome.from_json(stored) if stored else UndoOutcome()
 
     @property
+    def faults(self) -> list[RowFault]:
+        """The faults that the check found, or those of the rows that were left out since."""
+        if self.status == CHECKED:
+            return [RowFault(*fault) for fault in (self.result or {}).get("faults", [])]
+        return [] if self.is_new or self.is_checking else self.left_out
+
+    @property
+    def faulty_rows(self) -> set[int]:
+        """The numbers of the rows with faults."""
+        return {fault.row for fault in self.faults}
+
+    @property
+    def import_count(self) -> int:
+        """How many rows are imported: all, except those that are left out."""
+        return self.row_count - len(self.faulty_rows)
+
+    @property
+    def can_leave_out(self) -> bool:
+        """Whether the rows without faults can be imported without the others."""
+        return self.has_errors and not (self.result or {}).get("unclear") and self.import_count > 0
+
+    @property
     def _has_faults(self) -> bool:
-        return bool((self.result or {}).get("faults"))
+        return bool(self.faults)
 
     def state_label(self, *, interrupted: bool) -> StateLabel:
         """Return its state as shown to people."""
@@ -222,9 +246,12 @@ class ImportRun:
             return [Reason(Message("This file was already imported. To import it again, upload it again."))]
         return []
 
-    def not_importable(self) -> list[Reason]:
-        """Return why its rows cannot be imported now. An interrupted import can be continued."""
-        if self.is_ready or self.is_importing:
+    def not_importable(self, *, leaves_out: bool = False) -> list[Reason]:
+        """Return why its rows cannot be imported now, or not without those that have faults.
+
+        An interrupted import can be continued.
+        """
+        if self.is_ready or self.is_importing or (leaves_out and self.can_leave_out):
             return []
         return [Reason(Message("Check the rows and fix the errors first."))]
 

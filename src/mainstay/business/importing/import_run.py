@@ -54,9 +54,14 @@ class ImportWork:
         self._check_rows({})
 
     def import_rows(self) -> None:
-        """Import the rows that are not imported yet. If one of them is refused, the whole import is undone."""
-        cells, done = self._read_cells(), self.run.done_rows
-        importer = self._make_importer(cells)
+        """Import the rows that are not imported yet, except those that are left out.
+
+        If one of them is refused, the whole import is undone.
+        """
+        file_rows, left_out = self._read_cells(), self.run.faulty_rows
+        # How amounts are written is read from the whole file, as it was for the check.
+        importer = self._make_importer(file_rows)
+        cells, done = [row for row in file_rows if row[0] not in left_out], self.run.done_rows
         if done:
             importer.outcome = ImportOutcome.from_json(self.run.result or {})
             with self.performer.database.read_transaction(self.actor.organisation) as db:

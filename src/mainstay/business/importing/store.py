@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import orjson
 
-from mainstay.business.importing.import_model import ImportRun, RunStatus
+from mainstay.business.importing.import_model import IMPORTING, ImportRun, RowFault, RunStatus
 from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, ImportKind
 from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.choices import fold_text
@@ -79,14 +79,14 @@ def find_recent(db: DatabaseHandle, kinds: Mapping[str, ImportKind], limit: int)
 
 
 _RUNS = (
-    "SELECT id, made_at, kind, file_name, remarks, headings, mapping, signs, status, result, row_count,"
-    " done_rows, attempt FROM import_run"
+    "SELECT id, made_at, kind, file_name, remarks, headings, mapping, signs, status, result, left_out,"
+    " row_count, done_rows, attempt FROM import_run"
     " WHERE organisation_id = :organisation AND person_id = :me"
 )
 
 
 def _to_run(kinds: Mapping[str, ImportKind], row: Row) -> ImportRun:
-    record_id, made_at, kind, name, remarks, headings, mapping, signs, status, result, *counts = map(str, row)
+    record_id, made_at, kind, name, remarks, headings, mapping, signs, status, result, left_out, *counts = map(str, row)
     return ImportRun(
         record_id,
         made_at,
@@ -98,6 +98,7 @@ def _to_run(kinds: Mapping[str, ImportKind], row: Row) -> ImportRun:
         orjson.loads(signs),
         cast("RunStatus", status),
         orjson.loads(result) if row[9] else None,
+        [RowFault(*fault) for fault in orjson.loads(left_out)],
         *map(int, counts),
     )
 
@@ -111,13 +112,14 @@ def read_cells(db: DatabaseHandle, record_id: str) -> list[tuple[int, list[str]]
 def begin_run(db: DatabaseHandle, run: ImportRun, status: RunStatus, columns: ColumnChoice | None = None) -> bool:
     """Begin the work on an import, or return False if somebody else has begun it meanwhile.
 
-    New columns clear its result.
+    New columns clear its result. An import that begins leaves out the rows in which the check found faults.
     """
+    begins_import = status == IMPORTING and run.status != IMPORTING
     return bool(
         db.run(
             "UPDATE import_run SET status = :status, mapping = coalesce(:mapping, mapping),"
             " signs = coalesce(:signs, signs), attempt = attempt + 1,"
-            " result = CASE WHEN :mapping IS NULL THEN result END"
+            " result = CASE WHEN :mapping IS NULL THEN result END, left_out = coalesce(:left_out, left_out)"
             " WHERE organisation_id = :organisation AND id = :id AND status = :was AND attempt = :attempt",
             id=run.id,
             was=run.status,
@@ -125,6 +127,7 @@ def begin_run(db: DatabaseHandle, run: ImportRun, status: RunStatus, columns: Co
             status=status,
             mapping=_to_json_text(columns.mapping) if columns else None,
             signs=_to_json_text(columns.signs) if columns else None,
+            left_out=_to_json_text([list(fault) for fault in run.faults]) if begins_import else None,
         )
     )
 

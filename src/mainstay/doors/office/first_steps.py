@@ -7,12 +7,14 @@ from mainstay.business.customers.operations import create_customer, list_custome
 from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.logo import set_logo
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.organisation.settings import SETTINGS, get_settings, update_settings
 from mainstay.business.people.operations import invite_person, list_people
 from mainstay.business.people.store import PEOPLE
-from mainstay.business.pricelist.store import TAX_RATES
+from mainstay.business.pricelist.operations import list_price_items, save_price_item
 from mainstay.business.pricelist.taxes import list_tax_rates, save_tax_rate
+from mainstay.doors.office.first_run import COUNTRY_PATH, PRICES_PATH
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.settings.importing import PATH as IMPORT
 from mainstay.kernel.operation import Operation
@@ -43,7 +45,7 @@ async def list_first_steps(office: OfficePages, request: OfficeRequest) -> list[
     """
     if not request.can_perform(create_job) or await _make_list_check(list_jobs)(office, request):
         return []
-    return await _describe_steps(office, request, (*_STARTING_STEPS, *_INVOICING_STEPS))
+    return await _describe_steps(office, request, _STARTING_STEPS)
 
 
 async def list_invoicing_steps(office: OfficePages, request: OfficeRequest) -> list[dict[str, Any]]:
@@ -95,7 +97,22 @@ async def _never_done(_office: OfficePages, _request: OfficeRequest) -> bool:
     return False
 
 
+async def _has_logo(_office: OfficePages, request: OfficeRequest) -> bool:
+    return bool(request.visitor.membership and request.visitor.membership.logo)
+
+
+_TAX_STEP = _Step("Set tax rates and payment terms", COUNTRY_PATH, save_tax_rate, _make_list_check(list_tax_rates))
+_BANK_STEP = _Step("Add bank details", "/settings/documents/edit", update_organisation, _has_bank_account)
 _STARTING_STEPS = (
+    _TAX_STEP,
+    _Step("Add your logo", "/settings/set-logo", set_logo, _has_logo),
+    _Step(
+        "Start your price list",
+        PRICES_PATH,
+        save_price_item,
+        _make_list_check(list_price_items),
+        _Alternative("Import from a file", IMPORT, create_customer),
+    ),
     _Step(
         "Add a customer",
         CUSTOMERS.new_path,
@@ -106,8 +123,6 @@ _STARTING_STEPS = (
     _Step("Create your first job", JOBS.new_path, create_job, _make_list_check(list_jobs)),
     _Step("Invite your team", PEOPLE.new_path, invite_person, _make_list_check(list_people, minimum=1)),
     _Step("Set working hours", SETTINGS.path, update_settings, _never_done),
+    _BANK_STEP,
 )
-_INVOICING_STEPS = (
-    _Step("Add bank details", "/settings/documents/edit", update_organisation, _has_bank_account),
-    _Step("Add tax rates", TAX_RATES.new_path, save_tax_rate, _make_list_check(list_tax_rates)),
-)
+_INVOICING_STEPS = (_BANK_STEP, _TAX_STEP)

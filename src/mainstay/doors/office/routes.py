@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.confirmations import ConfirmationPages
+from mainstay.doors.office.first_run import FirstRunPages
 from mainstay.doors.office.home import HomePages
 from mainstay.doors.office.kit.attachments import DocumentPages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -88,6 +89,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *PublicQuotePages(public_pages, link_maker).routes(),
         *PublicInvoicePages(public_pages, link_maker).routes(),
         *HomePages(office_pages).routes(),
+        *FirstRunPages(office_pages).routes(),
         *SearchPages(office_pages).routes(),
         *UndoPages(office_pages).routes(),
         *ConfirmationPages(office_pages).routes(),

@@ -4,6 +4,7 @@ from mainstay.business.importing import store as imports
 from mainstay.business.records.attachments import MAX_FILE_BYTES
 from mainstay.identity import passwords, sessions
 from mainstay.identity.links import LIFETIMES, LinkKind
+from mainstay.infrastructure.files import FINISHED_FILE_LIFETIME
 from mainstay.values.fields import MAX_LINE_LENGTH, MAX_PARAGRAPH_LENGTH
 from mainstay.values.lifetimes import describe_lifetime
 from mainstay.values.message import Message
@@ -23,4 +24,6 @@ PAGE_LIMITS: dict[str, str | int | Message] = {
     # The largest file that may be uploaded, and how long an imported file is kept.
     "file": f"{MAX_FILE_BYTES // 1_000_000} MB",
     "imported": describe_lifetime(imports.RETENTION),
+    # How long an archive of everything can be downloaded.
+    "archived": describe_lifetime(FINISHED_FILE_LIFETIME),
 }

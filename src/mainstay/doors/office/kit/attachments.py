@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from mainstay.business.records.attachments import (
     MAX_FILE_BYTES,
@@ -20,6 +18,7 @@ from mainstay.business.records.store import DOCUMENTS
 from mainstay.doors.downloads import respond_with_stored_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.linked_changes import LinkedChange, perform_linked
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
@@ -32,7 +31,6 @@ from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.deadline import reset_deadline
 from mainstay.infrastructure.file_types import ExaminedFile, UnacceptedFile, to_single_line_name
 from mainstay.kernel.catalogue import check_permission
-from mainstay.kernel.operation import Operation
 from mainstay.values.message import Message
 from mainstay.values.sizes import size_text
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
@@ -145,13 +143,6 @@ class DocumentPages:
         return {"within": {"path": f"{self.office.path_of(record)}#files", "name": title}}
 
 
-class LinkedChange(NamedTuple):
-    """An operation that is performed together with the adding of files."""
-
-    operation: Operation
-    given: Mapping[str, object]
-
-
 @dataclass(frozen=True)
 class FileAdder:
     """Adds uploaded files to a record, and performs other changes with them: all or none."""
@@ -201,20 +192,11 @@ class FileAdder:
         """Perform all changes and store the files, or do neither."""
         if contents:
             # A trial run first, so that a refusal leaves no stored files behind.
-            self._perform_all(request, changes, keep=False)
+            perform_linked(self.office, request, changes, keep=False)
         stored = [name for content in contents for name in store_content(self.office.visitors.files, content)]
         try:
-            self._perform_all(request, changes, keep=True)
+            perform_linked(self.office, request, changes)
         except Refusal:
             # Since the trial run, someone else has used the remaining storage or changed the record.
             queue_removal(self.office.visitors.performer, request.actor.organisation, stored)
             raise
-
-    def _perform_all(self, request: OfficeRequest, changes: Sequence[LinkedChange], *, keep: bool) -> None:
-        with self.office.visitors.performer.open_batch(request.actor.organisation, commit=keep) as batch:
-            for number, change in enumerate(changes):
-                details = request.build_request_details(f"{change.operation.name} {number}")
-                try:
-                    batch.perform(change.operation, request.actor, orjson.dumps(dict(change.given)), details)
-                except Refusal as refusal:
-                    raise self.office.translate_refusal(request, change.operation, change.given, refusal) from None

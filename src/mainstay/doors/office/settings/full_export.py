@@ -1,11 +1,15 @@
 """Settings → Export: everything of an organisation in one ZIP archive, as far as the person may see it.
 
+It is made while the person does something else, and can be downloaded for a day.
+
 It contains each list of the office, as CSV for spreadsheets and as JSON with full records for programs, and every file:
 attachments and issued documents.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -17,8 +21,10 @@ from mainstay.business.organisation.operations import get_organisation
 from mainstay.business.organisation.settings import get_settings
 from mainstay.business.organisation.storage import count_stored_bytes
 from mainstay.business.records.attachments import list_documents
-from mainstay.doors.downloads import respond_with_temporary_file
+from mainstay.doors.downloads import respond_with_stored_file
 from mainstay.doors.http import Response
+from mainstay.doors.office.kit.background_work import REFRESH_HEADERS, BackgroundWork
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.list_export import ListExport
 from mainstay.doors.office.kit.navigation import EXPORT_PERMISSION
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -33,18 +39,27 @@ from mainstay.doors.office.settings.full_export_contents import (
     with_full_records,
 )
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.rendering import redirect
 from mainstay.infrastructure.files import FileStore, TemporaryFiles
+from mainstay.infrastructure.log import log_error
 from mainstay.kernel.catalogue import is_permitted
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
 from mainstay.values.choices import to_label
 from mainstay.values.message import Message
-from mainstay.values.moments import local_date, moment_text
+from mainstay.values.moments import local_date, moment_text, parse_moment
 from mainstay.vocabulary.actor import Actor
-from mainstay.vocabulary.refusal import Forbidden, TooManyRequests
+from mainstay.vocabulary.refusal import Forbidden, NotFound, TooManyRequests
 
 EXPORTS_PER_HOUR = 12
+_PATH = "/settings/export"
+# The progress of an export that has failed.
+_FAILED = -1
+_FAILED_TEXT = Message("The archive could not be made. Try again, or contact your system administrator.")
+# Progress is reported once in so many records.
+_REPORT_EVERY = 100
 
 # Operations that return a single record.
 _SINGLE_RECORDS = (get_organisation, get_settings)
@@ -55,31 +70,54 @@ class FullExportPages:
     """The page of the full export, and its archive."""
 
     office: OfficePages
+    _work: BackgroundWork = field(default_factory=BackgroundWork)
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
         require_sign_in = self.office.require_sign_in
         return [
-            Route("GET", "/settings/export", require_sign_in(self.show)),
-            Route("GET", "/settings/export/everything.zip", require_sign_in(self.download_archive)),
+            Route("GET", _PATH, require_sign_in(self.show)),
+            *Form(self.office, find_by_path, self._start).routes(f"{_PATH}/start", _PATH),
+            Route("GET", f"{_PATH}/everything.zip", require_sign_in(self.download_archive)),
         ]
 
     async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show what the archive would contain."""
+        """Show what an archive contains, the progress of one that is being made, and the finished one."""
         _check_permission(request.actor)
         list_names = [file_name_of(operation) for operation in exported_lists(self.office.catalogue, request.actor)]
-        performer = self.office.visitors.performer
+        performer, temporary_files = self.office.visitors.performer, self.office.visitors.temporary_files
         used_bytes = await self.office.visitors.runner.run_read(_read_storage, performer, request.actor.organisation)
-        storage = {"used": used_bytes, "limit": performer.storage_limit}
-        return self.office.render_page("export.html", request, area="Settings", lists=list_names, storage=storage)
+        done_lists = temporary_files.progress_of(_name_of(request.actor))
+        goes_on = done_lists not in {None, _FAILED}
+        path = None if goes_on else temporary_files.find_finished(_name_of(request.actor))
+        return self.office.render_page(
+            "export.html",
+            request,
+            headers=REFRESH_HEADERS if goes_on else (),
+            area="Settings",
+            lists=list_names,
+            storage={"used": used_bytes, "limit": performer.storage_limit},
+            goes_on=goes_on,
+            done_lists=done_lists,
+            archive={"made_at": _made_at(path), "bytes": path.stat().st_size} if path else None,
+            problem=PageFormat(request.display).render(_FAILED_TEXT) if done_lists == _FAILED else None,
+        )
 
-    async def download_archive(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Return the archive. It is written to a file first, in a thread for long work."""
+    async def _start(self, form: OpenForm[PathValues]) -> Response:
+        """Start to make the archive, unless one is being made. If it is made quickly, the page has it at once."""
+        request, visitors = form.request, self.office.visitors
         _check_permission(request.actor)
+        name = _name_of(request.actor)
+        if visitors.temporary_files.progress_of(name) in {None, _FAILED}:
+            rate_limit_key = f"exports of {request.actor.organisation}"
+            if not (await visitors.rate_limits.take(rate_limit_key, EXPORTS_PER_HOUR, 3600.0)).accepted:
+                raise TooManyRequests(Message("Everything was exported too often in the last hour. Try again later."))
+            visitors.temporary_files.set_progress(name, 0)
+            await self._work.start(self._make_archive(request, name))
+        return redirect(_PATH)
+
+    async def _make_archive(self, request: OfficeRequest, name: str) -> None:
         visitors = self.office.visitors
-        rate_limit_key = f"exports of {request.actor.organisation}"
-        if not (await visitors.rate_limits.take(rate_limit_key, EXPORTS_PER_HOUR, 3600.0)).accepted:
-            raise TooManyRequests(Message("Everything was exported too often in the last hour. Try again later."))
         full_export = FullExport(
             visitors.performer,
             request.actor,
@@ -87,13 +125,38 @@ class FullExportPages:
             request.http_request.id,
             visitors.files,
             visitors.temporary_files,
+            partial(visitors.temporary_files.set_progress, name),
         )
-        return await visitors.runner.run_long(request.actor.organisation, full_export.build_response)
+        try:
+            await visitors.runner.run_long(request.actor.organisation, full_export.make, name)
+        except Exception as error:
+            log_error("export failed", error, request=request.http_request.id)
+            visitors.temporary_files.set_progress(name, _FAILED)
+        else:
+            visitors.temporary_files.clear_progress(name)
+
+    async def download_archive(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
+        """Return the finished archive."""
+        _check_permission(request.actor)
+        path = self.office.visitors.temporary_files.find_finished(_name_of(request.actor))
+        if path is None:
+            raise NotFound("file")
+        day = local_date(parse_moment(_made_at(path)), request.time_zone).isoformat()
+        return respond_with_stored_file(path, f"Mainstay {day}.zip", "application/zip", inline=False)
 
 
 def _read_storage(performer: Performer, organisation: str) -> int:
     with performer.database.read_transaction(organisation) as db:
         return count_stored_bytes(db)
+
+
+def _name_of(actor: Actor) -> str:
+    """Return the name of a person's archive among the temporary files."""
+    return f"export.{actor.id}"
+
+
+def _made_at(path: Path) -> str:
+    return moment_text(datetime.fromtimestamp(path.stat().st_mtime, UTC))
 
 
 def _check_permission(actor: Actor) -> None:
@@ -112,22 +175,23 @@ class FullExport:
     request_id: str
     files: FileStore
     temporary_files: TemporaryFiles
+    # Called again and again while it goes on, with the number of lists that are done.
+    report: Callable[[int], None] = lambda _: None
     # For the README: the number of records in each list, the PDFs that are not made yet, and the files that were
     # not found in storage.
     counts: dict[str, int] = field(default_factory=dict)
     pdfs_not_made: list[str] = field(default_factory=list)
     missing_files: list[str] = field(default_factory=list)
 
-    def build_response(self) -> Response:
-        """Write the archive to a file and return the response. It takes too long for the event loop."""
+    def make(self, name: str) -> None:
+        """Write the archive to a file that can be fetched under this name. It takes too long for the event loop."""
         path, file = self.temporary_files.create_file()
         try:
             with file:
                 self.write(file)
-            day = local_date(self.performer.clock(), self.time_zone).isoformat()
-            return respond_with_temporary_file(path, f"Mainstay {day}.zip", "application/zip")
+            self.temporary_files.store_finished(path, name)
         except BaseException:
-            path.unlink()
+            path.unlink(missing_ok=True)
             raise
 
     def write(self, file: BinaryIO) -> None:
@@ -181,9 +245,13 @@ class FullExport:
 
     def _read_records(self, list_operation: Operation) -> Iterator[dict[str, Any]]:
         for query in complete_queries(self.performer.catalogue, list_operation):
-            yield from ListExport(
+            records = ListExport(
                 self.performer, self.actor, list_operation, query, self.time_zone, self.request_id
             ).read_records()
+            for number, record in enumerate(records):
+                if number % _REPORT_EVERY == 0:
+                    self.report(len(self.counts))
+                yield record
 
     def _write_attachments(self, archive: ZipFile) -> None:
         # The operation lists the attachments of all records.

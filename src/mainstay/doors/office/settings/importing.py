@@ -1,9 +1,12 @@
-"""Settings → Import: upload a file, choose its columns, check its rows, then import them."""
+"""Settings → Import: upload a file, choose its columns, check its rows, then import them.
 
-import asyncio
-from collections.abc import Callable, Mapping
+Rows with faults can be left out; they are a file of their own, with what is wrong with each.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from pathlib import PurePath
 from typing import Any
 
 from mainstay.business.customers.operations import create_customer
@@ -15,8 +18,11 @@ from mainstay.business.importing.record_kinds import ImportKind, find_import_kin
 from mainstay.business.importing.steps import pace_for
 from mainstay.business.importing.store import RUN_ID_PREFIX, ColumnChoice, NewImport
 from mainstay.doors.http import Response
+from mainstay.doors.office.kit.background_work import REFRESH_HEADERS, BackgroundWork
 from mainstay.doors.office.kit.form import Form, OpenForm
+from mainstay.doors.office.kit.list_export import write_download
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest
+from mainstay.doors.office.kit.spreadsheet_rows import escape_formula, write_csv
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
@@ -28,15 +34,12 @@ from mainstay.infrastructure.tables import MAX_BYTES, MAX_ROWS, UnreadableTable
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
 from mainstay.values.message import Message
-from mainstay.vocabulary.refusal import Conflict, raise_if_blocked
+from mainstay.vocabulary.refusal import Conflict, NotFound, raise_if_blocked
 from mainstay.vocabulary.schemas import StateLabel
 
 PATH = "/settings/import"
 # The most faults shown at once. The others appear once these are corrected.
 _MAX_FAULTS = 300
-_REFRESH_SECONDS = "2"
-# Work that takes no longer than this is finished before the page is shown.
-_MOMENT_SECONDS = 0.5
 _MAX_RUNS = 20
 # The most records named that remain for the same reason.
 _MAX_NAMED = 20
@@ -47,8 +50,7 @@ class ImportPages:
     """The pages of imports, and the background work."""
 
     office: OfficePages
-    # The tasks that run in this process. Without a reference to them, they could be garbage-collected.
-    _running: set["asyncio.Future[None]"] = field(default_factory=set)
+    _work: BackgroundWork = field(default_factory=BackgroundWork)
 
     @cached_property
     def _kinds(self) -> Mapping[str, ImportKind]:
@@ -61,6 +63,7 @@ class ImportPages:
             Route("GET", PATH, signed_in(self.show_form)),
             Route("POST", PATH, signed_in(self.receive_file)),
             Route("GET", one, signed_in(self.show)),
+            Route("GET", f"{one}/faulty-rows.csv", signed_in(self.download_faulty_rows)),
             *Form(self.office, self._find_idle, self._check).routes(f"{one}/check", one),
             *Form(self.office, self._find_idle, self._confirm).routes(f"{one}/confirm", one),
             *Form(self.office, self._find_idle, self._undo).routes(f"{one}/undo", one),
@@ -90,7 +93,7 @@ class ImportPages:
         """Show the state of an import: columns to choose, rows to check, progress, or the result."""
         run, done_rows = await self._find_run(request, path_values)
         # While work goes on there is nothing to fill in, so the browser reloads the page, even without scripts.
-        headers = (("refresh", _REFRESH_SECONDS),) if done_rows is not None else ()
+        headers = REFRESH_HEADERS if done_rows is not None else ()
         variables = _run_variables(run, done_rows)
         if request.restored_fields and variables["asks_columns"]:
             typed = {
@@ -101,6 +104,28 @@ class ImportPages:
         return self.office.render_page(
             "import_run.html", request, headers=headers, area="Settings", run=run, **variables
         )
+
+    async def download_faulty_rows(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
+        """Return the rows with faults as a file, each with its problems, to be corrected and imported again."""
+        run, _ = await self._find_run(request, path_values)
+        if not run.faults:
+            raise NotFound("file")
+        visitors = self.office.visitors
+        return await visitors.runner.run_long(
+            request.actor.organisation,
+            partial(
+                write_download,
+                visitors.temporary_files,
+                f"{PurePath(run.file_name).stem} to correct",
+                lambda file: write_csv(file, self._read_faulty_rows(request, run)),
+                compresses=request.http_request.accepts_gzip,
+            ),
+        )
+
+    def _read_faulty_rows(self, request: OfficeRequest, run: ImportRun) -> Iterator[list[str]]:
+        with self.office.visitors.performer.database.read_transaction(request.actor.organisation) as db:
+            cells_by_row = dict(store.read_cells(db, run.id))
+        return generate_faulty_rows(run, cells_by_row)
 
     async def _check(self, form: OpenForm[ImportRun]) -> Response:
         """Check every row, with the chosen columns."""
@@ -115,8 +140,8 @@ class ImportPages:
         return await self._start_work(request, run, CHECKING, ImportWork.check, ColumnChoice(mapping, signs))
 
     async def _confirm(self, form: OpenForm[ImportRun]) -> Response:
-        """Import all rows, or those that are left after an interruption."""
-        raise_if_blocked(form.subject.not_importable())
+        """Import all rows, those without faults, or those that are left after an interruption."""
+        raise_if_blocked(form.subject.not_importable(leaves_out=form.button == _LEAVE_OUT))
         return await self._start_work(form.request, form.subject, IMPORTING, ImportWork.import_rows)
 
     async def _undo(self, form: OpenForm[ImportRun]) -> Response:
@@ -149,10 +174,7 @@ class ImportPages:
         if not await runner.run_change(organisation, self._store_start, request, run, status, columns):
             raise Conflict(_ALREADY_RUNNING)
         started, _ = await self._find_run(request, {"id": run.id})
-        task = asyncio.ensure_future(runner.run_in_background(organisation, self._run_work, request, started, work))
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-        await asyncio.wait({task}, timeout=_MOMENT_SECONDS)
+        await self._work.start(runner.run_in_background(organisation, self._run_work, request, started, work))
         return redirect(f"{PATH}/{run.id}")
 
     async def _render_form(
@@ -239,12 +261,15 @@ class ImportPages:
 
 
 _MAX_NAME_LENGTH = 200
+# The value of the button that imports only the rows without faults.
+_LEAVE_OUT = "leave out"
+_PROBLEMS_HEADING = "Problems"
 _ALREADY_RUNNING = Message("Someone is already working on this import. Wait until they have finished.")
 
 
 def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:
     result = run.result or {}
-    faults = result.get("faults", [])
+    faults = run.faults
     is_stopped = run.is_working and done_rows is None
     return {
         "mapping": run.mapping,
@@ -254,6 +279,10 @@ def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:
         "done_rows": done_rows,
         "result": result,
         "faults_shown": faults[:_MAX_FAULTS],
+        "fault_count": len(faults),
+        "left_out": len(run.faulty_rows),
+        "leave_out": _LEAVE_OUT,
+        "progress_total": run.change_count if run.is_undoing else run.import_count,
         "faults_left": max(len(faults) - _MAX_FAULTS, 0),
         "stays": _list_remaining(run),
         "goes_on": done_rows is not None,
@@ -261,6 +290,18 @@ def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:
         # Columns are chosen before anything is imported, and again after a check.
         "asks_columns": run.is_new or run.is_ready or run.has_errors or (is_stopped and run.is_checking),
     }
+
+
+def generate_faulty_rows(run: ImportRun, cells_by_row: Mapping[int, Sequence[str]]) -> Iterator[list[str]]:
+    """Yield the headings of the file, then its rows with faults; the last column says what is wrong with each."""
+    problems: dict[int, list[str]] = {}
+    for fault in run.faults:
+        problems.setdefault(fault.row, []).append(f"{fault.label} {fault.problem}".strip())
+    # A file that was corrected once already has the column.
+    width = len(run.headings) - (run.headings[-1] == _PROBLEMS_HEADING)
+    yield [*map(escape_formula, run.headings[:width]), _PROBLEMS_HEADING]
+    for row, row_problems in sorted(problems.items()):
+        yield [*map(escape_formula, cells_by_row[row][:width]), escape_formula("; ".join(row_problems))]
 
 
 def _list_remaining(run: ImportRun) -> list[dict[str, Any]]:

@@ -17,8 +17,9 @@ from mainstay.business.schedule.model import FINISHED, STARTED, VisitOut, next_v
 from mainstay.business.schedule.operations import get_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.attachments import UPLOAD_LIMITS, FileAdder, LinkedChange
+from mainstay.doors.office.kit.attachments import UPLOAD_LIMITS, FileAdder
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
+from mainstay.doors.office.kit.linked_changes import LinkedChange
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.running_timer import RunningTimer, find_running_timer
 from mainstay.doors.office.work.schedule_days import visit_title
