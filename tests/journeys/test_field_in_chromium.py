@@ -1,8 +1,10 @@
 """The field's day on a phone: a visit is done with three taps, and can be read without a network."""
 
 import re
+from collections.abc import Callable
+from datetime import timedelta
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
 
 from mainstay.business.hours.operations import list_hours
 from mainstay.business.people.roles import remove_person
@@ -14,7 +16,7 @@ from mainstay.vocabulary.permissions import Role
 from support.browser import NARROW, check_page, open_page, sign_in
 from support.browser_session import NewPerson, add_new_person
 from support.cast import Cast
-from support.images import draw_image
+from support.images import draw_image, draw_noise
 from support.servers import RunningServer
 from support.visits import make_site_job
 
@@ -28,6 +30,19 @@ _WAIT_UNTIL_STORED = """async path => {
 _WAIT_UNTIL_EMPTY = """async () => {
   while ((await caches.keys()).length) await new Promise(done => setTimeout(done, 50));
 }"""
+# Until the page of a visit is stored as it is at this step.
+_WAIT_UNTIL_STORED_AT = """async ([path, step]) => {
+  const isStored = async () => (await (await caches.match(path))?.text() ?? "").includes(`data-step="${step}"`);
+  while (!(await caches.match("/complete") && await isStored())) await new Promise(done => setTimeout(done, 50));
+}"""
+# Whether a part of a photo has been sent, and whether all of it has.
+_IS_SENDING = """() => [...document.querySelectorAll("#waiting progress")].some(
+  bar => !bar.hidden && bar.value > 0 && bar.value < bar.max)"""
+_HAS_SENT = (
+    """() => [...document.querySelectorAll("#waiting progress")].some(bar => !bar.hidden && bar.value === bar.max)"""
+)
+# In bytes a second: slow enough that a tab is killed while it sends.
+_SLOW_UPLOAD = 100_000
 # From now on, what the page sends arrives, but no answer comes back.
 _LOSE_ANSWERS = """() => {
   const send = XMLHttpRequest.prototype.send;
@@ -65,13 +80,25 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         page.get_by_role("button", name="Start work").click()
         expect(page.locator("#content [data-since]")).to_have_text("0:00")
         check_page(page)
-        assert min(height_of(page, ".field-tile"), height_of(page, ".work-buttons button")) >= _THUMB
+        assert min(height_of(page, ".field-tile"), height_of(page, ".work-buttons button:visible")) >= _THUMB
         page.get_by_role("link", name="Finish").click()
         # The button says what is logged, also when the times are changed.
         expect(page.get_by_role("button", name=re.compile("Finish and log 0:01"))).to_be_visible()
+        long_day = page.get_by_text("Longer than 12:00 h. Check the times.")
+        expect(long_day).to_be_hidden()
+        page.get_by_label("Started").fill("06:00")
+        page.get_by_label("Finished", exact=True).fill("18:30")
+        expect(long_day).to_be_visible()
+        page.get_by_text("Split hours").click()
+        expect(page.get_by_label("Time on other work")).to_be_visible()
         check_page(page)
+        fields = page.locator(
+            ".finish :is(input:not([type=hidden], [type=checkbox]), select, summary, label.kind):visible"
+        )
+        assert min(box["height"] for box in map(Locator.bounding_box, fields.all()) if box) >= _THUMB
         page.get_by_label("Started").fill("08:00")
-        page.get_by_label("Finished").fill("09:30")
+        page.get_by_label("Finished", exact=True).fill("09:30")
+        expect(long_day).to_be_hidden()
         page.get_by_label("Break").fill("15m")
         expect(page.get_by_role("button", name="Finish and log 1:15")).to_be_visible()
         page.goto(f"{path}/finish")
@@ -131,6 +158,13 @@ def cut_off(page: Page, path: str) -> None:
     expect(page.get_by_text("No network.")).to_be_visible()
 
 
+def upload_slowly(page: Page) -> None:
+    """Let the page send slowly from now on."""
+    tab = page.context.new_cdp_session(page)
+    limits = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": _SLOW_UPLOAD}
+    tab.send("Network.emulateNetworkConditions", limits)
+
+
 def waiting(page: Page) -> Locator:
     """Return what waits on the phone to be sent."""
     return page.get_by_role("region", name="Waiting to be sent").get_by_role("listitem")
@@ -180,6 +214,156 @@ def test_what_is_done_without_a_network_arrives_once_and_in_order(
         page.context.set_offline(False)
         expect(waiting(page)).to_have_count(0)
     check_finished(cast, path)
+
+
+def press(name: str) -> Callable[[Page], None]:
+    """Return a step that presses a button of the visit."""
+    return lambda page: page.get_by_role("button", name=name, exact=True).click()
+
+
+def add_note_by_tile(page: Page) -> None:
+    """Add a note with the form that the tile opens."""
+    page.locator(".field-tiles").get_by_role("link", name="Add note").click()
+    expect(page.get_by_label("Write a note")).to_be_focused()
+    page.get_by_label("Write a note").fill("Second drain is fine.")
+    page.locator("form.note").get_by_role("button", name="Add note").click()
+
+
+def add_photo_by_tile(page: Page) -> None:
+    """Add a photo with the form that the tile opens."""
+    page.locator(".field-tiles").get_by_role("link", name="Add photos").click()
+    expect(page.get_by_label("Add photos or files")).to_be_in_viewport()
+    page.get_by_label("Add photos or files").set_input_files(
+        {"name": "trap.png", "mimeType": "image/png", "buffer": draw_image()}
+    )
+    page.get_by_role("button", name="Add files").click()
+
+
+# The steps of a visit: what its page is for before it, how many minutes after the start, and what is pressed.
+_STEPS: tuple[tuple[str, int, Callable[[Page], None]], ...] = (
+    ("ready", 0, press("Start work")),
+    ("working", 60, press("Break")),
+    ("onBreak", 90, press("Continue work")),
+    ("working", 100, add_note_by_tile),
+    ("working", 110, add_photo_by_tile),
+    ("working", 180, finish_with_photo),
+)
+# The steps that can be taken on the page of a visit as it was stored before its start.
+_STEPS_FROM_THE_START = tuple(step for step in _STEPS if step[2] not in {add_note_by_tile, add_photo_by_tile})
+
+
+def names_of_files(cast: Cast, path: str) -> list[str]:
+    """Return the names of the files of a visit, in alphabetical order."""
+    return sorted(one["name"] for one in cast.perform(list_documents, recordId=path.rpartition("/")[2])["data"])
+
+
+def notes_of(cast: Cast, path: str) -> list[str]:
+    """Return the notes of a visit, in alphabetical order."""
+    return sorted(one["text"] for one in cast.perform(list_notes, recordId=path.rpartition("/")[2])["data"])
+
+
+def test_the_network_may_be_cut_at_each_step_of_a_visit_or_for_all_of_it(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    cut_each_time, cut_throughout = plan_today(cast, person), plan_today(cast, person)
+    now = cast.performer.clock()
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        page.goto(cut_each_time)
+        for step, minutes, take in _STEPS:
+            page.evaluate(_WAIT_UNTIL_STORED_AT, [cut_each_time, step])
+            page.clock.set_fixed_time(now - timedelta(hours=8) + timedelta(minutes=minutes))
+            cut_off(page, cut_each_time)
+            take(page)
+            expect(waiting(page)).to_have_count(1)
+            page.context.set_offline(False)
+            expect(waiting(page)).to_have_count(0)
+            page.goto(cut_each_time)
+        cut_off(page, cut_throughout)
+        for number, (_, minutes, take) in enumerate(_STEPS_FROM_THE_START, 1):
+            page.clock.set_fixed_time(now - timedelta(hours=4) + timedelta(minutes=minutes))
+            take(page)
+            expect(waiting(page)).to_have_count(number)
+        page.context.set_offline(False)
+        expect(waiting(page)).to_have_count(0)
+    for path in (cut_each_time, cut_throughout):
+        visit = path.rpartition("/")[2]
+        assert cast.perform(get_visit, visitId=visit)["status"] == "done"
+        entries = [one for one in cast.perform(list_hours)["data"] if one["visitId"] == visit]
+        assert sorted((one["status"], one["minutes"]) for one in entries) == [("draft", 60), ("draft", 90)]
+    assert notes_of(cast, cut_each_time) == ["Cleared.", "Second drain is fine."]
+    assert names_of_files(cast, cut_each_time) == ["drain.png", "trap.png"]
+    assert notes_of(cast, cut_throughout) == ["Cleared."]
+    assert names_of_files(cast, cut_throughout) == ["drain.png"]
+
+
+def test_two_phones_of_one_person_lose_nothing_and_log_hours_once(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+    with (
+        open_page(browser, server.url, NARROW, is_phone=True) as first,
+        open_page(browser, server.url, NARROW, is_phone=True) as second,
+    ):
+        for phone, minutes in ((first, 120), (second, 110)):
+            sign_in(phone, person)
+            cut_off(phone, path)
+            phone.clock.set_fixed_time(cast.performer.clock() - timedelta(minutes=minutes))
+            phone.get_by_role("button", name="Start work").click()
+            expect(waiting(phone)).to_have_count(1)
+            phone.clock.set_fixed_time(cast.performer.clock() - timedelta(minutes=minutes - 60))
+            finish_with_photo(phone)
+            expect(waiting(phone)).to_have_count(2)
+        first.context.set_offline(False)
+        expect(waiting(first)).to_have_count(0)
+        check_finished(cast, path)
+        # The visit is done, and its hours are logged: the second phone shows it, and keeps what it has.
+        second.context.set_offline(False)
+        expect(waiting(second).first).to_contain_text("already logged")
+        expect(waiting(second).get_by_text("Choose the photos again")).to_have_count(0)
+        waiting(second).first.get_by_role("button", name="Drop").click()
+        expect(waiting(second)).to_have_count(1)
+        expect(waiting(second)).to_contain_text(["already logged"])
+        waiting(second).get_by_role("link", name="Correct").click()
+        expect(second.get_by_text("already logged on this visit.")).to_be_visible()
+        expect(second.get_by_label("Note for the office")).to_have_value("Cleared.")
+        second.get_by_role("button", name="Finish visit").click()
+        expect(second.get_by_text("Visit done.")).to_be_visible()
+        expect(waiting(second)).to_have_count(0)
+    visit = path.rpartition("/")[2]
+    assert len([one for one in cast.perform(list_hours)["data"] if one["visitId"] == visit]) == 1
+    assert notes_of(cast, path) == ["Cleared.", "Cleared."]
+    assert names_of_files(cast, path) == ["drain.png", "drain.png"]
+
+
+def test_a_photo_arrives_once_if_its_tab_is_killed_while_it_is_sent(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+    photo: FilePayload = {"name": "drain.png", "mimeType": "image/png", "buffer": draw_noise((400, 400))}
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        page.goto(path)
+        page.get_by_role("button", name="Start work").click()
+        expect(page.get_by_text("Visit started.")).to_be_visible()
+        upload_slowly(page)
+        page.locator(".field-tiles").get_by_role("link", name="Add photos").click()
+        page.get_by_label("Add photos or files").set_input_files(photo)
+        page.get_by_role("button", name="Add files").click(no_wait_after=True)
+        page.wait_for_function(_IS_SENDING)
+        # The tab is killed, opened again, killed once more at the end of the photo, and opened again.
+        second, third = page.context.new_page(), page.context.new_page()
+        page.goto("about:blank")
+        upload_slowly(second)
+        second.goto(path, wait_until="commit")
+        second.wait_for_function(_HAS_SENT)
+        second.close()
+        third.goto(path)
+        expect(waiting(third)).to_have_count(0)
+    assert names_of_files(cast, path) == ["drain.png"]
 
 
 def test_a_form_whose_answer_was_lost_is_sent_again_and_counts_once(

@@ -17,6 +17,13 @@ def draw_image(kind: str = "PNG", size: tuple[int, int] = (40, 30), mode: str = 
     return content.getvalue()
 
 
+def draw_noise(size: tuple[int, int]) -> bytes:
+    """Draw an image of noise, which no format makes smaller."""
+    content = BytesIO()
+    Image.effect_noise(size, 100).convert("RGB").save(content, "PNG")
+    return content.getvalue()
+
+
 def open_image(content: bytes) -> Image.Image:
     """Open and load an image."""
     picture = Image.open(BytesIO(content))

@@ -56,5 +56,5 @@ def plan_test_visit(
 
 def read_finish_times(page: str) -> dict[str, str]:
     """Return the hours that the page to finish a visit has filled in."""
-    names = ("on", "seenStart", "startedAt", "endedAt")
+    names = ("on", "seenStart", "seenAt", "startedAt", "endedAt")
     return {name: page.partition(f'name="{name}"')[2].partition('value="')[2].partition('"')[0] for name in names}

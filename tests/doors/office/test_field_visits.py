@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from mainstay.business.hours.operations import list_hours
-from mainstay.business.hours.timers import start_timer
+from mainstay.business.hours.timers import start_timer, stop_timer
 from mainstay.business.hours.visit_status import set_visit_status
+from mainstay.business.jobs.operations import get_job
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.records.attachments import list_documents
 from mainstay.business.records.notes import list_notes
@@ -103,6 +104,85 @@ def test_what_is_refused_is_shown_again_and_nothing_of_it_is_saved(cast: Cast, m
     earlier = moment_text(cast.performer.clock() - timedelta(minutes=60))[11:16]
     mia.follow_redirect(mia.submit_page(page, path, **{**read_finish_times(page), "startedAt": earlier}))
     assert list_entries(cast)[0]["minutes"] in {59, 60}
+
+
+def test_a_part_of_the_hours_is_logged_on_other_work_before_or_after_the_visit(cast: Cast, mia: BrowserSession) -> None:
+    for place, order, on in (("start", [30, 66], "2038-01-11"), ("end", [66, 30], "2038-01-12")):
+        visit = plan_test_visit(cast, Role.MEMBER, on=on)
+        started = cast.performer.clock() - timedelta(minutes=96 if place == "start" else 300)
+        at = moment_text(started)
+        cast_at(cast, at).perform(set_visit_status, Role.MEMBER, visitId=visit["id"], status="started", timer=True)
+        path = f"/schedule/visits/{visit['id']}/finish"
+        page = mia.get(path).text
+        times = read_finish_times(page)
+        times |= {"endedAt": moment_text(started + timedelta(minutes=96))[11:16]}
+        other = {"otherPlace": place, "otherJobId": visit["jobId"], "otherNote": "Travel"}
+        refused = mia.submit_page(page, path, **times, **other, otherMinutes="1:36")
+        assert "Time on other work is as long as the time worked" in visible_text(refused.text)
+        mia.follow_redirect(mia.submit_page(page, path, **times, **other, otherMinutes="30m"))
+        entries = sorted((one for one in list_entries(cast) if one["jobId"] == visit["jobId"]), key=_start_of)
+        assert [one["minutes"] for one in entries] == order
+        assert (entries[0]["startedAt"], entries[0]["endedAt"]) == (at, entries[1]["startedAt"])
+        assert sorted((one["visitId"] is None, one["note"]) for one in entries) == [(False, None), (True, "Travel")]
+
+
+def _start_of(entry: dict[str, Any]) -> str:
+    return str(entry["startedAt"])
+
+
+def test_hours_that_another_phone_has_logged_are_refused_and_the_note_can_still_be_sent(
+    cast: Cast, mia: BrowserSession
+) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    start_earlier(cast, visit, 90)
+    path = f"/schedule/visits/{visit}/finish"
+    seen_before = mia.get(path).text
+    mia.follow_redirect(mia.submit_form(path, **read_finish_times(seen_before)))
+    refused = mia.submit_page(seen_before, path, **read_finish_times(seen_before), text="Cleared")
+    assert "already logged" in visible_text(refused.text)
+    page = mia.get(path).text
+    assert 'name="startedAt"' not in page
+    mia.follow_redirect(mia.submit_page(page, path, text="Cleared"))
+    assert len(list_entries(cast)) == 1
+    assert len(cast.perform(list_notes, recordId=visit)["data"]) == 1
+
+
+def test_the_visit_begins_with_its_first_timer_also_after_a_break(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    start_earlier(cast, visit, 90)
+    began = cast.perform(get_visit, visitId=visit)["startedAt"]
+    at = moment_text(cast.performer.clock() - timedelta(minutes=60))
+    cast.perform(stop_timer, Role.MEMBER, endedAt=at)
+    start_earlier(cast, visit, 30)
+    path = f"/schedule/visits/{visit}/finish"
+    mia.follow_redirect(mia.submit_form(path, **read_finish_times(mia.get(path).text)))
+    assert [one["minutes"] for one in list_entries(cast)] == [30, 30]
+    assert cast.perform(get_visit, visitId=visit)["startedAt"] == began
+
+
+def test_the_last_visit_of_a_job_offers_to_finish_the_job(cast: Cast, mia: BrowserSession) -> None:
+    first = plan_test_visit(cast, Role.MEMBER)
+    last = plan_test_visit(cast, Role.MEMBER, ("12:00", "13:00"), jobId=first["jobId"])
+    assert 'name="jobDone"' not in mia.get(f"/schedule/visits/{first['id']}/finish").text
+    cast.perform(set_visit_status, Role.MEMBER, visitId=first["id"], status="done")
+    start_earlier(cast, last["id"], 10)
+    path = f"/schedule/visits/{last['id']}/finish"
+    page = mia.get(path).text
+    assert 'name="jobDone"' in page
+    mia.follow_redirect(mia.submit_page(page, path, **read_finish_times(page), jobDone="on"))
+    assert cast.perform(get_job, jobId=first["jobId"])["status"] == "done"
+
+
+def test_a_break_within_a_minute_counts_as_one(cast: Cast, mia: BrowserSession) -> None:
+    """A phone sends when a button was pressed, and a start by mistake is stopped at once."""
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    page = f"/schedule/visits/{visit}"
+    began = cast.performer.clock() - timedelta(hours=1)
+    for seconds, action in ((0, "start"), (5, "break"), (10, "start")):
+        at = moment_text(began + timedelta(seconds=seconds))
+        mia.follow_redirect(mia.submit_form(page, f"{page}/{action}", at=at))
+    running, stopped = list_entries(cast)
+    assert (stopped["minutes"], running["startedAt"]) == (1, stopped["endedAt"])
 
 
 def test_other_work_is_named_before_it_is_stopped(cast: Cast, mia: BrowserSession) -> None:

@@ -36,7 +36,7 @@ MAX_AHEAD = timedelta(minutes=15)
 MAX_ENTRY_LENGTH = timedelta(hours=24)
 MAX_ENTRY_MINUTES = 1440
 # A longer entry is often a typing error, or a timer that nobody stopped.
-_LONG_MINUTES = 12 * 60
+LONG_MINUTES = 12 * 60
 # An earlier date is a typing error.
 _EARLIEST = date(2000, 1, 1)
 
@@ -105,7 +105,7 @@ class HoursBatchOut(Output):
 
 def is_unusually_long(minutes: int | None) -> bool:
     """Return whether an entry is longer than most people work in a day, so that someone should check it."""
-    return minutes is not None and minutes > _LONG_MINUTES
+    return minutes is not None and minutes > LONG_MINUTES
 
 
 def is_work_on_visit(entry: "TimeEntry | TimeEntryOut", visit_id: str, job_id: str | None) -> bool:

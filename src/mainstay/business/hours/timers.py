@@ -120,12 +120,11 @@ class NewTimer(NamedTuple):
 
 def run_timer(ctx: Context, settings: OrganisationSettings, timer: NewTimer) -> TimeEntry:
     """Start the timer of a person who has none running."""
-    person, started = timer.person_id, timer.started
-    if started is None:
-        started = _find_free_moment(ctx, person)
-    else:
-        check_start_time(started, ctx.now)
-        started = min(started, ctx.now)
+    person = timer.person_id
+    if timer.started:
+        check_start_time(timer.started, ctx.now)
+    started = _find_free_moment(ctx, person, min(timer.started or ctx.now, ctx.now))
+    if timer.started:
         store.check_no_overlap(ctx, person, moment_text(started), moment_text(max(ctx.now, started + _MIN_LENGTH)))
     on = local_date(started, settings.time_zone).isoformat()
     raise_if_blocked(settings.reasons_if_closed(on))
@@ -147,11 +146,11 @@ def stop_running(
     """Stop a running timer. The work may have begun at another moment than the timer."""
     raise_if_blocked(running.not_stoppable(ctx.actor))
     started = started or parse_moment(running.started_at or "")
-    if ended is ctx.now:
+    if ended is ctx.now and ended - started > MAX_ENTRY_LENGTH:
+        raise_if_blocked([Reason(_make_forgotten_message(running), first="stop_timer")])
+    if ended is ctx.now or ended >= started:
         # A timer that was started by mistake counts as a minute.
         ended = max(ended, started + _MIN_LENGTH)
-        if ended - started > MAX_ENTRY_LENGTH:
-            raise_if_blocked([Reason(_make_forgotten_message(running), first="stop_timer")])
     time = work_time_between(
         started, ended, values.get("break_minutes", 0), settings_of(ctx).time_zone, max(ctx.now, started)
     )
@@ -198,12 +197,12 @@ def _find_timer(ctx: Context, given: StopTimer) -> TimeEntry | None:
     return store.TIME_ENTRIES.fetch(ctx, given.time_entry_id)
 
 
-def _find_free_moment(ctx: Context, person_id: str) -> datetime:
-    """Return from when a person is free: now, or soon after, because short entries are rounded up to a minute."""
-    free = ctx.now
+def _find_free_moment(ctx: Context, person_id: str, wanted: datetime) -> datetime:
+    """Return from when a person is free: then, or soon after, because short entries are rounded up to a minute."""
+    free = wanted
     while (clash := store.find_overlapping(ctx, person_id, moment_text(free), None)) and clash.ended_at:
         until = parse_moment(clash.ended_at)
-        if until - free > _MIN_LENGTH or until - ctx.now > MAX_AHEAD:
+        if until - free > _MIN_LENGTH or until - wanted > MAX_AHEAD:
             store.refuse_clash(ctx, clash)
         free = until
     return free

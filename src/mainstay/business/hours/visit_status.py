@@ -79,10 +79,12 @@ def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit
     starts the job. Members and subcontractors can change their own.
     """
     work = _read_work(ctx, given, visit)
+    running = store.find_running(ctx, str(ctx.actor.id)) if given.timer else None
     after = visit
     if visit.status != given.status:
-        after = save_visit_status(ctx, visit, given.status, work.started_text, work.ended_text)
-    entry = _move_timer(ctx, given, visit, work) if given.timer else None
+        started = None if _is_resumed(visit, running) else work.started_text
+        after = save_visit_status(ctx, visit, given.status, started, work.ended_text)
+    entry = _move_timer(ctx, given, visit, work, running) if given.timer else None
     if entry:
         ctx.extra_records["timeEntry"] = entry
     return after
@@ -136,10 +138,16 @@ _FIELDS_BY_STATUS: Mapping[SettableStatus, frozenset[str]] = {
 }
 
 
-def _move_timer(ctx: Context, given: SetVisitStatus, visit: Visit, work: _WorkTimes) -> TimeEntry | None:
+def _is_resumed(visit: Visit, running: TimeEntry | None) -> bool:
+    """Return whether the timer was started again after a break, so that the visit began before it."""
+    return running is not None and visit.started_at is not None and (running.started_at or "") > visit.started_at
+
+
+def _move_timer(
+    ctx: Context, given: SetVisitStatus, visit: Visit, work: _WorkTimes, running: TimeEntry | None
+) -> TimeEntry | None:
     """Start the actor's timer on their visit, or stop it. Return its entry."""
     person = str(ctx.actor.id)
-    running = store.find_running(ctx, person)
     own = running if running and is_work_on_visit(running, visit.id, visit.about_job) else None
     if given.status == "started":
         if own:

@@ -26,6 +26,7 @@ LeaveKind = Literal["holiday", "sick", "unavailable"]
 LeaveStatus = Literal["requested", "approved", "declined", "cancelled"]
 
 # The statuses that the person who does the work sets.
+PLANNED: SettableStatus = "planned"
 STARTED: SettableStatus = "started"
 FINISHED: SettableStatus = "done"
 MAX_VISIT_HOURS = 24
@@ -155,6 +156,7 @@ class Visit(StoredRecord):
     ends_at: str | None
     on: str | None
     time_zone: str
+    started_at: str | None
     # The job, title and site of the visit. The rules know them even if the actor may not see them.
     about_job: str | None
     about: str | None

@@ -38,6 +38,7 @@ _NEW_WITHIN, _ENQUIRY_EVERY = timedelta(days=12), 4
 # One in so many jobs has a note, is cancelled, or is on hold.
 _NOTE_EVERY, _CANCEL_EVERY, _HOLD_EVERY = 6, 15, 25
 _LEFT_UNPLANNED = 4
+_TIMER_RUNS = timedelta(hours=2)
 OFFICE, OWNER = "desk", "head"
 _SATURDAY = 5
 # After how many days finished jobs are invoiced, which share of them is, and the share of half days without a visit.
@@ -268,9 +269,14 @@ class DemoYear:
         for number, person in enumerate(self.field_people if _is_working_day(self.today) else self.field_people[:1]):
             self._plan_visit(self.today, busy[number % len(busy)].id, [person], *_MORNING)
             self._plan_visit(self.today, busy[(number + 1) % len(busy)].id, [person], *_AFTERNOON)
-        self._perform(self.field_people[0], self.today, time(0, 1), start_timer, jobId=busy[0].id)
+        self._perform(self.field_people[0], self.today, self._choose_timer_start(), start_timer, jobId=busy[0].id)
         if self.finished_jobs:
             self.books.bill_today(self.today, self.finished_jobs[0])
+
+    def _choose_timer_start(self) -> time:
+        """Return when today's timer was started: two hours ago, but not yesterday."""
+        started = self.operator.performer.clock().astimezone(ZoneInfo(TIME_ZONE)) - _TIMER_RUNS
+        return started.time() if started.date() == self.today else time(0, 1)
 
     def _plan_ahead(self) -> None:
         to_plan = [job for job in self.open_jobs if not job.in_progress]

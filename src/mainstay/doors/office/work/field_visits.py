@@ -1,20 +1,19 @@
 """A visit in the field: start work with its timer, take a break, and finish with hours, a note and photos."""
 
-import re
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from mainstay.business.hours.model import is_work_on_visit
-from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.model import LONG_MINUTES, is_unusually_long, is_work_on_visit
+from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import stop_timer
 from mainstay.business.hours.visit_status import set_visit_status
+from mainstay.business.jobs.model import DONE, JobOut, settable_statuses
+from mainstay.business.jobs.operations import change_job_status, get_job
 from mainstay.business.records.attachments import add_document
 from mainstay.business.records.notes import add_note
-from mainstay.business.schedule.model import FINISHED, STARTED, VisitOut, next_visit_step
-from mainstay.business.schedule.operations import get_visit
+from mainstay.business.schedule.model import FINISHED, PLANNED, STARTED, VisitOut, next_visit_step
+from mainstay.business.schedule.operations import get_visit, list_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.attachments import UPLOAD_LIMITS, FileAdder
@@ -23,24 +22,27 @@ from mainstay.doors.office.kit.linked_changes import LinkedChange
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.running_timer import RunningTimer, find_running_timer
 from mainstay.doors.office.work.schedule_days import visit_title
+from mainstay.doors.office.work.visit_hours import (
+    LONGEST,
+    OTHER_WORK_PLACES,
+    count_minutes,
+    read_hours,
+    read_pressed_at,
+)
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.rendering import redirect
 from mainstay.infrastructure.images import PICTURE_TYPES
 from mainstay.kernel.catalogue import check_permission
-from mainstay.values.message import Message, message_of
 from mainstay.values.moments import moment_text, parse_moment
-from mainstay.values.typed_durations import parse_minutes
 from mainstay.values.wall_times import wall_time_text
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.refusal import NotFound
 
 # The most entries of a job that are read to find those of one visit.
 _MAX_ENTRIES = 100
-_LONGEST = timedelta(hours=24)
-_MINUTE = timedelta(minutes=1)
 _MULTIPART = "multipart/form-data"
-# What a form sends as the moment at which its button was pressed, if it could not be sent then.
-_MOMENT = re.compile(r"[0-9T:.-]{16,24}Z")
+# The most visits whose jobs are offered for a part of the hours.
+_MAX_VISITS = 20
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,13 @@ class FieldVisit:
     def is_under_way(self) -> bool:
         """Whether the visit has been started, and not finished."""
         return self.visit.status == STARTED
+
+    @property
+    def step(self) -> str:
+        """What the buttons are for: to start (`ready`), while the work goes on, or on a break (`onBreak`)."""
+        if not self.is_under_way:
+            return "ready"
+        return "onBreak" if self.uses_timer and not self.timer else "working"
 
 
 @dataclass(frozen=True)
@@ -107,7 +116,7 @@ class FieldVisitPages:
             visit,
             timer if is_on_visit else None,
             None if is_on_visit else timer,
-            await self._count_logged(request, visit) if visit.status == STARTED else 0,
+            await self._count_logged(request, visit) if visit.status in {STARTED, FINISHED} else 0,
             uses_timer=True,
         )
 
@@ -120,14 +129,15 @@ class FieldVisitPages:
         """Start the visit or go on after a break, with the timer."""
         given: dict[str, object] = {"visitId": form.subject.visit.id, "status": STARTED}
         given |= {"timer": True} if form.subject.uses_timer else {}
-        given |= {"startedAt": moment} if (moment := _read_moment(form.fields)) else {}
+        given |= {"startedAt": moment} if (moment := read_pressed_at(form.fields)) else {}
         await self.office.perform(form.request, set_visit_status, given)
         return self._redirect(form, set_visit_status.name)
 
     async def _take_break(self, form: OpenForm[FieldVisit]) -> Response:
         """Stop the timer until the work goes on."""
-        given = {"timeEntryId": form.fields.get("entry", "")}
-        given |= {"endedAt": moment} if (moment := _read_moment(form.fields)) else {}
+        # A phone does not know the timer of a start that it has not sent yet. It is the person's only one.
+        given = {"timeEntryId": entry} if (entry := form.fields.get("entry")) else {}
+        given |= {"endedAt": moment} if (moment := read_pressed_at(form.fields)) else {}
         await self.office.perform(form.request, stop_timer, given)
         return self._redirect(form, stop_timer.name)
 
@@ -139,14 +149,16 @@ class FieldVisitPages:
         # A phone stores this page before the visit is started, and fills in the start that it has kept.
         began = (subject.timer.started_at if subject.timer else subject.visit.started_at) or moment_text(now)
         started = wall_time_text(began, request.time_zone)
-        is_forgotten = now - parse_moment(began) > _LONGEST
+        is_forgotten = now - parse_moment(began) > LONGEST
         ended = "" if is_forgotten else wall_time_text(moment_text(now), request.time_zone)[11:16]
         return {
             "on": started[:10],
             "startedAt": started[11:16],
             "endedAt": ended,
             "seenStart": started[11:16] if subject.timer else "",
+            "seenAt": began if subject.timer else "",
             "breakMinutes": "",
+            "otherJobId": subject.visit.job_id or "",
         }
 
     async def _read_fields(self, request: OfficeRequest) -> dict[str, str]:
@@ -160,7 +172,12 @@ class FieldVisitPages:
     async def _finish(self, form: OpenForm[FieldVisit]) -> Response:
         """Finish the visit: stop the timer or log its hours, and add the note and the photos, all or nothing."""
         visit, fields = form.subject.visit, form.fields
-        changes = [LinkedChange(set_visit_status, {"visitId": visit.id, "status": FINISHED, **_read_hours(fields)})]
+        hours = read_hours(fields)
+        changes = [LinkedChange(set_visit_status, {"visitId": visit.id, "status": FINISHED, **hours.of_visit})]
+        if hours.of_other_work:
+            changes.append(LinkedChange(log_hours, hours.of_other_work))
+        if "jobDone" in fields and visit.job_id:
+            changes.append(LinkedChange(change_job_status, {"jobId": visit.job_id, "status": DONE}))
         if note := fields.get("text", "").strip():
             changes.append(LinkedChange(add_note, {"recordId": visit.id, "text": note, "visibility": "field"}))
         files = [file for name in UPLOAD_LIMITS for file in form.request.uploaded_files.get(name, ())]
@@ -170,6 +187,7 @@ class FieldVisitPages:
     async def _render_finish(self, form: OpenForm[FieldVisit]) -> Response:
         """Show the form to finish a visit."""
         request, subject = form.request, form.subject
+        minutes, is_timed = count_minutes(form.fields), "startedAt" in form.fields
         return self.office.render_page(
             "visit_finish.html",
             request,
@@ -179,9 +197,14 @@ class FieldVisitPages:
             title=visit_title(subject.visit),
             path=VISITS.path_of(subject.visit.id),
             fields=defaultdict(str, form.fields),
-            timed="startedAt" in form.fields,
+            timed=is_timed,
             logged=subject.logged,
-            minutes=_count_minutes(form.fields),
+            minutes=minutes,
+            is_long=is_unusually_long(minutes),
+            long_minutes=LONG_MINUTES,
+            other_jobs=await self._list_jobs_of_today(request, subject.visit) if is_timed else [],
+            other_places=OTHER_WORK_PLACES,
+            last_of_job=await self._find_job_to_finish(request, subject.visit),
             may_add=request.can_perform(add_document),
             accepts=",".join(PICTURE_TYPES),
             lost_files=bool(request.uploaded_files),
@@ -190,63 +213,28 @@ class FieldVisitPages:
             notice=form.notice,
         )
 
+    async def _list_jobs_of_today(self, request: OfficeRequest, visit: VisitOut) -> list[tuple[str, str]]:
+        """Return the jobs that a part of the hours may have been for: of this visit, and of the viewer's others."""
+        today = self.office.today(request).isoformat()
+        query = {"from": today, "until": today, "personId": request.actor.id, "limit": _MAX_VISITS}
+        page = await self.office.perform(request, list_visits, query)
+        jobs = {one.job_id: f"{one.job_number} {one.job_title}" for one in (visit, *page.data) if one.job_id}
+        return [*jobs.items()]
+
+    async def _find_job_to_finish(self, request: OfficeRequest, visit: VisitOut) -> JobOut | None:
+        """Return the visit's job if the viewer may finish it and sees no other open visit of it."""
+        if visit.job_id is None or not (request.can_perform(get_job) and request.can_perform(change_job_status)):
+            return None
+        try:
+            job = await self.office.perform(request, get_job, {"jobId": visit.job_id})
+        except NotFound:
+            return None
+        for status in (PLANNED, STARTED):
+            query = {"jobId": job.id, "status": status, "limit": 2}
+            page = await self.office.perform(request, list_visits, query)
+            if any(one.id != visit.id for one in page.data):
+                return None
+        return job if DONE in settable_statuses(job.status, request.actor) else None
+
     def _redirect(self, form: OpenForm[FieldVisit], done: str) -> Response:
         return redirect(f"{VISITS.path_of(form.subject.visit.id)}?done={done}")
-
-
-def _read_moment(fields: Mapping[str, str]) -> str | None:
-    """Return the moment at which a button was pressed, if the form could not be sent then."""
-    moment = fields.get("at", "")
-    return moment if _MOMENT.fullmatch(moment) else None
-
-
-def _read_hours(fields: Mapping[str, str]) -> dict[str, object]:
-    """Return the hours of a sent form as input of the operation. A start that was not changed is that of the timer."""
-    if "startedAt" not in fields:
-        return {"endedAt": moment} if (moment := _read_moment(fields)) else {}
-    started, ended = _read_times(fields)
-    given: dict[str, object] = {"timer": True}
-    if fields["startedAt"] != fields.get("seenStart"):
-        given["startedAt"] = started.isoformat(timespec="minutes")
-    # A timer that has just been started is stopped now, after the shortest time that counts.
-    if ended - started < _LONGEST - _MINUTE:
-        given["endedAt"] = ended.isoformat(timespec="minutes")
-    if fields.get("breakMinutes", "").strip():
-        given["breakMinutes"] = _parse_break(fields["breakMinutes"])
-    return given
-
-
-def _read_times(fields: Mapping[str, str]) -> tuple[datetime, datetime]:
-    """Return when the work began and ended. The end is the first such time after the start."""
-    faults, times = [], []
-    for name in ("startedAt", "endedAt"):
-        try:
-            times.append(time.fromisoformat(fields.get(name, "")))
-        except ValueError:
-            faults.append(Fault(name, Message("is not a time such as 14:30")))
-    if faults:
-        raise Invalid(faults)
-    try:
-        started = datetime.combine(date.fromisoformat(fields.get("on", "")), times[0])
-    except ValueError:
-        raise Invalid([Fault("startedAt", Message("is not a time such as 14:30"))]) from None
-    ended = datetime.combine(started.date(), times[1])
-    return started, ended if ended > started else ended + timedelta(days=1)
-
-
-def _parse_break(text: str) -> int:
-    try:
-        return parse_minutes(text)
-    except ValueError as problem:
-        raise Invalid([Fault("breakMinutes", message_of(problem))]) from None
-
-
-def _count_minutes(fields: Mapping[str, str]) -> int | None:
-    """Return the minutes that would be logged, or None if the times are not known."""
-    try:
-        started, ended = _read_times(fields)
-        rest = fields.get("breakMinutes", "").strip()
-        minutes = (ended - started) // _MINUTE - (_parse_break(rest) if rest else 0)
-    except Invalid:
-        return None
-    return minutes if minutes < _LONGEST // _MINUTE - 1 else 1

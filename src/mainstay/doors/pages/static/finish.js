@@ -17,6 +17,7 @@ function breakOf(text) {
 }
 
 const plain = button.textContent;
+const warning = form.querySelector("[data-long]");
 function say() {
   const started = minutesOf(startedAt.value);
   let worked = minutesOf(endedAt.value) - started;
@@ -24,5 +25,6 @@ function say() {
   worked -= breakOf(breakMinutes.value);
   const time = `${Math.floor(worked / 60)}:${String(worked % 60).padStart(2, "0")}`;
   button.textContent = worked > 0 && worked < 24 * 60 - 1 ? button.dataset.words.replace("{time}", time) : plain;
+  warning.hidden = !(worked > warning.dataset.long && worked < 24 * 60 - 1);
 }
 if (startedAt) for (const field of [startedAt, endedAt, breakMinutes]) field.addEventListener("input", say);

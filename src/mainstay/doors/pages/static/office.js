@@ -34,6 +34,14 @@ document.addEventListener("invalid", (event) => {
   if (closed) closed.open = true;
 }, true);
 
+// A link within the page opens the closed row that its target is in, and leads into the field.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='#']");
+  const target = link && document.getElementById(link.hash.slice(1));
+  const closed = target?.closest("details:not([open])");
+  if (closed) closed.open = true;
+});
+
 // Remove the notice from the address, so that reloading the page or coming back neither shows nor sends anything again.
 const here = new URL(location.href);
 here.searchParams.delete("done");

@@ -8,6 +8,10 @@ const FORMS = 'form[action$="/start"], form[action$="/break"], form[action$="/fi
 const KNOWN_AGAIN = 23 * 3600 * 1000;
 const MAX_SIDE = 2000;
 const offline = !document.getElementById("offline").hidden;
+// What the buttons of a visit are for once a form has been pressed.
+const STEP_AFTER = { start: "working", break: "onBreak", finish: "finished" };
+const shownVisit = location.pathname.split("/")[3];
+const stepOf = (kept) => STEP_AFTER[kept.path.split("/").pop()];
 
 function openStore() {
   return new Promise((resolve, reject) => {
@@ -66,7 +70,7 @@ async function keepForm(form, button) {
   const kept = {
     person,
     path: form.getAttribute("action"),
-    visit: location.pathname.split("/")[3],
+    visit: form.getAttribute("action").match(/visit_[0-9A-Z]{26}/)[0],
     what: button.textContent.trim(),
     at: new Date().toISOString(),
     once: newToken(),
@@ -110,7 +114,7 @@ function post(kept, token) {
 
 function problemOf(answer) {
   const page = new DOMParser().parseFromString(answer.responseText, "text/html");
-  const found = [...page.querySelectorAll("main .fault, main .notice.bad")].filter((one) => !one.querySelector(".fault"));
+  const found = [...page.querySelectorAll("main .fault, main .notice.bad:not([data-lost-files])")].filter((one) => !one.querySelector(".fault"));
   const shown = found.length ? found : [...page.querySelectorAll("main p:not(.crumb)")];
   return shown.map((one) => one.textContent.replace(/^\s*!\s*/, "").trim()).filter(Boolean).join(" ");
 }
@@ -149,9 +153,25 @@ async function show() {
   panel.hidden = !all.length;
   localStorage.setItem("waiting", all.length);
   panel.querySelector("ul").replaceChildren(...all.map(showOne));
-  const started = all.some((kept) => kept.path === `${location.pathname}/start`);
-  for (const one of document.querySelectorAll("[data-before-start]")) one.hidden = started;
-  for (const one of document.querySelectorAll("[data-after-start]")) one.hidden = !started;
+  showStep(all);
+}
+
+// The last form of this visit that waits.
+function lastStep(all) {
+  return all.findLast((kept) => kept.visit === shownVisit && stepOf(kept));
+}
+
+// The buttons of the visit are those of the step that was pressed last, also if it has not arrived yet.
+function showStep(all) {
+  const bar = document.querySelector("[data-step]");
+  if (!bar) return;
+  const last = lastStep(all);
+  const step = last ? stepOf(last) : bar.dataset.step;
+  for (const one of bar.querySelectorAll("[data-when]")) one.hidden = !one.dataset.when.split(" ").includes(step);
+  bar.classList.toggle("runs", step === "working" && Boolean(bar.querySelector("[data-since]")));
+  // The timer of a start that waits is not known here.
+  const entry = bar.querySelector("[name=entry]");
+  if (entry && last) entry.value = "";
 }
 
 function showOne(kept) {
@@ -194,6 +214,13 @@ async function sendAndShow() {
   return led;
 }
 
+// What has arrived meanwhile is shown, unless something is being typed.
+async function sendLater() {
+  const isTyped = [...document.querySelectorAll("main textarea, main input[type=file]")].some((field) => field.value);
+  const isVisit = /^\/(today|schedule\/visits\/visit_[0-9A-Z]{26})$/.test(location.pathname);
+  if ((await sendAndShow()) && isVisit && !isTyped) location.reload();
+}
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || !form.matches(FORMS)) return;
@@ -216,24 +243,31 @@ async function keepAndSend(form, button) {
   panel.scrollIntoView();
 }
 
-// On a page from the store, the times to log are those of now, and of a start that waits.
+// The times to log are those of now and of a start that waits. A break that waits has logged them.
 async function fillTimes() {
   const form = document.querySelector("[data-finish]");
-  if (!offline || !form?.elements.startedAt) return;
+  const last = lastStep(await list());
+  if (!form?.elements.startedAt || corrected || !(offline || last)) return;
+  if (last && stepOf(last) === "onBreak") return leaveOutTimes(form);
   const timeOf = (moment) => new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: panel.dataset.zone }).format(moment);
   const dayOf = (moment) => new Intl.DateTimeFormat("en-CA", { timeZone: panel.dataset.zone }).format(moment);
-  const start = (await list()).find((kept) => kept.path === form.getAttribute("action").replace("/finish", "/start"));
-  if (start) {
-    const { startedAt, seenStart, on } = form.elements;
-    startedAt.value = seenStart.value = timeOf(new Date(start.at));
-    on.value = dayOf(new Date(start.at));
+  if (last && stepOf(last) === "working") {
+    const { startedAt, seenStart, seenAt, on } = form.elements;
+    startedAt.value = seenStart.value = timeOf(new Date(last.at));
+    seenAt.value = last.at;
+    on.value = dayOf(new Date(last.at));
   }
   form.elements.endedAt.value = timeOf(new Date());
   form.elements.endedAt.dispatchEvent(new Event("input"));
 }
 
+function leaveOutTimes(form) {
+  form.querySelector("[data-times]").remove();
+  form.querySelector("button[data-words]").textContent = form.querySelector("[data-words]").dataset.plain;
+}
+
 await openCorrection();
 await fillTimes();
 await sendAndShow();
-addEventListener("online", sendAndShow);
-setInterval(sendAndShow, 30000);
+addEventListener("online", sendLater);
+setInterval(sendLater, 30000);

@@ -34,10 +34,20 @@ async function openStored(path, problem) {
   return new Response(page, { headers });
 }
 
+// A page that is opened while the visits are being stored may show something newer, so they are stored once more.
 let refreshing = null;
+let isAskedAgain = false;
 function refresh() {
-  refreshing ??= storeVisits().catch(() => {}).finally(() => { refreshing = null; });
+  isAskedAgain = true;
+  refreshing ??= storeUntilCurrent().finally(() => { refreshing = null; });
   return refreshing;
+}
+
+async function storeUntilCurrent() {
+  while (isAskedAgain) {
+    isAskedAgain = false;
+    await storeVisits().catch(() => {});
+  }
 }
 
 async function storeVisits() {
