@@ -67,7 +67,7 @@ def test_a_statement_is_asked_for_and_printed_and_what_is_owed_is_paid(
         page.get_by_role("link", name="Unpaid invoices").click()
         page.locator("tbody").get_by_role("link").first.click()
         page.get_by_role("link", name="Record payment").click()
-        picked = page.get_by_label("Invoice", exact=False).first
+        picked = page.get_by_role("dialog").get_by_label("Invoice").first
         expect(picked.locator("option:checked")).to_contain_text(re.compile(r"£[\d,.]+, due "))
         expect(picked.locator("option")).to_have_count(4)
         check_page(page)

@@ -6,12 +6,14 @@ import pytest
 
 from mainstay.business.hours.approval import review_hours
 from mainstay.business.hours.operations import delete_hours, get_time_entry, update_hours
+from mainstay.business.jobs.operations import change_job_status
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
+from support.customers import make_customer, make_job
 from support.form_fields import read_form
-from support.hours import make_time_entry
+from support.hours import make_time_entry, set_rates
 from support.servers import RunningServer
 
 QUEUE = "/hours/approve"
@@ -62,6 +64,22 @@ def test_an_entry_that_was_changed_meanwhile_is_not_approved_unseen_nor_are_thos
     done = session.post(QUEUE, read_form(refused.text) | {"decision": "approve"})
     assert "2 entries approved." in visible_text(session.follow_redirect(done).text)
     assert statuses_of(cast, first, second, third) == ["submitted", "approved", "approved"]
+
+
+def test_the_jobs_of_approved_hours_can_be_invoiced_next(server: RunningServer, cast: Cast) -> None:
+    set_rates(cast, Role.MEMBER, 20, 60)
+    done, open_ = (make_job(cast, make_customer(cast), Role.MEMBER)["id"] for _ in range(2))
+    for job in (done, open_):
+        make_time_entry(cast, status="submitted", jobId=job, minutes=60)
+    cast.perform(change_job_status, jobId=done, status="done")
+    session = sign_in_cast(server, cast, Role.OFFICE)
+    answer = session.post(QUEUE, read_form(session.get(QUEUE).text) | {"decision": "approve"})
+    page = session.follow_redirect(answer).text
+    assert re.findall(r'href="(/invoices/new\?[^"]*)"', page) == [f"/invoices/new?jobId={done}&amp;unbilled=on"]
+    assert "Create invoice for J-0001" in visible_text(page)
+    # What the address names is looked up as the viewer may see it.
+    for jobs in ("J-9999", "x", open_):
+        assert "Create invoice" not in visible_text(session.get(f"{QUEUE}?jobs={jobs}").text)
 
 
 def test_what_another_has_decided_on_meanwhile_is_told_and_what_is_left_is_still_there(

@@ -173,6 +173,15 @@ def test_the_last_visit_of_a_job_offers_to_finish_the_job(cast: Cast, mia: Brows
     assert cast.perform(get_job, jobId=first["jobId"])["status"] == "done"
 
 
+def test_whoever_finishes_can_submit_the_hours_of_the_day(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    start_earlier(cast, visit, 30)
+    path = f"/schedule/visits/{visit}/finish"
+    page = mia.get(path).text
+    mia.follow_redirect(mia.submit_page(page, path, **read_finish_times(page), submit="on"))
+    assert [one["status"] for one in list_entries(cast)] == ["submitted"]
+
+
 def test_a_break_within_a_minute_counts_as_one(cast: Cast, mia: BrowserSession) -> None:
     """A phone sends when a button was pressed, and a start by mistake is stopped at once."""
     visit = plan_test_visit(cast, Role.MEMBER)["id"]

@@ -332,7 +332,8 @@ def test_an_entry_has_a_page_and_is_changed_there(server: RunningServer, cast: C
     path = f"/hours/{entry['id']}"
     assert "0:10 · Sara Someone" in visible_text(session.get(path).text)
     form = session.get(f"{path}/update-hours").text
-    assert f'value="{today(cast):%d/%m/%Y} 00:00"' in form
+    assert f'name="startedAt" type="text" value="{today(cast):%d/%m/%Y}"' in form
+    assert 'name="startedAt time" type="text" value="00:00"' in form
     changed = session.submit_page(
         form, f"{path}/update-hours", startedAt=f"{day}T00:00", endedAt=f"{day}T00:10", minutes="0:10", note="Pipes",
         breakMinutes="5m", on=day,

@@ -20,7 +20,7 @@ from support.servers import RunningServer
 
 def find_next_step(page: str) -> tuple[str, str]:
     """Return the label of the next step and where it leads."""
-    link = re.search(r'<a class="button primary[^"]*" href="([^"]+)">([^<]+)</a>', extract_main(page))
+    link = re.search(r'<a class="button primary[^"]*" href="([^"]+)"(?: data-dialog)?>([^<]+)</a>', extract_main(page))
     if link:
         return link[2], unescape(link[1])
     form = re.search(
@@ -55,7 +55,7 @@ def test_what_is_next_is_one_press_away(server: RunningServer, cast: Cast) -> No
     job = make_job(cast, make_customer(cast))["id"]
     session = sign_in_new_person(server, cast, Role.OFFICE)
     page = session.get(f"/jobs/{job}").text
-    assert find_next_step(page) == ("Plan visit", f"/schedule/visits/plan?jobId={job}")
+    assert find_next_step(page) == ("Plan visit", f"/schedule/new?jobId={job}&back=%2Fjobs%2F{job}")
     assert list_other_actions(page) == {
         "Log hours",
         "Create invoice",

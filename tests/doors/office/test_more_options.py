@@ -3,9 +3,10 @@
 import re
 from html import unescape
 
+from mainstay.business.quotes.operations import get_quote
 from mainstay.business.schedule.operations import list_visits
 from mainstay.vocabulary.permissions import Role
-from support.browser_session import sign_in_new_person
+from support.browser_session import sign_in_new_person, visible_text
 from support.cast import Cast
 from support.customers import make_customer, make_job, make_site
 from support.form_fields import read_form
@@ -71,24 +72,38 @@ def test_a_job_for_a_known_customer_has_the_site_and_lead_of_their_last_one(serv
     assert all(f'<option value="{one}" selected>' in page for one in (lock, lead))
 
 
-def test_a_quote_from_a_job_has_its_customer_site_and_title(server: RunningServer, cast: Cast) -> None:
+def test_a_button_on_a_job_makes_a_quote_for_its_customer_site_and_title(server: RunningServer, cast: Cast) -> None:
     session, customer = sign_in_new_person(server, cast), make_customer(cast, "Calder")
     site = make_site(cast, customer, name="The mill")
     job = make_job(cast, customer, siteId=site, title="Mend the roof")
-    path, *_ = re.findall(r'href="(/quotes/new\?[^"]*)"', session.get(f"/jobs/{job['id']}").text)
-    page = session.get(unescape(path)).text
-    assert 'value="Mend the roof"' in page
-    assert f'<option value="{site}" selected>' in page
+    for number in ("Q-0001", "Q-0002"):
+        # The second time, the button stands beside the list of quotes.
+        page = session.get(f"/jobs/{job['id']}").text
+        [form] = re.findall(r'(?s)<form method="post" action="/quotes/new">.*?</form>', page)
+        answer = session.post("/quotes/new", read_form(f"<main>{form}"))
+        quote = cast.perform(get_quote, quoteId=number)
+        # Its lines are what comes next.
+        assert answer.headers["Location"] == f"/quotes/{quote['id']}/lines?done=draft_quote"
+        assert (quote["jobId"], quote["customerId"], quote["siteId"], quote["title"]) == (
+            *(job["id"], customer, site, "Mend the roof"),
+        )
 
 
 def test_a_visit_from_a_job_is_for_its_lead_and_as_long_as_is_chosen(server: RunningServer, cast: Cast) -> None:
     session, lead = sign_in_new_person(server, cast), cast.people[Role.MEMBER]
     job = make_job(cast, make_customer(cast, "Calder"), leadPersonId=lead)
-    path, *_ = re.findall(r'href="(/schedule/visits/plan\?[^"]*)"', session.get(f"/jobs/{job['id']}").text)
+    path, *_ = re.findall(r'href="(/schedule/new\?[^"]*)"', session.get(f"/jobs/{job['id']}").text)
     page = session.get(unescape(path)).text
-    assert f'name="personIds {lead}" checked' in page
-    fields = read_form(page) | {"startsAt": "11/01/2038 10:00", "durationMinutes": "90"}
-    session.follow_redirect(session.post("/schedule/visits/plan", fields))
+    assert f'<option value="{lead}" selected>' in page
+    # The full form starts with the same.
+    [full] = re.findall(r'href="(/schedule/visits/plan\?[^"]*)"', page)
+    assert f'name="personIds {lead}" checked' in session.get(unescape(full)).text
+    fields = read_form(page) | {"day": "11/01/2038", "start": "10:00", "minutes": "90", "person": lead}
+    refused = session.post("/schedule/new", fields | {"day": "soon"})
+    assert (refused.status_code, "Date is not a date" in visible_text(refused.text)) == (422, True)
+    answer = session.post("/schedule/new", fields)
+    assert answer.headers["Location"] == f"/jobs/{job['id']}?done=plan_visit"
+    assert "Visit planned." in visible_text(session.follow_redirect(answer).text)
     (visit,) = cast.perform(list_visits)["data"]
     assert (visit["personId"], visit["startsAt"], visit["endsAt"]) == (
         lead,

@@ -221,8 +221,14 @@ def test_a_customer_is_billed_by_a_choice_of_their_jobs(session: BrowserSession,
     make_approved_hour(busy, job)
     page = session.get(f"/invoices/new?customerId={job['customerId']}").text
     assert read_choices(page) == [(f"Hours and materials of {job['number']}", "£60.00"), ("Something else", "")]
-    session.follow_redirect(session.post("/invoices/new", fields_of(page)))
-    assert (fetch_draft(cast)["jobId"], fetch_draft(cast)["net"]) == (job["id"], "60.00")
+    answer = session.post("/invoices/new", fields_of(page) | {"do": "send"})
+    draft = fetch_draft(cast)
+    assert (draft["jobId"], draft["net"]) == (job["id"], "60.00")
+    # It is sent next. Something without lines needs those first, whatever was pressed.
+    assert answer.headers["Location"] == f"/invoices/{draft['id']}/send?done=draft_invoice"
+    page = session.get(f"/invoices/new?customerId={job['customerId']}").text
+    empty = session.post("/invoices/new", fields_of(page) | {"do": "send", "choice": "other"})
+    assert re.fullmatch(r"/invoices/\w+/lines\?done=draft_invoice", empty.headers["Location"])
 
 
 def test_something_else_than_the_agreed_price_leaves_the_job_out(session: BrowserSession, cast: Cast) -> None:

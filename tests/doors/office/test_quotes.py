@@ -8,6 +8,7 @@ import pytest
 
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.quotes.operations import get_quote
+from mainstay.business.schedule.operations import plan_visit
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_new_person, visible_text
 from support.cast import Cast
@@ -85,6 +86,26 @@ def test_one_line_is_changed_and_the_others_are_not_touched(session: BrowserSess
     # Only what was typed is asked for, and written down: the rest may not be theirs to change.
     edited_fields = [edit.keys() - {"edit", "lineId"} for edit in read_trail(cast)[-1]["given"]["edits"]]
     assert edited_fields == [{"quantity"}, {"description"}]
+
+
+def test_lines_are_saved_on_the_way_to_sending(session: BrowserSession, cast: Cast) -> None:
+    quote = make_quote(cast, lines=[BOILER])
+    answer = edit_lines(session, quote, "send", **{"new description": "Flue", "new unitPrice": "100"})
+    assert answer.headers["Location"] == f"/quotes/{quote['id']}/send?done=update_quote"
+    assert [line["description"] for line in fetch_quote(cast, quote)["lines"]] == ["Combi boiler", "Flue"]
+    assert "Send quote" in visible_text(session.follow_redirect(answer).text)
+
+
+def test_an_accepted_quote_leads_to_the_visit_of_its_job(session: BrowserSession, cast: Cast) -> None:
+    job = make_job(cast, make_customer(cast))["id"]
+    quote = issue_quote(cast, make_quote(cast, jobId=job), deliver="none")
+    page = f"/quotes/{quote['id']}"
+    assert "/schedule/new" not in session.get(page).text
+    accept_quote(cast, quote)
+    path = f"/schedule/new?jobId={job}&amp;back=%2Fjobs%2F{job}"
+    assert f'<a class="button primary" href="{path}" data-dialog>Plan visit</a>' in session.get(page).text
+    cast.perform(plan_visit, jobId=job, on="2038-01-11")
+    assert "/schedule/new" not in session.get(page).text
 
 
 def test_saving_what_was_not_changed_changes_nothing(session: BrowserSession, cast: Cast) -> None:
@@ -239,7 +260,7 @@ def test_quotes_stand_on_the_pages_of_their_customer_and_job_and_on_home(session
     for path in (f"/customers/{customer}", f"/jobs/{job['id']}"):
         page = session.get(path).text
         assert f"/quotes/{quote['id']}" in page
-        assert "/quotes/new?" in page
+        assert "/quotes/new" in page
     assert "Quotes waiting for an answer" in session.get("/").text
     assert f'value="{job["number"]} ' in session.get(f"/quotes/new?jobId={job['id']}").text
 

@@ -341,7 +341,8 @@ def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, 
     session = sign_in_cast(server, cast, Role.OFFICE)
     path = f"/schedule/visits/{made['id']}/move"
     page = session.get(path).text
-    assert 'value="11/01/2038 10:00"' in page
+    assert 'value="11/01/2038"' in page
+    assert 'name="startsAt time" type="text" value="10:00"' in page
     answer = session.submit_form(
         path,
         startsAt=f"{DAY}T14:00",
@@ -368,7 +369,8 @@ def test_who_is_free_at_two_leads_to_the_form_filled_in(server: RunningServer, c
     link = re.search(r'href="(/schedule/visits/plan\?[^"]+)"', page.text)
     assert link
     form = session.get(link[1].replace("&amp;", "&")).text
-    assert 'value="11/01/2038 14:00"' in form
+    assert 'value="11/01/2038"' in form
+    assert 'name="startsAt time" type="text" value="14:00"' in form
     assert "checked" in form
     assert session.get("/schedule/free?durationMinutes=x").status_code == 422
     assert sign_in_cast(server, cast, Role.MEMBER).get("/schedule/free").status_code == 403

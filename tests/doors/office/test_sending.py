@@ -59,6 +59,9 @@ def test_an_email_is_sent_as_it_was_changed_on_the_page(session: BrowserSession,
     assert {(one["subject"], one["text"]) for one in sent} == {
         ("Your <boiler>", "Dear Zoe,\n\nsee [link].\n\nRuth"),
     }
+    # It is kept with the document, folded below its subject.
+    shown = session.get(f"/quotes/{quote['id']}").text
+    assert '<summary>Your &lt;boiler&gt;</summary><p class="said" dir="auto">Dear Zoe,\n\nsee [link].' in shown
 
 
 def test_a_form_that_is_sent_twice_counts_once(session: BrowserSession, cast: Cast) -> None:

@@ -108,6 +108,11 @@ def is_unusually_long(minutes: int | None) -> bool:
     return minutes is not None and minutes > LONG_MINUTES
 
 
+def has_unknown_cost(entry: TimeEntryOut) -> bool:
+    """Return whether hours that count are on no invoice, and their person had no cost per hour."""
+    return entry.cost_rate is None and entry.minutes is not None and entry.status != "rejected" and not entry.billed
+
+
 def is_work_on_visit(entry: "TimeEntry | TimeEntryOut", visit_id: str, job_id: str | None) -> bool:
     """Return whether hours are those of a visit: of itself, or of its job without naming any visit."""
     return entry.visit_id == visit_id or (entry.visit_id is None and entry.job_id == job_id)

@@ -1,6 +1,7 @@
 """Invoices: their outputs, their statuses, and the rules of what can be done with them."""
 
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, Field
@@ -169,6 +170,11 @@ def payment_status_of(total: int, paid: int, credited: int) -> InvoiceStatus:
     if paid + credited >= total:
         return "paid"
     return "partPaid" if paid else "sent"
+
+
+def due_date_after(issued_on: date, own_terms: int | None, usual_terms: int) -> date:
+    """Return when an invoice without a due date is due, by the customer's payment terms in days or the usual ones."""
+    return issued_on + timedelta(days=usual_terms if own_terms is None else own_terms)
 
 
 def is_payable(status: InvoiceStatus) -> bool:

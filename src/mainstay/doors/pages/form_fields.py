@@ -1,5 +1,6 @@
 """Form fields, derived from the input model of an operation, and the conversion of what people typed."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -31,6 +32,9 @@ _KINDS_WITH_TIME = {"moment", "wall"}
 ROWS = "rows"
 # Suffix of the hidden field next to a typed record: it remembers which record was shown, and its title.
 SHOWN_SUFFIX = " as shown"
+# Suffix of the field for the time of day, next to that for its date.
+TIME_SUFFIX = " time"
+_DAY_AND_TIME = re.compile(r"(\S+)[ T](\d{1,2}:\d{2})")
 # The values of fields in an empty row.
 _EMPTY_VALUES = (None, "", False)
 # Input fields that are not form fields.
@@ -76,13 +80,29 @@ class FormField:
     # The default value, and whether the field holds a whole number.
     default: str = ""
     is_whole_number: bool = False
-    # The placeholder of a date, or of a date with a time.
+    # The placeholder of a date.
     example: str = ""
 
     @property
     def hidden_name(self) -> str:
         """The name of the hidden field that remembers which record was shown."""
         return f"{self.name}{SHOWN_SUFFIX}"
+
+    @property
+    def time_example(self) -> str:
+        """The placeholder of the field for the time."""
+        return "hh:mm"
+
+    @property
+    def time_name(self) -> str:
+        """The name of the field for the time beside that for the date. Empty if it has none."""
+        return f"{self.name}{TIME_SUFFIX}" if self.kind in _KINDS_WITH_TIME else ""
+
+    def split_time(self, fields: Mapping[str, str]) -> tuple[str, str]:
+        """Return the date and the time as the form shows them."""
+        typed = fields.get(self.name, "")
+        both = _DAY_AND_TIME.fullmatch(typed.strip())
+        return (both[1], both[2]) if both else (typed, fields.get(self.time_name, ""))
 
     def to_input(self, fields: Mapping[str, str], display: DisplaySettings) -> object:
         """Return the typed value as the operation takes it. An empty field is None if it is optional."""
@@ -131,11 +151,7 @@ class FormField:
         """Return the field, and the fields within it, with placeholders for dates."""
         return replace(
             self,
-            example=display.date_example
-            if self.kind == "date"
-            else display.time_example
-            if self.kind in _KINDS_WITH_TIME
-            else "",
+            example=display.date_example if self.kind == "date" or self.kind in _KINDS_WITH_TIME else "",
             parts=tuple(part.with_examples(display) for part in self.parts),
             lines=tuple(tuple(part.with_examples(display) for part in line) for line in self.lines),
         )

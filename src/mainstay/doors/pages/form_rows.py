@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mainstay.doors.pages.form_fields import ROWS, SHOWN_SUFFIX, FormField
+from mainstay.doors.pages.form_fields import ROWS, SHOWN_SUFFIX, TIME_SUFFIX, FormField
 
 # The number of empty rows, for people who add rows without JavaScript.
 _SPARE_ROWS = 3
@@ -15,6 +15,16 @@ _ROW_FIELD = re.compile(r"([0-9]{1,4})\.(.+)")
 def lay_out_rows(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> list[FormField]:
     """Return the form fields, each list with its filled-in rows and some empty ones."""
     return [_lay_out_list(field, fields) if field.kind == ROWS else field for field in form_fields]
+
+
+def join_times(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the sent fields with each date and its time as one text, as the operation takes them."""
+    joined = {name: text for name, text in fields.items() if not name.endswith(TIME_SUFFIX)}
+    for field in form_fields:
+        day, time = field.split_time(fields) if field.time_name else ("", "")
+        if time.strip():
+            joined[field.name] = f"{day} {time.strip()}".strip()
+    return joined
 
 
 def remove_empty_rows(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> dict[str, str]:

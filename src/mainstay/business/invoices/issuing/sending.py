@@ -19,7 +19,7 @@ from mainstay.business.invoices.drafting.supply_date import (
 )
 from mainstay.business.invoices.events import InvoiceSent, InvoiceUpdated, InvoiceVoided
 from mainstay.business.invoices.issuing.document_files import describe_missing_field
-from mainstay.business.invoices.model import ADVANCE_KINDS, Invoice, ListedInvoice, payment_status_of
+from mainstay.business.invoices.model import ADVANCE_KINDS, Invoice, ListedInvoice, due_date_after, payment_status_of
 from mainstay.business.invoices.payments import settlement
 from mainstay.business.invoices.store import INVOICES, InvoiceId
 from mainstay.business.issuing.document_emails import (
@@ -373,12 +373,12 @@ def _take_invoice_snapshot(
 ) -> SnapshotWithAmounts:
     """Take the snapshot of an invoice as it would be issued today with this number."""
     supply = _supply_of(ctx, invoice, settings)
-    days = settings.payment_terms_days if customer.payment_terms_days is None else customer.payment_terms_days
     today = settings.today(ctx)
     fields: dict[str, Any] = {
         "number": number,
         "issuedOn": today.isoformat(),
-        "dueOn": invoice.due_on or (today + timedelta(days=days)).isoformat(),
+        "dueOn": invoice.due_on
+        or due_date_after(today, customer.payment_terms_days, settings.payment_terms_days).isoformat(),
         "kind": "invoice",
         "type": invoice.kind,
         "language": customer.language or settings.language,

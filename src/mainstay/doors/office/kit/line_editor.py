@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from mainstay.business.pricelist.operations import save_price_item
+from mainstay.business.pricelist.store import ITEMS
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, MergedFields, OpenForm
@@ -24,10 +26,18 @@ from mainstay.doors.office.kit.line_rows import (
 )
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, id_input_of
 from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_pages import SEND_NEXT
 from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.edit_conflicts import MARKS_FIELD, group_fields
-from mainstay.doors.pages.form_fields import FormField, form_fields_of, form_values_of, order_faults, to_operation_input
+from mainstay.doors.pages.form_fields import (
+    FormField,
+    NewRecordLink,
+    form_fields_of,
+    form_values_of,
+    order_faults,
+    to_operation_input,
+)
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.kernel.catalogue import check_permission
@@ -38,6 +48,7 @@ from mainstay.vocabulary.typed_records import RecordFields
 _MAX_RATES = 100
 # The empty rows for new lines of a document that someone else wrote.
 _SPARE_ROWS = 4
+_NEW_ITEM = NewRecordLink(ITEMS.new_path, "New price list item", "name")
 # The query parameter of the editor after a line was added.
 _ADDED_PARAMETER = "added"
 
@@ -94,6 +105,8 @@ class LinePages:
             raise Stale
         path = self.layout.path_of(document.id)
         done_query = f"?done={self.update_operation.name}" if edits.edits or stated else ""
+        if form.button == SEND_NEXT and self.layout.send_operation:
+            return redirect(f"{self.layout.operation_path(self.layout.send_operation, document)}{done_query}")
         if form.button == "done":
             return redirect(f"{path}{done_query}")
         # After adding a line, the editor is ready for the next one.
@@ -150,6 +163,8 @@ class LinePages:
             document=document,
             sells=self.is_sales,
             options=self.has_options,
+            new_item=_NEW_ITEM if request.can_perform(save_price_item) else None,
+            sends=self.layout.send_operation is not None and request.can_perform(self.layout.send_operation),
             path=self.layout.path_of(document.id),
             rows=lines,
             new_lines=new_lines,

@@ -41,6 +41,8 @@ class Action(NamedTuple):
     # Whether it is the likely next step, whose button stands out.
     is_next: bool = False
     answers: Mapping[str, str] = MappingProxyType({})
+    # Whether its form is so small that it opens over the page.
+    opens_dialog: bool = False
 
 
 class FormPart(NamedTuple):
@@ -80,6 +82,8 @@ class RecordLayout:
     # Whether there is a page that lists them.
     has_list: bool = True
     create_operation: Operation | None = None
+    # The operation that sends a document. The form of a new one and its line editor can lead there.
+    send_operation: Operation | None = None
     # The title and the address, if the kind has another page with its own ones.
     own_title: str = ""
     own_path: str = ""
@@ -250,6 +254,16 @@ class RecordLayout:
     def line_editor_action(self, record: AnyRecord) -> Action:
         """Return the button that leads to the line editor of a document."""
         return Action("Edit lines", f"{self.path_of(record.id)}/lines")
+
+    def path_after_creation(self, record: AnyRecord) -> str:
+        """Return the page for a new record: the line editor, if it is a document that has no lines yet."""
+        if (
+            self.send_operation
+            and self.send_operation.name in record.available_actions
+            and not has_priced_lines(record)
+        ):
+            return self.line_editor_action(record).path
+        return self.path_of(record.id)
 
     def operation_path(self, operation: Operation, record: AnyRecord) -> str:
         """Return the address of an operation on a record."""

@@ -64,7 +64,7 @@ from mainstay.doors.pages.form_fields import (
     form_values_of,
     order_faults,
 )
-from mainstay.doors.pages.form_rows import lay_out_rows, remove_empty_rows
+from mainstay.doors.pages.form_rows import join_times, lay_out_rows, remove_empty_rows
 from mainstay.doors.pages.form_sections import adopt_defaults, arrange_fields, order_fields
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.page_language import translate_label
@@ -79,6 +79,8 @@ NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 
 # The value of a button that shows the form again, updated for what is filled in.
 SHOW_AGAIN = "look"
+# The value of a button that leads on to the page that sends the document.
+SEND_NEXT = "send"
 # The most warnings that are carried to the next page, since a cookie carries them.
 _MAX_WARNINGS = 5
 
@@ -197,7 +199,10 @@ class RecordPages:
         if form.button == SHOW_AGAIN:
             return await self._render_form(operation, form)
         created = await self._perform_form(form, operation, {})
-        return self._redirect_after(form.request, operation, created, self.layout.path_of(created.id))
+        path = self.layout.path_after_creation(created)
+        if form.button == SEND_NEXT and self.layout.send_operation and path == self.layout.path_of(created.id):
+            path = self.layout.operation_path(self.layout.send_operation, created)
+        return self._redirect_after(form.request, operation, created, path)
 
     async def _perform_on_record(self, operation: Operation, form: OpenForm[AnyRecord]) -> Response:
         """Perform an operation on a record. An irreversible one shows a preview until it is confirmed."""
@@ -263,7 +268,8 @@ class RecordPages:
         form_fields = self._form_fields(operation, request)
         if any(field.upload for field in form_fields):
             check_permission(operation, request.actor)
-        return remove_empty_rows(form_fields, await self.office.read_form(request, form_fields))
+        fields = join_times(form_fields, await self.office.read_form(request, form_fields))
+        return remove_empty_rows(form_fields, fields)
 
     async def _perform_form(
         self,

@@ -16,6 +16,7 @@ from mainstay.doors.office.kit.reference_fields import AnyRecord, record_title_o
 from mainstay.doors.office.kit.related_lists import ListedKind
 from mainstay.doors.office.kit.timeline import changed_field_labels, describe_action
 from mainstay.doors.pages.display import format_cells
+from mainstay.doors.pages.form_fields import default_values, form_fields_of
 from mainstay.doors.pages.formatting import actor_name_of
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.page_language import current_language, translate_label
@@ -137,7 +138,17 @@ class RecordPanels:
             ],
             "all": f"{kind.path}?{urlencode(filters)}" if page.has_more else None,
             "new": None if prefilled is None else f"{kind.new_path}?{urlencode({**filters, **prefilled})}",
+            "answers": {**_usual_answers(request, listed), **filters, **prefilled}
+            if shown.adds_at_once and prefilled is not None
+            else None,
+            "new_path": kind.new_path,
         }
+
+
+def _usual_answers(request: OfficeRequest, listed: ListedKind) -> dict[str, str]:
+    """Return the default values of the form for a new record of a related list."""
+    operation = listed.create_operation
+    return default_values(form_fields_of(operation, request.actor.permissions)) if operation else {}
 
 
 def _build_notes(_office: OfficePages, _request: OfficeRequest, entries: Entries) -> dict[str, Any]:
@@ -233,7 +244,11 @@ async def list_emails_about(
     failed = bool(emails) and has_email_failed(emails[0].status)
     return {
         "mails": [
-            format_cells(list_messages.output, _EMAIL_COLUMNS, RecordFields(email), request.display) for email in emails
+            {
+                "cells": format_cells(list_messages.output, _EMAIL_COLUMNS, RecordFields(email), request.display),
+                "text": email.text,
+            }
+            for email in emails
         ],
         "unsent": current_language().translate(warning).format(problem=emails[0].problem) if failed else None,
     }

@@ -19,6 +19,8 @@ class RelatedList(NamedTuple):
     # Whether a record can be added there; and further fields to fill in, given the record of the page. None if no more
     # can be added now.
     can_add: bool = False
+    # Whether the page knows enough to add one by a button, without a form.
+    adds_at_once: bool = False
     prefill: Callable[[Any], Mapping[str, str] | None] = lambda _record: {}
     # The field of the page's record with the id, if that is not its own: the site of a job.
     record_field: str = "id"

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mainstay.business.costing.unbilled import list_unbilled
+from mainstay.business.customers.operations import get_customer
 from mainstay.business.invoices.drafting.operations import draft_invoice
-from mainstay.business.invoices.model import InvoiceOut
+from mainstay.business.invoices.issuing.sending import send_invoice
+from mainstay.business.invoices.model import InvoiceOut, due_date_after
+from mainstay.business.organisation.settings import get_settings
 from mainstay.business.quotes.model import BILLABLE_STATUS, ListedQuoteOut
 from mainstay.business.quotes.operations import get_quote, list_quotes
 from mainstay.doors.http import Response
@@ -102,6 +105,7 @@ class BillableChoice:
         billed = apply_choice({**fields, _CHOICE_FIELD: chosen} if chosen else fields)
         left = next((one.amount for one in choices if one.value == "work"), None)
         return {
+            "sends_next": request.can_perform(send_invoice),
             "totals": self._totals_path,
             "bill_choices": choices,
             "chosen": chosen,
@@ -165,7 +169,8 @@ class BillableChoice:
             if not _has_lines_to_choose(billed):
                 warnings = " ".join(full_draft.change_warnings)
                 said = {"nothing_to_bill": warnings} if warnings else {}
-                return {"document": full_draft, "known_fields": known, **said}
+                due_on = await self._find_due_date(request, full_draft)
+                return {"document": full_draft, "due_on": due_on, "known_fields": known, **said}
             listing_key = _key_of(resolved, _DECIDING_FIELDS)
             is_list_current = sent.get(_LISTED_FIELD) == listing_key
             choice = read_ticked_lines(resolved) if is_list_current else {}
@@ -189,7 +194,17 @@ class BillableChoice:
                 _QUOTE_LINES_FIELD: sum(_source_kind(line) in _QUOTE_SOURCE_KINDS for line in full_draft.lines),
             },
             "document": draft,
+            "due_on": await self._find_due_date(request, draft),
         }
+
+    async def _find_due_date(self, request: OfficeRequest, draft: InvoiceOut) -> str | None:
+        """Return when the invoice is due if it is sent today and no date is typed, or None if one is."""
+        if draft.due_on:
+            return None
+        customer = await self.office.perform(request, get_customer, {"customerId": draft.customer_id})
+        settings = await self.office.perform(request, get_settings)
+        today = self.office.today(request)
+        return due_date_after(today, customer.payment_terms_days, settings.payment_terms_days).isoformat()
 
     async def _list_choices(self, request: OfficeRequest, fields: Mapping[str, str]) -> list[BillChoice]:
         """Return what can be billed for the job, quote or customer that is filled in, with the amounts of drafts."""

@@ -75,6 +75,7 @@ INVOICES_LAYOUT = RecordLayout(
     kind=INVOICES,
     lead="What you have invoiced, and what customers still owe.",
     create_operation=draft_invoice,
+    send_operation=send_invoice,
     first_fields=("customerId", "jobId", "title", "dueOn", "siteId"),
     title_of=_invoice_title,
     subtitle_of=_invoice_subtitle,
@@ -208,13 +209,14 @@ class InvoicePages:
             "Record payment",
             f"{PAYMENTS.new_path}?{urlencode({'invoiceId': invoice.id, **_payment_fields(invoice)})}",
             is_next=True,
+            opens_dialog=True,
         )
         return {
             "public": self.link_maker.build_url(LinkKind.INVOICE, invoice.id) if is_issued(invoice) else None,
             "editable": update_invoice.name in invoice.available_actions,
             "actions": [
                 *([pay_action] if can_pay else []),
-                *order_draft_actions(INVOICES_LAYOUT, invoice, actions, send_invoice),
+                *order_draft_actions(INVOICES_LAYOUT, invoice, actions),
             ],
             "is_void": is_void(invoice.status),
             "has_xml": is_e_invoice(invoice.e_invoice),

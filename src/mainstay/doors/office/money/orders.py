@@ -68,6 +68,7 @@ ORDERS_LAYOUT = RecordLayout(
     lead="What you ordered from suppliers, and what has arrived.",
     base_template="purchasing.html",
     create_operation=draft_purchase_order,
+    send_operation=send_purchase_order,
     title_of=lambda order: join_isolated(order.number, order.supplier_name),
     subtitle_of=lambda order: join_isolated(order.job_number, order.job_title),
     columns=("status", "total", "neededOn", "deliverTo"),
@@ -116,9 +117,7 @@ class OrderPages:
         lines = (order.lines or ()) if request.can_perform(record_bill) and is_issued(order) else ()
         bill = {"purchaseOrderId": order.id}
         return {
-            "actions": order_draft_actions(
-                ORDERS_LAYOUT, order, ORDERS_LAYOUT.actions_of(self.office, order), send_purchase_order
-            ),
+            "actions": order_draft_actions(ORDERS_LAYOUT, order, ORDERS_LAYOUT.actions_of(self.office, order)),
             "editable": update_purchase_order.name in order.available_actions,
             "printed": request.can_perform(get_purchase_order_pdf),
             "billing": _bill_path(bill) if any(map(_is_open, lines)) else None,

@@ -9,13 +9,15 @@ from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.issuing.document_files import is_issued
-from mainstay.business.jobs.model import JobOut
+from mainstay.business.jobs.model import JobOut, has_to_be_planned
+from mainstay.business.jobs.operations import get_job
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.quotes.decisions import record_quote_decision
 from mainstay.business.quotes.model import QuoteOut
 from mainstay.business.quotes.operations import draft_quote, update_quote
 from mainstay.business.quotes.sending import get_quote_proof, send_quote
 from mainstay.business.quotes.store import QUOTES
+from mainstay.business.schedule.operations import plan_visit
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -23,6 +25,7 @@ from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, Fo
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
+from mainstay.doors.office.work.quick_visits import plan_visit_action
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import join_isolated
@@ -54,6 +57,7 @@ QUOTES_LAYOUT = RecordLayout(
     kind=QUOTES,
     lead="What you have quoted, and how customers answered.",
     create_operation=draft_quote,
+    send_operation=send_quote,
     first_fields=("customerId", "jobId", "siteId", "title", "validUntil"),
     title_of=lambda quote: join_isolated(quote.number, quote.title),
     subtitle_of=_quote_subtitle,
@@ -86,7 +90,9 @@ QUOTES_LAYOUT = RecordLayout(
     empty_text="No quotes yet. Create the first one for a customer.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "total", "validUntil"), can_add=True),
-        RelatedList(JOBS, "jobId", ("total", "status"), can_add=True, prefill=_quote_fields, is_side=True),
+        RelatedList(
+            JOBS, "jobId", ("total", "status"), can_add=True, adds_at_once=True, prefill=_quote_fields, is_side=True
+        ),
     ),
 )
 
@@ -110,14 +116,24 @@ class QuotePages:
         """Return what only a quote's page has: the customer's link, and the address that bills what they accepted."""
         if quote is None:
             return {}
+        to_plan = await self._find_job_to_plan(request, quote)
         can_bill = quote.acceptance is not None and request.can_perform(draft_invoice)
         bill_path = f"{INVOICES.new_path}?{urlencode({'quoteId': quote.id})}"
-        bill_action = Action("Create invoice", bill_path, is_next=True)
+        bill_action = Action("Create invoice", bill_path, is_next=to_plan is None)
         return {
             "public": self.link_maker.build_url(LinkKind.QUOTE, quote.id) if is_issued(quote) else None,
             "actions": [
+                *([plan_visit_action(to_plan)._replace(is_next=True)] if to_plan else []),
                 *([bill_action] if can_bill else []),
-                *order_draft_actions(QUOTES_LAYOUT, quote, QUOTES_LAYOUT.actions_of(self.office, quote), send_quote),
+                *order_draft_actions(QUOTES_LAYOUT, quote, QUOTES_LAYOUT.actions_of(self.office, quote)),
             ],
             "editable": update_quote.name in quote.available_actions,
         }
+
+    async def _find_job_to_plan(self, request: OfficeRequest, quote: QuoteOut) -> JobOut | None:
+        """Return the job of an accepted quote, if its next step is to plan a visit and the viewer can do that."""
+        may_plan = request.can_perform(plan_visit) and request.can_perform(get_job)
+        if quote.acceptance is None or quote.job_id is None or not may_plan:
+            return None
+        job = await self.office.perform(request, get_job, {"jobId": quote.job_id})
+        return job if job.stage and has_to_be_planned(job.stage) else None

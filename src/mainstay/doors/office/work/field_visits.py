@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from mainstay.business.hours.approval import submit_hours
 from mainstay.business.hours.model import LONG_MINUTES, is_unusually_long, is_work_on_visit
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.timers import stop_timer
@@ -176,6 +177,9 @@ class FieldVisitPages:
         changes = [LinkedChange(set_visit_status, {"visitId": visit.id, "status": FINISHED, **hours.of_visit})]
         if hours.of_other_work:
             changes.append(LinkedChange(log_hours, hours.of_other_work))
+        if "submit" in fields:
+            day = fields.get("on", "")
+            changes.append(LinkedChange(submit_hours, {"from": day, "until": day}))
         if "jobDone" in fields and visit.job_id:
             changes.append(LinkedChange(change_job_status, {"jobId": visit.job_id, "status": DONE}))
         if note := fields.get("text", "").strip():

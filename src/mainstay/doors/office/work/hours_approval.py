@@ -1,31 +1,41 @@
 """Hours that wait for approval: all entries of one person and week on one page."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
+from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.hours.approval import review_hours
 from mainstay.business.hours.inputs import MAX_ENTRIES_AT_ONCE
-from mainstay.business.hours.model import STATUS_AFTER, TO_REVIEW, TimeEntryOut, is_unusually_long
+from mainstay.business.hours.model import STATUS_AFTER, TO_REVIEW, ReviewDecision, TimeEntryOut, is_unusually_long
 from mainstay.business.hours.operations import list_hours
+from mainstay.business.invoices.drafting.operations import draft_invoice
+from mainstay.business.jobs.model import has_to_be_billed
+from mainstay.business.jobs.operations import get_job
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, parse_version
 from mainstay.doors.office.work.hours_week import DAYS, monday_of
+from mainstay.doors.office.work.job_page import draft_invoice_path
 from mainstay.doors.pages.display import DisplaySettings, state_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
 from mainstay.values.message import Choice, Message
-from mainstay.vocabulary.refusal import Forbidden, Invalid, Refusal, Stale
+from mainstay.vocabulary.refusal import Forbidden, Invalid, NotFound, Refusal, Stale
 
 _PAGE_SIZE = 100
 # The most waiting entries that are read for the queue. There may be more.
 _MAX_QUEUED_ENTRIES = 1000
 _PATH = "/hours/approve"
+_APPROVE: ReviewDecision = "approve"
+# So many jobs are offered to be invoiced after their hours were approved.
+_MAX_JOBS = 4
 # The prefix of the fields that name an entry. Their values are the versions that were shown.
 _ENTRY_PREFIX = "entry "
 
@@ -53,8 +63,10 @@ class HoursApprovalPages:
         shown_versions = {entry_id: version for entry_id, version in marked.items() if version is not None}
         decision, reason = fields.get("decision", ""), fields.get("reason") or None
         given = {"timeEntryIds": [*marked], "decision": decision, "reason": reason}
-        await self.office.perform(form.request, review_hours, given, expected_versions=shown_versions)
+        answer = await self.office.perform(form.request, review_hours, given, expected_versions=shown_versions)
         notice = {"done": review_hours.name, "decided": decision, "count": len(marked)}
+        jobs = dict.fromkeys(entry.job_number for entry in answer.entries if entry.job_number)
+        notice |= {"jobs": " ".join(jobs)} if decision == _APPROVE and jobs else {}
         return redirect(f"{_PATH}?{urlencode(notice)}")
 
     async def _render_page(self, form: OpenForm[PathValues]) -> Response:
@@ -85,10 +97,25 @@ class HoursApprovalPages:
             changed=changed_ids,
             problem=_changed_text(len(changed_ids), request.display) if changed_ids else _problem_text(refusal, values),
             notice=form.notice or _decision_notice(query_parameters(request.http_request), request.display),
+            to_invoice=await self._list_jobs_to_invoice(request),
             can_see_queue=True,
             # What was typed stays visible, even if it is refused because nothing can be decided any more.
             can_decide=request.can_perform(review_hours) or refusal is not None or bool(request.restored_fields),
         )
+
+    async def _list_jobs_to_invoice(self, request: OfficeRequest) -> list[tuple[str, str]]:
+        """Return the jobs of the hours that were just approved, each with a path, if it can be invoiced now."""
+        numbers = query_parameters(request.http_request).get("jobs", "").split()[:_MAX_JOBS]
+        if not (request.can_perform(draft_invoice) and request.can_perform(get_job_costing)):
+            return []
+        found = []
+        for number in numbers:
+            with suppress(NotFound, Invalid):
+                job = await self.office.perform(request, get_job, {"jobId": number})
+                costing = await self.office.perform(request, get_job_costing, {"jobId": job.id})
+                if job.stage and has_to_be_billed(job.stage, job.billing, Decimal(costing.unbilled)):
+                    found.append((job.number, draft_invoice_path(job, costing)))
+        return found
 
     async def _read_queue(self, request: OfficeRequest) -> tuple[list[dict[str, Any]], bool]:
         """Return the people and weeks whose hours wait, the oldest first, and whether there are more entries."""

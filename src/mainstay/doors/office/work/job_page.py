@@ -12,10 +12,11 @@ from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.customers.operations import get_customer
 from mainstay.business.customers.sites_and_contacts import get_site
+from mainstay.business.hours.model import has_unknown_cost
 from mainstay.business.hours.operations import list_hours, log_hours
 from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.hours.timers import start_timer
-from mainstay.business.invoices.drafting.operations import draft_invoice
+from mainstay.business.invoices.drafting.operations import draft_invoice, list_invoices
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs.model import (
     JobOut,
@@ -35,6 +36,7 @@ from mainstay.business.schedule.store import VISITS
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action, RecordLayout, mark_next_step
 from mainstay.doors.office.work.job_diary import JobDiary
+from mainstay.doors.office.work.quick_visits import plan_visit_action
 from mainstay.doors.pages.display import state_of
 from mainstay.doors.pages.formatting import format_visit_date, to_phone_digits
 from mainstay.doors.pages.message_format import PageFormat
@@ -79,6 +81,8 @@ class JobPageVariables:
             "worked": worked,
             "costing": costing,
             "costed": _minutes_by_state(costing) if costing else [],
+            "missing": await self._find_missing_costs(request, job, costing) if costing else None,
+            "owed": await self._find_owed(request, job) if costing else None,
             "callable": await self._phone_contacts(request, job),
             **self._work_links(request, job, visits, worked),
             "assigned": await self._assigned_people(request, job),
@@ -103,12 +107,12 @@ class JobPageVariables:
         if stage is None:
             return None
         if has_to_be_planned(stage) and request.can_perform(plan_visit):
-            return Action("Plan visit", _plan_visit_path(job))
+            return plan_visit_action(job)
         if has_planned_visit(stage) and coming:
             return Action("Open visit", VISITS.path_of(coming[0].id))
         unbilled = Decimal(costing.unbilled) if costing else Decimal()
         if has_to_be_billed(stage, job.billing, unbilled) and request.can_perform(draft_invoice):
-            return Action("Create invoice", _draft_invoice_path(job, costing))
+            return Action("Create invoice", draft_invoice_path(job, costing))
         step = next_job_step(stage, sees_office_stages=bool(job.next_action))
         possible = change_job_status.name in job.available_actions
         if step is None or not possible or step.status not in settable_statuses(job.status, request.actor):
@@ -123,9 +127,9 @@ class JobPageVariables:
     def _work_actions(self, request: OfficeRequest, job: JobOut, costing: JobCostingOut | None) -> list[Action]:
         """Return the buttons to plan, log and bill work on a job."""
         choices = (
-            (plan_visit, Action("Plan visit", _plan_visit_path(job))),
+            (plan_visit, plan_visit_action(job)),
             (log_hours, Action("Log hours", _log_hours_path(job))),
-            (draft_invoice, Action("Create invoice", _draft_invoice_path(job, costing))),
+            (draft_invoice, Action("Create invoice", draft_invoice_path(job, costing))),
             (start_timer, Action("Start timer", "/hours/timer/start", is_direct=True, answers={"job": job.id})),
         )
         return [action for operation, action in choices if request.can_perform(operation)]
@@ -134,7 +138,7 @@ class JobPageVariables:
         self, request: OfficeRequest, job: JobOut, visits: Mapping[str, Any], worked: Mapping[str, Any] | None
     ) -> dict[str, Any]:
         """Return the links to plan a visit and to log hours: beside their lists, or in the row of what can be added."""
-        plan, log = Action("Visit", _plan_visit_path(job)), Action("Hours", _log_hours_path(job))
+        plan, log = plan_visit_action(job)._replace(label="Visit"), Action("Hours", _log_hours_path(job))
         can_plan, can_log = (request.can_perform(one) and not is_over(job.status) for one in (plan_visit, log_hours))
         has_visits, has_hours = bool(visits["coming"] or visits["past"]), bool(worked and worked["entries"])
         return {
@@ -176,6 +180,26 @@ class JobPageVariables:
             "sums": [] if page.has_more else [(state_of(model, name), sum_) for name, sum_ in minutes.items() if sum_],
             "all": f"{TIME_ENTRIES.path}?{urlencode({'jobId': job.id})}" if len(page.data) > _SHORT_LIST else None,
         }
+
+    async def _find_missing_costs(
+        self, request: OfficeRequest, job: JobOut, costing: JobCostingOut
+    ) -> dict[str, Any] | None:
+        """Return what the margin is at most, and whose hours and how many lines have no cost. None if all have one."""
+        if costing.margin is None or not costing.uncosted:
+            return None
+        entries = await self._get_if_permitted(request, list_hours, jobId=job.id, limit=_MAX_ADDED_UP)
+        uncosted = [one for one in entries.data if has_unknown_cost(one)] if entries else []
+        return {
+            "limit": str(Decimal(costing.margin) + Decimal(costing.uncosted_revenue)),
+            "people": [*{one.person_id: one.person_name for one in uncosted}.items()],
+            "lines": max(costing.uncosted - len(uncosted), 0),
+        }
+
+    async def _find_owed(self, request: OfficeRequest, job: JobOut) -> str | None:
+        """Return what the customer still owes on the job's invoices, if there is something."""
+        page = await self._get_if_permitted(request, list_invoices, jobId=job.id, status="unpaid", totals=True, limit=1)
+        due = page.totals.due if page and page.totals else None
+        return due if due and Decimal(due) else None
 
     async def _phone_contacts(self, request: OfficeRequest, job: JobOut) -> list[_PhoneContact]:
         """Return the phone numbers of the site's contact and of the customer."""
@@ -225,17 +249,11 @@ def _minutes_by_state(costing: JobCostingOut) -> list[tuple[int, str]]:
     return [(one.minutes, states[one.status].label.lower()) for one in costing.hours]
 
 
-def _plan_visit_path(job: JobOut) -> str:
-    """Return the address of the form for a visit to a job. Its lead is ticked as the one who goes."""
-    lead = {f"personIds {job.lead_person_id}": "on"} if job.lead_person_id else {}
-    return f"{VISITS.new_path}?{urlencode({'jobId': job.id} | lead)}"
-
-
 def _log_hours_path(job: JobOut) -> str:
     return f"{TIME_ENTRIES.new_path}?{urlencode({'jobId': job.id})}"
 
 
-def _draft_invoice_path(job: JobOut, costing: JobCostingOut | None) -> str:
+def draft_invoice_path(job: JobOut, costing: JobCostingOut | None) -> str:
     """Return the address that drafts an invoice for a job, from its quote if it has one, and from unbilled work."""
     query = {"jobId": job.id}
     if job.quote_id:

@@ -8,23 +8,27 @@ from urllib.parse import urlencode
 
 from mainstay.business.jobs.model import TO_SCHEDULE, JobOut
 from mainstay.business.jobs.operations import list_jobs
+from mainstay.business.jobs.store import JOBS
 from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import plan_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
+from mainstay.doors.office.kit.record_layout import Action
 from mainstay.doors.office.kit.reference_fields import ReferenceFields, record_title_of
-from mainstay.doors.office.work.schedule_days import DrawnPart
+from mainstay.doors.office.work.schedule_days import DrawnPart, parse_date
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date, join_isolated
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import translate_counted_text, translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.doors.pages.session import is_local_path
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.durations import hours_text
+from mainstay.values.ids import is_id
 from mainstay.values.message import Message, message_of
 from mainstay.values.moments import moment_text
 from mainstay.values.wall_times import parse_entered_moment
@@ -84,14 +88,20 @@ class QuickVisitPages:
         return usual | query_parameters(request.http_request)
 
     async def _render(self, form: OpenForm[PathValues]) -> Response:
-        people = await self.office.perform(form.request, list_people, {"limit": _MAX_PEOPLE})
+        request = form.request
+        people = await self.office.perform(request, list_people, {"limit": _MAX_PEOPLE})
         choices = [(person.id, person.name) for person in people.data]
+        [job], fields = await ReferenceFields(self.office).add_choices(
+            request, [_job_field(request)], form.fields, None
+        )
+        day = request.display.date_to_field(request.display.parse_date(fields.get("day", "")))
         return self.office.render_page(
             "visit_new.html",
-            form.request,
+            request,
             form.status,
             area="Schedule",
-            quick=_form_variables(_job_field(form.request), choices, form.fields),
+            quick=_form_variables(job, choices, {**fields, "day": day})
+            | {"day_example": request.display.date_example, "full_path": _full_path(form.fields)},
             back=_path_back(form.fields),
             **form.variables,
         )
@@ -100,7 +110,7 @@ class QuickVisitPages:
         check_permission(plan_visit, form.request.actor)
         form_field, fields = _job_field(form.request), form.fields
         given, _ = await ReferenceFields(self.office).read_input(form.request, [form_field], fields)
-        starts_at = _read_start(fields, form.request.time_zone)
+        starts_at = _read_start(form.request, fields)
         person = fields.get("person", "")
         await self.office.perform(
             form.request,
@@ -135,15 +145,34 @@ def _form_variables(job: FormField, people: Sequence[tuple[str, str]], fields: M
     }
 
 
-def _read_start(fields: Mapping[str, str], zone: str) -> str:
+def _read_start(request: OfficeRequest, fields: Mapping[str, str]) -> str:
     """Return the moment at which the visit begins. The board shows times in this time zone, wherever the site is."""
-    day, start = fields.get("day", "").strip(), fields.get("start", "").strip()
-    if not start:
-        raise Invalid([Fault("start", Message("is required"))])
-    try:
-        return moment_text(parse_entered_moment(f"{day}T{start}", zone))
-    except ValueError as error:
-        raise Invalid([Fault("start", message_of(error))]) from None
+    day, start = request.display.parse_date(fields.get("day", "").strip()), fields.get("start", "").strip()
+    missing = [name for name, text in (("day", day), ("start", start)) if not text]
+    faults: dict[str, Message | str] = dict.fromkeys(missing, Message("is required"))
+    if day and parse_date(day) is None:
+        faults["day"] = Message("is not a date")
+    if not faults:
+        try:
+            return moment_text(parse_entered_moment(f"{day}T{start}", request.time_zone))
+        except ValueError as error:
+            faults["start"] = message_of(error)
+    page_format = PageFormat(request.display)
+    raise Invalid([Fault(name, page_format.render_problem(problem)) for name, problem in faults.items()])
+
+
+def _full_path(fields: Mapping[str, str]) -> str:
+    """Return the address of the form with all fields, for the job that this one was opened for."""
+    job, person = fields.get("jobId", ""), fields.get("person")
+    values = ({"jobId": job} if is_id(job, "job") else {}) | ({f"personIds {person}": "on"} if person else {})
+    return f"{PLAN_PATH}?{urlencode(values)}" if values else PLAN_PATH
+
+
+def plan_visit_action(job: JobOut) -> Action:
+    """Return the button that opens the small form for a visit to a job, for its lead, and leads to the job."""
+    lead = {"person": job.lead_person_id} if job.lead_person_id else {}
+    query = {"jobId": job.id, **lead, "back": JOBS.path_of(job.id)}
+    return Action("Plan visit", f"{PATH}?{urlencode(query)}", opens_dialog=True)
 
 
 def _path_back(fields: Mapping[str, str]) -> str:

@@ -44,6 +44,7 @@ from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTER
 from mainstay.doors.office.work.visit_planning import PATH as PLANNING
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import default_values, form_fields_of, to_operation_input
+from mainstay.doors.pages.form_rows import join_times
 from mainstay.doors.pages.formatting import (
     format_date,
     format_date_range,
@@ -424,7 +425,7 @@ class SchedulePages:
         """Show who is free, and when, for the fields in the address."""
         check_permission(find_free_time, request.actor)
         form_fields = [one for one in form_fields_of(find_free_time, request.actor.permissions) if one.name != "limit"]
-        query = query_parameters(request.http_request)
+        query = join_times(form_fields, query_parameters(request.http_request))
         form_fields, fields = await ReferenceFields(self.office).add_choices(
             request, form_fields, default_values(form_fields) | query, None
         )

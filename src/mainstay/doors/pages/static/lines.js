@@ -96,10 +96,17 @@ main.addEventListener("input", (event) => {
 
 main.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (!event.target.matches("form.line-editor[data-totals]") || native || !button || button.value === "done") return;
+  if (!event.target.matches("form.line-editor[data-totals]") || native || !button || ["done", "send"].includes(button.value)) return;
   event.preventDefault();
   delete event.target.dataset.sent;
   if (!busy) save(event.target, button);
+});
+
+// What is typed as an item of the price list is the description of a line of its own.
+main.addEventListener("free", (event) => {
+  const row = rowOf(event.target);
+  row.querySelector("textarea").value = event.detail;
+  row.querySelector("[name$=unitPrice]").focus();
 });
 
 main.addEventListener("keydown", (event) => {

@@ -48,7 +48,9 @@ here.searchParams.delete("done");
 history.replaceState(history.state, "", here);
 
 // A date is typed in the order of its placeholder. The browser's calendar fills it in.
-for (const field of document.querySelectorAll("[data-date]")) {
+for (const field of document.querySelectorAll("[data-date]")) addCalendar(field);
+
+function addCalendar(field) {
   const timed = field.dataset.date.endsWith("hh:mm");
   const order = field.dataset.date.match(/d+|m+(?!:)|y+/g).slice(0, 3);
   const sign = field.dataset.date.match(/[-./]/)[0];
@@ -221,6 +223,15 @@ function offerRecords(input) {
       option.addEventListener("click", () => createRecord(adder, text, take));
       options.push(option);
     }
+    if (input.dataset.free && text) {
+      const option = made("div", { id: `${below.id}-free`, class: "adds", role: "option", "aria-selected": false }, input.dataset.free.replace("{text}", text));
+      option.addEventListener("click", () => {
+        input.value = "";
+        below.open(false);
+        input.dispatchEvent(new CustomEvent("free", { bubbles: true, detail: text }));
+      });
+      options.push(option);
+    }
     below.show(options);
   }
 
@@ -245,6 +256,17 @@ function offerRecords(input) {
   if (kind === "customer" && input.form) input.addEventListener("change", () => followCustomer(input.form));
 }
 
+// The lead and the site of the customer's last job, as when the form is opened from their page.
+async function followLastJob(form, customerId) {
+  const { leadPersonId: lead, siteId: site } = form.elements;
+  if (!lead?.matches?.("select") || lead.value) return;
+  const page = await readPage(`${location.pathname}?${new URLSearchParams({ customerId })}`);
+  for (const field of [lead, site]) {
+    const known = field?.matches?.("select") && page?.querySelector(`select[name=${field.name}]`)?.value;
+    if (known && !field.value) field.value = known;
+  }
+}
+
 // Another customer is chosen: only their sites can be picked, and the only one is.
 async function followCustomer(form) {
   const site = fieldFor(form, "site");
@@ -260,6 +282,7 @@ async function followCustomer(form) {
     site.value = only?.title ?? "";
     meantBy(site).value = only ? `${only.id} ${only.title}` : "";
   }
+  await followLastJob(form, customerId);
 }
 
 // A new record, without leaving the form: its own form in a dialog, with what was typed as its name.
@@ -268,8 +291,13 @@ async function createRecord(adder, text, take) {
   if (text) address.searchParams.set(adder.dataset.new, text);
   const customer = customerIn(adder.closest("form"));
   if (customer && !address.pathname.startsWith("/customers")) address.searchParams.set("customerId", customer);
+  if (!(await openForm(address, take))) open(adder.href, "_blank", "noopener");
+}
+
+// The form of another page, in a dialog. Sending it leads on as from its own page, unless what it makes is taken here.
+async function openForm(address, take = null) {
   const fresh = await readPage(address);
-  if (!fresh?.querySelector("main form[method=post]")) return void open(adder.href, "_blank", "noopener");
+  if (!fresh?.querySelector("main form[method=post]")) return false;
   const dialog = made("dialog", { class: "creating", "aria-labelledby": "creating-title" });
   const heading = made("h2", { id: "creating-title" }, fresh.querySelector("main h1").textContent);
   dialog.append(heading);
@@ -277,6 +305,7 @@ async function createRecord(adder, text, take) {
   document.body.append(dialog);
   fill(fresh);
   dialog.showModal();
+  return true;
 
   // The elements of the dialog have ids of their own, because the page may have the same ones.
   function fill(page) {
@@ -293,11 +322,13 @@ async function createRecord(adder, text, take) {
     for (const link of problem[0]?.querySelectorAll("a[href^='#']") ?? []) link.hash = `#creating-${link.hash.slice(1)}`;
     dialog.replaceChildren(heading, ...problem, form);
     for (const input of form.querySelectorAll("input[data-find]")) offerRecords(input);
-    form.querySelector(".buttons > a")?.addEventListener("click", (event) => {
+    for (const field of form.querySelectorAll("[data-date]")) addCalendar(field);
+    form.querySelector(".buttons > a:last-of-type")?.addEventListener("click", (event) => {
       event.preventDefault();
       dialog.close();
     });
-    form.addEventListener("submit", async (event) => {
+    if (!take) form.action = address;
+    else form.addEventListener("submit", async (event) => {
       event.preventDefault();
       if (form.dataset.sent) return;
       form.dataset.sent = "yes";
@@ -309,8 +340,18 @@ async function createRecord(adder, text, take) {
       dialog.close();
       take(new URL(answer.url).pathname.split("/").at(-1), page.querySelector("main h1").textContent.trim());
     });
-    form.querySelector("[autofocus], input:not([type=hidden])")?.focus();
+    const asked = [...form.querySelectorAll("[autofocus], input:not([type=hidden]), select")];
+    (asked.find((field) => field.autofocus || !field.value) ?? asked[0])?.focus();
   }
+}
+
+// A small form that the page leads to opens over it.
+for (const link of document.querySelectorAll("a[data-dialog]")) {
+  link.addEventListener("click", async (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (!document.querySelector("dialog.creating") && !(await openForm(new URL(link.href)))) location.assign(link.href);
+  });
 }
 
 async function readPage(address) {

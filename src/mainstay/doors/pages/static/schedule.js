@@ -348,9 +348,16 @@ async function send(booked, change, focused = "") {
     if (!form) throw new Error("no form");
     const fields = new URLSearchParams(new FormData(form));
     const dated = [...form.querySelectorAll("[data-date]")].filter((field) => field.value);
-    for (const { name, value, dataset } of dated) fields.set(name, isoOf(value, dataset.date));
+    for (const { name, value, dataset } of dated) {
+      const time = fields.get(`${name} time`);
+      fields.set(name, isoOf(value, dataset.date) + (time ? `T${time}` : ""));
+    }
     change(fields);
-    for (const { name, dataset } of dated) fields.set(name, asTyped(fields.get(name), dataset.date));
+    for (const { name, dataset } of dated) {
+      const [day, time] = fields.get(name).split("T");
+      fields.set(name, asTyped(day, dataset.date));
+      if (time) fields.set(`${name} time`, time);
+    }
     const answer = await fetch(formPathOf(booked), { method: "POST", body: fields, redirect: "manual" });
     if (answer.type === "opaqueredirect") {
       await refresh("move_visit", focused);
@@ -364,18 +371,14 @@ async function send(booked, change, focused = "") {
   return false;
 }
 
-// A date, or a date and a time, as ISO 8601, from a field that shows it as in this example: `dd/mm/yyyy hh:mm`.
+// A date as ISO 8601, from a field that shows it as in this example: `dd/mm/yyyy`.
 function isoOf(shown, example) {
-  const [year, month, day, time] = ["yyyy", "mm", "dd", "hh:mm"].map((part) => {
-    const at = example.indexOf(part);
-    return at < 0 ? "" : shown.slice(at, at + part.length);
-  });
-  return `${year}-${month}-${day}${time && `T${time}`}`;
+  return ["yyyy", "mm", "dd"].map((part) => shown.slice(example.indexOf(part), example.indexOf(part) + part.length)).join("-");
 }
 
-// The reverse. The first `mm` of an example is the month.
+// The reverse.
 function asTyped(iso, example) {
-  const parts = { yyyy: iso.slice(0, 4), mm: iso.slice(5, 7), dd: iso.slice(8, 10), "hh:mm": iso.slice(11) };
+  const parts = { yyyy: iso.slice(0, 4), mm: iso.slice(5, 7), dd: iso.slice(8, 10) };
   return Object.entries(parts).reduce((text, [part, number]) => text.replace(part, number), example);
 }
 

@@ -1,4 +1,11 @@
-// Keeps the number of ticked entries in the button that records them. Its texts are in the page, for every number.
+// Sends a bank statement as soon as it is chosen. Keeps the number of ticked entries in the button that records them; its
+// texts are in the page, for every number.
+
+for (const input of document.querySelectorAll("[data-statement]")) {
+  input.addEventListener("change", () => {
+    if (input.files.length) input.form.requestSubmit();
+  });
+}
 
 for (const button of document.querySelectorAll("button[data-ticked]")) {
   const texts = button.dataset.ticked.split("|");
