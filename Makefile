@@ -24,7 +24,7 @@ TRYTON := $(VENV)/contenders/tryton
 SIDE_BY_SIDE := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long not-repeated check format mutants bench bench-flat lock documents clean
+.PHONY: help setup run test test-long not-repeated check format mutants bench bench-flat lock documents pictures clean
 
 help: ## This list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ bench: $(DEV) $(TRYTON)/.installed ## Measure speed against references in the sa
 
 bench-flat: $(DEV) ## Measure whether readings stay as quick in a firm of 100,000 jobs and invoices (takes a few minutes)
 	PYTHONPATH=. $(BIN)/python -m bench.flat
+
+pictures: $(DEV) ## Take the pictures of the README again, from the demo
+	@tests/browser.sh
+	PYTHONPATH=tests $(BIN)/python tests/rules/pictures.py
 
 documents: $(DEV) ## Write the generated documents again
 	PYTHONPATH=tests $(BIN)/python tests/rules/documents.py

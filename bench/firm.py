@@ -35,7 +35,7 @@ from mainstay.business.records.store import DOCUMENTS, NOTES
 from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.changes import audit
 from mainstay.changes.audit import AuditEntry
-from mainstay.doors.cli import demo_texts
+from mainstay.demo import texts as demo_texts
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.perform import Performer

@@ -21,6 +21,7 @@ from mainstay.composition import (
     open_signer,
 )
 from mainstay.identity.emails import EMAIL_TASK
+from mainstay.identity.sample_firms import is_email_withheld
 from mainstay.infrastructure.cpu_priority import share_working_children
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable, PoolUsage
@@ -65,11 +66,22 @@ def open_worker(settings: Settings, performer: Performer, email_counts: Counter[
     printer = DocumentFiles(performer.database, files)
     counts: Counter[str] = Counter() if email_counts is None else email_counts
     task_functions = {
-        EMAIL_TASK: make_email_task(open_outgoing_email(settings), open_link_maker(settings), printer, counts),
+        EMAIL_TASK: make_email_task(
+            open_outgoing_email(settings),
+            open_link_maker(settings),
+            printer,
+            counts,
+            partial(_is_email_withheld, performer),
+        ),
         PRINT: make_pdf_task(printer),
         REMOVE_FILE: make_removal_handler(performer, files),
     }
     return Worker(performer, task_functions, UPKEEP)
+
+
+def _is_email_withheld(performer: Performer, organisation: str, address: str) -> bool:
+    with performer.database.read_transaction(organisation) as db:
+        return is_email_withheld(db, address)
 
 
 def open_dispatcher(settings: Settings, performer: Performer) -> Dispatcher:

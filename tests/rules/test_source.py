@@ -18,7 +18,7 @@ WORDS_THAT_ARE_NO_ROLES = {
     "business/purchasing/model.py": {"office"},  # where goods are delivered to
     "doors/office/kit/record_panels.py": {"office"},  # who reads a note
     "doors/oauth/redirect_uris.py": {"admin"},  # the scheme of a desktop's handler
-    "doors/cli/demo.py": {role.value for role in Role},  # the people of the demo, told as data
+    "demo/firm.py": {role.value for role in Role},  # the people of the demo, told as data
 }
 FOLDERS = sorted({path.relative_to(SOURCE).parent for path in CODE})
 

@@ -65,6 +65,8 @@ class Membership:
     currency: str
     # The name of the logo's file, or "".
     logo: str
+    # Whether it is a sample firm, in which the person looks around.
+    is_sample: bool
 
 
 _IS_VALID = (
@@ -131,7 +133,7 @@ def list_memberships(db: DatabaseHandle, account_id: str, chosen: str | None = N
     """
     found = db.all(
         "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, o.country, o.currency,"
-        " coalesce(o.logo, '')"
+        " coalesce(o.logo, ''), o.is_sample"
         " FROM person p JOIN organisation o ON o.id = p.organisation_id"
         " WHERE p.account_id = :account AND p.status = 'active'"
         " ORDER BY CASE WHEN o.id = :chosen THEN 0 ELSE 1 END, o.name, o.id LIMIT 1000",
@@ -140,8 +142,22 @@ def list_memberships(db: DatabaseHandle, account_id: str, chosen: str | None = N
     )
     found = sorted(found, key=lambda row: (str(row[1]), str(row[0])))
     return [
-        Membership(organisation, name, person, person_name, Role(role), subscription == "active", *others)
-        for organisation, name, person, person_name, role, subscription, *others in (map(str, row) for row in found)
+        Membership(
+            organisation,
+            name,
+            person,
+            person_name,
+            Role(role),
+            subscribed=subscription == "active",
+            time_zone=zone,
+            country=country,
+            currency=currency,
+            logo=logo,
+            is_sample=is_sample == "1",
+        )
+        for organisation, name, person, person_name, role, subscription, zone, country, currency, logo, is_sample in (
+            map(str, row) for row in found
+        )
     ]
 
 

@@ -207,7 +207,10 @@ OPERATIONS = (
 
 
 def _check_count(ctx: Context) -> None:
-    if store.count_webhooks(ctx) >= MAX_WEBHOOKS:
+    count, is_sample = store.count_webhooks(ctx)
+    if is_sample:
+        raise Conflict(Message("A sample firm sends no webhooks. Create it in your own organisation instead."))
+    if count >= MAX_WEBHOOKS:
         raise Conflict(Message("You can have up to {limit} webhooks. Delete one first.", limit=MAX_WEBHOOKS))
 
 

@@ -76,10 +76,13 @@ def list_attempts(ctx: Context, delivery_id: str) -> list[RecordResult[AttemptOu
     return [RecordResult(AttemptOut, row) for row in ctx.db.all(_SELECT_ATTEMPTS, id=delivery_id)]
 
 
-def count_webhooks(ctx: Context) -> int:
-    """Return how many webhooks there are."""
-    row = ctx.db.one("SELECT count(*) FROM webhook WHERE organisation_id = :organisation")
-    return int(row[0] or 0) if row else 0
+def count_webhooks(ctx: Context) -> tuple[int, bool]:
+    """Return how many webhooks there are, and whether the organisation is a sample firm, which sends none."""
+    row = ctx.db.one(
+        "SELECT (SELECT count(*) FROM webhook WHERE organisation_id = :organisation), is_sample FROM organisation"
+        " WHERE id = :organisation"
+    )
+    return (int(row[0] or 0), bool(row[1])) if row else (0, False)
 
 
 def count_due_deliveries(ctx: Context, record_id: str) -> int:

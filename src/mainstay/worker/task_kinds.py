@@ -1,6 +1,7 @@
 """The functions for tasks that make PDFs and send emails."""
 
 from collections import Counter
+from collections.abc import Callable
 
 from mainstay.business.issuing.pdf_files import DocumentFiles
 from mainstay.changes.outbox import Lane
@@ -27,16 +28,23 @@ def make_pdf_task(printer: DocumentFiles) -> TaskFunction:
 
 
 def make_email_task(
-    transport: EmailTransport, links: LinkMaker, printer: DocumentFiles, counts: Counter[str]
+    transport: EmailTransport,
+    links: LinkMaker,
+    printer: DocumentFiles,
+    counts: Counter[str],
+    is_withheld: Callable[[str, str], bool],
 ) -> TaskFunction:
     """Return the function that sends an email, and makes the secret link in it.
 
     If the PDF of an attached document does not exist yet, the task first moves to the lane for PDFs, so that other
-    emails do not wait for it. `counts` gets the numbers of emails that were `sent` and that `failed`.
+    emails do not wait for it. `counts` gets the numbers of emails that were `sent` and that `failed`. `is_withheld`
+    says whether an organisation sends nothing to an address, because it is a sample firm.
     """
 
     def send(task: LeasedTask) -> Lane | None:
         payload = dict(task.payload)
+        if task.organisation and is_withheld(task.organisation, payload["to"]):
+            return None
         document, name = payload.pop("paper", ""), payload.pop("paper_name", "")
         if document and task.lane is Lane.PDFS:
             printer.fetch_file(task.organisation, document)

@@ -9,8 +9,8 @@ import pytest
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.people.operations import list_people
 from mainstay.composition import open_files, open_link_maker, open_signer
+from mainstay.demo.year import DemoSize
 from mainstay.doors.cli import demo
-from mainstay.doors.cli.demo_year import DemoSize
 from mainstay.doors.cli.operator import Operator
 from mainstay.doors.cli.output import format_outcome
 from mainstay.identity.passwords import hash_password

@@ -10,12 +10,12 @@ import pytest
 from mainstay.business.jobs.model import JobProgress, stage_of
 from mainstay.business.jobs.store import JOBS
 from mainstay.composition import open_files, open_link_maker, open_signer
+from mainstay.demo.year import DemoSize, DemoYear
 from mainstay.doors.cli import demo
-from mainstay.doors.cli.demo_year import DemoSize, DemoYear
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.perform import Performer
+from mainstay.values.json_object import JsonObject
 from mainstay.vocabulary.actor import operator_actor
 from support.browser_session import BrowserSession, visible_text
 from support.servers import RunningServer

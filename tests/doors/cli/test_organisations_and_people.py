@@ -107,7 +107,7 @@ def test_organisations_and_people_are_listed(server: RunningServer, cast: Cast, 
     assert list(listed) == ["organisations"]
     found = {each["id"]: each for each in listed["organisations"]}
     assert found.keys() >= {cast.organisation, other_cast.organisation}
-    assert list(found[cast.organisation]) == ["id", "name", "subscription", "createdAt", "storageBytes"]
+    assert list(found[cast.organisation]) == ["id", "name", "subscription", "createdAt", "storageBytes", "isSample"]
     assert found[cast.organisation]["storageBytes"] == 0
     assert found[cast.organisation]["subscription"] == "active"
     assert list(people) == ["people"]

@@ -80,7 +80,7 @@ def test_a_price_list_begins_with_the_items_of_a_trade_that_have_a_price(server:
     path = f"{PRICES}/electrical"
     assert f'href="{path}"' in trades
     page = orla.get(path).text
-    assert "Electrician (per h)" in visible_text(page)
+    assert "Electrician (h)" in visible_text(page)
     assert orla.submit_page(page, path).status_code == 422
     wrong = orla.submit_page(page, path, price0="48", price4="much")
     assert wrong.status_code == 422

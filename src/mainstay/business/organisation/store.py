@@ -1,6 +1,7 @@
 """Storage of organisations."""
 
 from datetime import date, datetime, timedelta
+from typing import NamedTuple
 
 import orjson
 
@@ -35,18 +36,29 @@ def organisation_name(db: DatabaseHandle) -> str:
     return str(row[0]) if row else ""
 
 
-def insert(ctx: Context, *, name: str, country: str, currency: str, time_zone: str) -> None:
+class NewOrganisation(NamedTuple):
+    """What is known of an organisation when it is created."""
+
+    name: str
+    country: str
+    currency: str
+    time_zone: str
+    is_sample: bool = False
+
+
+def insert(ctx: Context, new: NewOrganisation) -> None:
     """Insert a new organisation with the id to which the database handle is bound."""
     try:
         ctx.db.run(
             "INSERT INTO organisation (id, name, country, currency, time_zone, mail_texts, subscription, day_begins_at,"
-            " created_at, created_by, updated_at, updated_by, version)"
+            " is_sample, created_at, created_by, updated_at, updated_by, version)"
             " VALUES (:organisation, :name, :country, :currency, :time_zone, :mail_texts, 'active', :at,"
-            " :at, :by, :at, :by, 1)",
-            name=name,
-            country=country,
-            currency=currency,
-            time_zone=time_zone,
+            " :is_sample, :at, :by, :at, :by, 1)",
+            name=new.name,
+            country=new.country,
+            currency=new.currency,
+            time_zone=new.time_zone,
+            is_sample=int(new.is_sample),
             mail_texts=MailTexts().model_dump_json(),
             at=ctx.now_text,
             by=ctx.stamp,
@@ -118,11 +130,11 @@ def find_foreign_documents(ctx: Context, currency: str) -> list[Message]:
 
 def list_organisations(db: DatabaseHandle) -> list[dict[str, Value]]:
     """Return all organisations, oldest first. Needs a handle for all organisations."""
-    names = ("id", "name", "subscription", "createdAt", "storageBytes")
+    names = ("id", "name", "subscription", "createdAt", "storageBytes", "isSample")
     rows_found = db.all(
-        "SELECT id, name, subscription, created_at, storage_bytes FROM organisation ORDER BY created_at, id"
+        "SELECT id, name, subscription, created_at, storage_bytes, is_sample FROM organisation ORDER BY created_at, id"
     )
-    return [dict(zip(names, row, strict=True)) for row in rows_found]
+    return [dict(zip(names, (*row[:-1], row[-1] == 1), strict=True)) for row in rows_found]
 
 
 def find_by_name(db: DatabaseHandle, text: str) -> list[str]:

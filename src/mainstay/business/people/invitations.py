@@ -3,6 +3,7 @@
 from pydantic import Field, SecretStr
 
 from mainstay.business.organisation import store as organisations
+from mainstay.business.organisation.store import NewOrganisation
 from mainstay.business.people.events import PersonJoined
 from mainstay.business.people.model import Person, PersonExists
 from mainstay.business.people.store import PEOPLE, check_sign_in_is_free, find_existing_person
@@ -32,6 +33,9 @@ class CreateOrganisation(Input):
     owner_name: TextLine = Field(description="The owner's full name.")
     owner_email: Email = Field(description="How the owner signs in.")
     password: SecretStr = Field(description="Only if they have no Mainstay account yet.")
+    is_sample: bool = Field(
+        default=False, description="A sample firm: it emails nobody but its owner, and can be deleted."
+    )
 
 
 class AddPerson(Input):
@@ -40,7 +44,9 @@ class AddPerson(Input):
     name: TextLine = Field(description="The person's full name.")
     email: Email = Field(description="How they sign in.")
     role: Role = Field(description="What they can do.")
-    password: SecretStr = Field(description="Only if they have no Mainstay account yet.")
+    password: SecretStr | None = Field(
+        None, description="Only if they have no Mainstay account yet. Null for someone who does not sign in."
+    )
 
 
 class PasswordLinkOut(Output):
@@ -62,7 +68,9 @@ def _hash_owner_password(preparation: Preparation, given: CreateOrganisation) ->
     return accounts.hash_new_password(preparation, given.owner_email, given.password.get_secret_value())
 
 
-def _hash_person_password(preparation: Preparation, given: AddPerson) -> str:
+def _hash_person_password(preparation: Preparation, given: AddPerson) -> str | None:
+    if given.password is None:
+        return None
     return accounts.hash_new_password(preparation, given.email, given.password.get_secret_value())
 
 
@@ -79,9 +87,8 @@ def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
 
     Creates it with its first owner, and returns the owner.
     """
-    organisations.insert(
-        ctx, name=given.name, country=given.country, currency=given.currency, time_zone=given.time_zone
-    )
+    new = NewOrganisation(given.name, given.country, given.currency, given.time_zone, given.is_sample)
+    organisations.insert(ctx, new)
     return _add_active_person(ctx, given.owner_name, given.owner_email, HIGHEST_ROLE)
 
 
@@ -96,7 +103,8 @@ def create_organisation(ctx: Context, given: CreateOrganisation) -> Person:
 def add_person(ctx: Context, given: AddPerson) -> Person:
     """Add person.
 
-    They can sign in at once. Someone who was invited or has left becomes active with this name and role.
+    They can sign in at once if they have a password. Someone who was invited or has left becomes active with this name
+    and role.
     """
     return _add_active_person(ctx, given.name, given.email, given.role)
 
@@ -181,7 +189,8 @@ def _fetch_invitation(ctx: Context) -> OneTimeLink:
 
 
 def _add_active_person(ctx: Context, name: str, email: str, role: Role) -> Person:
-    account = accounts.find(ctx, email) or accounts.insert(ctx, email, ctx.prepared)
+    # Without a password, the person does not sign in.
+    account = None if ctx.prepared is None else accounts.find(ctx, email) or accounts.insert(ctx, email, ctx.prepared)
     values = {"name": name, "email": email, "role": role, "status": "active", "account_id": account}
     existing = find_existing_person(ctx, email)
     check_sign_in_is_free(ctx, email, existing.id if existing else None)

@@ -12,7 +12,7 @@ from shutil import rmtree
 from mainstay.business.records.file_removal import STORED_FILE_COLUMNS
 from mainstay.catalogue import INVARIANTS
 from mainstay.composition import connect
-from mainstay.doors.cli.output import CheckFailed, JsonObject
+from mainstay.doors.cli.output import CheckFailed
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.maintenance import backup as taking
 from mainstay.maintenance import check as checking
@@ -21,6 +21,7 @@ from mainstay.maintenance.archive import Manifest, checksum_of, open_backup_file
 from mainstay.maintenance.backup import ReportProgress
 from mainstay.maintenance.installation import Installation
 from mainstay.settings import SettingError, Settings
+from mainstay.values.json_object import JsonObject
 from mainstay.values.message import Message
 from mainstay.values.moments import system_clock
 from mainstay.vocabulary.refusal import Conflict

@@ -10,10 +10,11 @@ from typing import Any
 
 import orjson
 
-from mainstay.doors.cli.output import CheckFailed, JsonObject, format_outcome
+from mainstay.doors.cli.output import CheckFailed, format_outcome
 from mainstay.infrastructure.database import DatabaseUnavailable, NewerSchema, OlderSchema
 from mainstay.lazy_import import import_lazily
 from mainstay.settings import DESCRIPTIONS, PREFIX, SettingError, Settings, is_readable, read_settings
+from mainstay.values.json_object import JsonObject
 from mainstay.vocabulary.permissions import Access, Role
 from mainstay.vocabulary.refusal import Refusal
 

@@ -2,24 +2,20 @@
 
 import sys
 from argparse import Namespace
-from dataclasses import replace
 from datetime import timedelta
 from threading import Thread
-from time import monotonic, sleep
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from mainstay.business.issuing.document_files import PRINT
 from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.operations import get_organisation, update_organisation
 from mainstay.business.people.invitations import add_person, create_organisation
 from mainstay.business.people.operations import get_person, update_person
-from mainstay.changes import outbox
-from mainstay.doors.cli import demo_prices, demo_purchases
-from mainstay.doors.cli.demo_texts import make_crew
-from mainstay.doors.cli.demo_year import OFFICE, ONE_YEAR, OWNER, TIME_ZONE, DemoSize, DemoYear
+from mainstay.demo.files import DemoFiles
+from mainstay.demo.firm import DEMO_PEOPLE, FIELD_ROLES, DemoActors, fill_firm, make_crew_people
+from mainstay.demo.performing import DemoPace
+from mainstay.demo.year import ONE_YEAR, DemoSize
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
 from mainstay.identity.keys import create_key, list_keys, revoke_key
 from mainstay.identity.passwords import is_password
 from mainstay.identity.sessions import list_memberships
@@ -27,8 +23,8 @@ from mainstay.identity.sign_in import look_up_address
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.lazy_import import import_lazily
 from mainstay.values.ids import new_id
+from mainstay.values.json_object import JsonObject
 from mainstay.values.message import Message
-from mainstay.values.moments import local_date
 from mainstay.vocabulary import actor
 from mainstay.vocabulary.refusal import Conflict, Forbidden, Lapsed
 
@@ -57,49 +53,7 @@ DEMO_PASSWORD = "mainstay-demo"
 DEMO_KEYS = {"readOnly": ("Demo, read only", "read"), "readWrite": ("Demo, read and write", "write")}
 _KEY_NAMES = {name for name, _ in DEMO_KEYS.values()}
 
-_ORGANISATION_DETAILS = {
-    "legalName": "Hartley & Daughters Ltd",
-    "taxNumber": "GB 417 2209 53",
-    "registrationNumber": "07731842",
-    "address": {"line1": "Unit 4, Canal Yard", "city": "Sowerby Bridge", "postalCode": "HX6 2AG", "country": "GB"},
-    "email": "office@hartley.example",
-    "phone": "+44 1422 555 0142",
-    "bank": {"name": "Calder Bank", "account": "31926819", "sortCode": "20-00-00"},
-    "invoiceNotes": "Thank you for your custom.",
-}
-_PEOPLE: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
-    ("Ruth Hartley", "ruth@hartley.example", "owner", {"phone": "+44 7700 900101", "colour": "#8a3ffc"}),
-    ("Imogen Hartley", "imogen@hartley.example", "admin", {"phone": "+44 7700 900102", "colour": "#0072c3"}),
-    ("Priya Nair", "priya@hartley.example", "office", {"phone": "+44 7700 900103", "colour": "#007d79"}),
-    (
-        "Tom Ashworth",
-        "tom@hartley.example",
-        "member",
-        {"skills": ["gas", "boilers"], "colour": "#9f1853", "costRate": "24.50", "billRate": "62.00"},
-    ),
-    (
-        "Marek Zielinski",
-        "marek@zielinski.example",
-        "subcontractor",
-        {"skills": ["tiling"], "companyName": "Zielinski Tiling", "costRate": "35.00", "billRate": "58.00"},
-    ),
-    (
-        "Grace Okafor",
-        "grace@hartley.example",
-        "member",
-        {"skills": ["gas", "heating"], "colour": "#0e6027", "costRate": "25.00", "billRate": "62.00"},
-    ),
-    (
-        "Ben Sutcliffe",
-        "ben@hartley.example",
-        "member",
-        {"skills": ["drains", "leaks"], "colour": "#b28600", "costRate": "21.00", "billRate": "54.00"},
-    ),
-)
-
-
-_OFFICE_EMAILS = {OWNER: "ruth@hartley.example", OFFICE: "priya@hartley.example"}
-_WORKER_DETAILS = {"skills": ["gas", "heating"], "costRate": "23.00", "billRate": "58.00"}
+_OFFICE_EMAILS = ("ruth@hartley.example", "priya@hartley.example")
 _UNFINISHED = "not finished"
 
 
@@ -156,56 +110,33 @@ def _find_finished(operator: Operator, name: str) -> actor.Actor | None:
 
 def _make_firm(operator: Operator, firm: DemoFirm) -> actor.Actor:
     acting = actor.operator_actor(new_id("org"))
-    owner_name, owner_email, _, owner_details = _PEOPLE[0]
-    given = {"name": firm.name, "ownerName": owner_name, "ownerEmail": owner_email}
+    owner = DEMO_PEOPLE[0]
+    given = {"name": firm.name, "ownerName": owner.name, "ownerEmail": owner.email}
     # Hashing passwords takes long and does not hold the GIL, so modules for later are imported meanwhile.
     Thread(target=import_lazily, args=["mainstay.catalogue"]).start()
-    owner = operator.perform(create_organisation, acting, **given, password=DEMO_PASSWORD)
-    operator.perform(update_person, acting, personId=owner["id"], **owner_details)
-    others = [*_PEOPLE[1:], *((name, email, "member", _WORKER_DETAILS) for name, email in make_crew(firm.crew))]
+    person = operator.perform(create_organisation, acting, **given, password=DEMO_PASSWORD)
+    operator.perform(update_person, acting, personId=person["id"], **owner.details)
+    others = [*DEMO_PEOPLE[1:], *make_crew_people(firm.crew)]
     for name, email, role, details in others:
         person = operator.perform(add_person, acting, name=name, email=email, role=role, password=DEMO_PASSWORD)
         operator.perform(update_person, acting, personId=person["id"], **details)
-    office = {word: operator.act_as_person(acting.organisation, email) for word, email in _OFFICE_EMAILS.items()}
     field = [
-        operator.act_as_person(acting.organisation, email)
-        for wanted_role in ("member", "subcontractor")
-        for _, email, role, _ in others
-        if role == wanted_role
+        operator.act_as_person(acting.organisation, person.email)
+        for wanted_role in FIELD_ROLES
+        for person in others
+        if person.role == wanted_role
     ]
-    # Documents show these details, so they come first.
-    operator.perform(update_organisation, acting, **_ORGANISATION_DETAILS)
-    with operator.performer.open_batch(acting.organisation) as batch:
-        demo_prices.add_prices(replace(operator, performer=batch), office[OWNER], office[OFFICE])
-    _fill_with_work(
-        operator, firm, DemoYear(operator, office, field, local_date(operator.performer.clock(), TIME_ZONE), firm.size)
-    )
-    with operator.performer.open_batch(acting.organisation) as batch:
-        today = local_date(operator.performer.clock(), TIME_ZONE)
-        demo_purchases.add_purchases(replace(operator, performer=batch), office[OFFICE], TIME_ZONE, today)
-    with operator.performer.database.write_transaction(acting.organisation) as db:
-        # The PDFs of a year are not made now: each is made when someone first asks for it.
-        outbox.delete_tasks(db, PRINT)
+    owner_actor, office = (operator.act_as_person(acting.organisation, email) for email in _OFFICE_EMAILS)
+    next_report = _PROGRESS_EVERY
+    # Others who wait for the database retry only now and then. The small firm is made before that matters.
+    pace = DemoPace(_BATCH_SECONDS, 0.0 if firm is SMALL_FIRM else _PAUSE_SECONDS)
+    for jobs_made in fill_firm(
+        operator, DemoActors(owner_actor, office, field), firm.size, DemoFiles(operator.files), pace
+    ):
+        if jobs_made >= next_report:
+            sys.stderr.write(f"{jobs_made:,} of {firm.size.jobs:,} jobs\n")
+            next_report += _PROGRESS_EVERY
     return acting
-
-
-def _fill_with_work(operator: Operator, firm: DemoFirm, year: DemoYear) -> None:
-    """Fill the organisation with work, some days at a time, so that others need not wait."""
-    organisation, next_report, steps = year.office_people[OWNER].organisation, _PROGRESS_EVERY, year.make_work()
-    jobs_made: int | None = 0
-    while jobs_made is not None:
-        until = monotonic() + _BATCH_SECONDS
-        with operator.performer.open_batch(organisation) as batch:
-            year.operator = replace(operator, performer=batch)
-            while (jobs_made := next(steps, None)) is not None:
-                if jobs_made >= next_report:
-                    sys.stderr.write(f"{jobs_made:,} of {firm.size.jobs:,} jobs\n")
-                    next_report += _PROGRESS_EVERY
-                if monotonic() >= until:
-                    break
-        # Others who wait for the database retry only now and then. The small firm is made before that matters.
-        if firm is not SMALL_FIRM:
-            sleep(_PAUSE_SECONDS)
 
 
 def _ensure_people(operator: Operator, acting: actor.Actor) -> list[JsonObject]:
@@ -217,7 +148,7 @@ def _ensure_people(operator: Operator, acting: actor.Actor) -> list[JsonObject]:
         )
         # The address to sign in with, even if the person was given another one since.
         | {"email": email}
-        for name, email, role, _ in _PEOPLE
+        for name, email, role, _ in DEMO_PEOPLE
     ]
 
 

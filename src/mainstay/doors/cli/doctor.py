@@ -2,9 +2,10 @@
 
 from argparse import Namespace
 
-from mainstay.doors.cli.output import CheckFailed, JsonObject
+from mainstay.doors.cli.output import CheckFailed
 from mainstay.maintenance.doctor import examine_installation
 from mainstay.settings import Settings
+from mainstay.values.json_object import JsonObject
 from mainstay.values.moments import system_clock
 
 

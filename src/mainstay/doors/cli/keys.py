@@ -3,8 +3,8 @@
 from argparse import Namespace
 
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
 from mainstay.identity.keys import create_key, list_keys, revoke_key
+from mainstay.values.json_object import JsonObject
 
 
 def key_create(operator: Operator, options: Namespace) -> JsonObject:

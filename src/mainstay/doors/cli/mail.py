@@ -4,9 +4,9 @@ import secrets
 from argparse import Namespace
 
 from mainstay.composition import open_outgoing_email
-from mainstay.doors.cli.output import JsonObject
 from mainstay.infrastructure.email_sending import EmailNotSent, EmailUndeliverable, OutgoingEmail
 from mainstay.settings import Settings
+from mainstay.values.json_object import JsonObject
 from mainstay.vocabulary.refusal import Conflict
 
 _TEXT = """\

@@ -1,21 +1,17 @@
 """Performs operations for the commands, and finds organisations and people by id or name."""
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import orjson
-
 from mainstay.business.organisation import store as organisations
 from mainstay.changes import outbox
-from mainstay.doors.cli.output import JsonObject
 from mainstay.identity.links import LinkMaker
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseHandle
 from mainstay.infrastructure.files import FileStore
-from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.json_performer import JsonPerformer
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.perform import Performer
 from mainstay.lazy_import import import_lazily
+from mainstay.values.json_object import JsonObject
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door, operator_actor
 from mainstay.vocabulary.refusal import Conflict, NotFound
@@ -23,21 +19,13 @@ from mainstay.webhooks.signature import Signer
 
 
 @dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(JsonPerformer):
     """Performs operations from the command line; modules that only some commands need are imported on first use."""
 
-    performer: Performer
     open_signer: Callable[[], Signer]
     base_url: str
     files: FileStore
     open_link_maker: Callable[[], LinkMaker]
-
-    def perform(self, operation: Operation, actor: Actor, **given: object) -> JsonObject:
-        """Perform an operation, and return its answer."""
-        details = RequestDetails(id="cli_" + secrets.token_hex(10), record_only=True)
-        answer = self.performer.perform(operation, actor, orjson.dumps(given), details)
-        result: JsonObject = orjson.loads(answer.body)
-        return result
 
     def list_all(self, list_operation: Operation, actor: Actor, **given: object) -> list[JsonObject]:
         """Return all records of a list, page by page."""

@@ -6,8 +6,8 @@ from mainstay.business.organisation.failed_work import drop_work, list_failed_wo
 from mainstay.changes import outbox
 from mainstay.changes.outbox_depth import measure_lanes
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.values.json_object import JsonObject
 from mainstay.vocabulary import actor
 
 

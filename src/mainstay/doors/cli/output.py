@@ -2,8 +2,7 @@
 
 from typing import Any
 
-# The outcome of a command, or the answer of an operation.
-JsonObject = dict[str, Any]
+from mainstay.values.json_object import JsonObject
 
 
 class CheckFailed(Exception):

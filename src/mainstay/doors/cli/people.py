@@ -9,12 +9,12 @@ from mainstay.business.people.invitations import add_person, create_organisation
 from mainstay.business.people.operations import list_people
 from mainstay.business.people.roles import remove_person
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
 from mainstay.identity.links import LinkKind
 from mainstay.identity.passwords import generate_password
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.settings import is_readable
 from mainstay.values.ids import new_id
+from mainstay.values.json_object import JsonObject
 from mainstay.values.message import Message
 from mainstay.vocabulary import actor
 from mainstay.vocabulary.refusal import Forbidden

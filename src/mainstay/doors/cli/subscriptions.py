@@ -4,7 +4,7 @@ from argparse import Namespace
 
 from mainstay.business.organisation.operations import change_subscription, get_organisation
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
+from mainstay.values.json_object import JsonObject
 
 
 def subscription_lapse(operator: Operator, options: Namespace) -> JsonObject:

@@ -3,7 +3,7 @@
 from argparse import Namespace
 
 from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
+from mainstay.values.json_object import JsonObject
 from mainstay.webhooks.endpoints import create_webhook, delete_webhook, list_webhooks
 
 

@@ -12,6 +12,7 @@ from mainstay.business.hours.operations import list_hours
 from mainstay.business.hours.timers import stop_timer
 from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.organisation.failed_work import list_failed_work
+from mainstay.business.organisation.settings import update_settings
 from mainstay.business.overview.model import Need, RevenueNow
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import VisitOut, VisitStep, next_visit_step
@@ -80,6 +81,7 @@ class HomePages:
             stop=STOP_PATH,
             may_stop=request.can_perform(stop_timer),
             steps=steps,
+            may_open_sample=request.can_perform(update_settings),
             invoicing=[] if steps else await list_invoicing_steps(self.office, request),
             may_bill=request.can_perform(list_unbilled),
             own=own,

@@ -22,6 +22,7 @@ from mainstay.doors.office.money.reminders import ReminderPages
 from mainstay.doors.office.money.reports import ReportPages
 from mainstay.doors.office.public.invoice_public import PublicInvoicePages
 from mainstay.doors.office.public.quote_public import PublicQuotePages
+from mainstay.doors.office.sample_firm import SampleFirmPages
 from mainstay.doors.office.search_page import SearchPages
 from mainstay.doors.office.settings.activity import ActivityPages, person_activity_variables
 from mainstay.doors.office.settings.developer import DeveloperPages, ToolNames
@@ -90,6 +91,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *PublicInvoicePages(public_pages, link_maker).routes(),
         *HomePages(office_pages).routes(),
         *FirstRunPages(office_pages).routes(),
+        *SampleFirmPages(office_pages).routes(),
         *SearchPages(office_pages).routes(),
         *UndoPages(office_pages).routes(),
         *ConfirmationPages(office_pages).routes(),

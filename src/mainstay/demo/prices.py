@@ -1,11 +1,12 @@
 """The price list of the demo: tax rates, suppliers, items and kits of a plumbing firm."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.suppliers import save_supplier
 from mainstay.business.pricelist.taxes import save_tax_rate
-from mainstay.doors.cli.operator import Operator
+from mainstay.demo.performing import DemoPerformer
 from mainstay.vocabulary.actor import Actor
 
 _TAXES: tuple[dict[str, Any], ...] = (
@@ -121,11 +122,11 @@ _KITS: tuple[tuple[str, str, str, str | None, dict[str, str]], ...] = (
 )  # fmt: skip
 
 
-def add_prices(operator: Operator, owner: Actor, office: Actor) -> None:
-    """Save the tax rates as the owner, and the suppliers, items and kits as the office."""
-    rates = {rate["name"]: operator.perform(save_tax_rate, owner, **rate)["id"] for rate in _TAXES}
+def make_prices(performer: DemoPerformer, owner: Actor, office: Actor) -> Iterator[int]:
+    """Save the tax rates as the owner, and the suppliers, items and kits as the office; yield now and then."""
+    rates = {rate["name"]: performer.perform(save_tax_rate, owner, **rate)["id"] for rate in _TAXES}
     suppliers = {
-        word: operator.perform(save_supplier, office, **_supplier_input(number, *details))["id"]
+        word: performer.perform(save_supplier, office, **_supplier_input(number, *details))["id"]
         for number, (word, details) in enumerate(_SUPPLIERS.items(), 1)
     }
     simple_items = [
@@ -137,11 +138,12 @@ def add_prices(operator: Operator, owner: Actor, office: Actor) -> None:
     for (code, name, unit, price, cost), kind, supplier in simple_items:
         fields = {"code": code, "name": name, "kind": kind, "unit": unit, "sellPrice": price, "costPrice": cost}
         rate = rates[_REDUCED_RATE] if code in _REDUCED_CODES else None
-        operator.perform(save_price_item, office, **fields, supplierId=supplier, taxRateId=rate)
+        performer.perform(save_price_item, office, **fields, supplierId=supplier, taxRateId=rate)
+        yield 0
     for code, name, description, own_price, parts in _KITS:
         fields = {"code": code, "name": name, "description": description, "kind": "service", "unit": "pcs"}
         components = [{"itemId": part, "quantity": quantity} for part, quantity in parts.items()]
-        operator.perform(save_price_item, office, **fields, sellPrice=own_price, components=components)
+        performer.perform(save_price_item, office, **fields, sellPrice=own_price, components=components)
 
 
 def _supplier_input(number: int, name: str, town: str, days: int) -> dict[str, Any]:

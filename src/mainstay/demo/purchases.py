@@ -1,7 +1,7 @@
 """The purchases of the demo: a year of orders and bills, the latest in every state."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from random import Random
@@ -15,9 +15,9 @@ from mainstay.business.purchasing.closing import cancel_purchase_order, close_pu
 from mainstay.business.purchasing.operations import draft_purchase_order
 from mainstay.business.purchasing.receiving import receive_goods
 from mainstay.business.purchasing.sending import send_purchase_order
-from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
+from mainstay.demo.performing import DemoPerformer
 from mainstay.kernel.operation import Operation
+from mainstay.values.json_object import JsonObject
 from mainstay.vocabulary.actor import Actor
 
 # The last step of each order, the oldest first: nearly all old orders are paid; the recent ones end in every state.
@@ -56,10 +56,10 @@ _STEPS: dict[str, tuple[str, ...]] = {
 _BILL_STATUSES = {"approve": "approved", "pay": "paid"}
 
 
-def add_purchases(operator: Operator, office: Actor, zone: str, today: date) -> None:
-    """Create all orders and bills as the office, dated over the past year."""
-    jobs = operator.perform(list_jobs, office, status="live", limit=100)["data"]
-    items = operator.perform(list_price_items, office, kind="material", limit=100)["data"]
+def make_purchases(performer: DemoPerformer, office: Actor, zone: str, today: date) -> Iterator[int]:
+    """Create all orders and bills as the office, dated over the past year; yield after each."""
+    jobs = performer.perform(list_jobs, office, status="live", limit=100)["data"]
+    items = performer.perform(list_price_items, office, kind="material", limit=100)["data"]
     rng = Random(31)
     for number in range(_ORDER_COUNT):
         is_recent = number >= _OLD_ORDER_COUNT
@@ -67,15 +67,16 @@ def add_purchases(operator: Operator, office: Actor, zone: str, today: date) -> 
         steps = _STEPS[last_steps[number % len(last_steps)]]
         age_days = max(_MAX_AGE_DAYS - number * _MAX_AGE_DAYS // _ORDER_COUNT, len(steps) * _DAYS_PER_STEP)
         job_input = {"jobId": jobs[number % len(jobs)]["id"]} if is_recent and jobs else {}
-        purchase = DemoPurchase(operator, office, zone, today - timedelta(days=age_days), number)
+        purchase = DemoPurchase(performer, office, zone, today - timedelta(days=age_days), number)
         purchase.carry_out(_choose_order_input(rng, items) | job_input, steps)
+        yield 0
 
 
 @dataclass
 class DemoPurchase:
     """One order with its steps, each some days after the one before."""
 
-    operator: Operator
+    performer: DemoPerformer
     office: Actor
     zone: str
     # The day of the latest step.
@@ -122,8 +123,7 @@ class DemoPurchase:
 
     def _perform(self, operation: Operation, **given: object) -> JsonObject:
         moment = datetime.combine(self.day, time(9, self.number % 60), ZoneInfo(self.zone)).astimezone(UTC)
-        performer = replace(self.operator.performer, clock=lambda: moment)
-        return replace(self.operator, performer=performer).perform(operation, self.office, **given)
+        return self.performer.perform_at(moment, operation, self.office, **given)
 
 
 # The operations that end an order or a bill, and the kind of record that each ends.

@@ -1,7 +1,7 @@
 """A believable past of a firm and its next weeks, around today. Only the dates differ from time to time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from random import Random
@@ -20,12 +20,12 @@ from mainstay.business.records.notes import add_note
 from mainstay.business.schedule.job_cancellation import cancel_job
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
 from mainstay.business.schedule.operations import plan_visit
-from mainstay.doors.cli import demo_texts as words
-from mainstay.doors.cli.demo_files import DemoFiles
-from mainstay.doors.cli.demo_money import DemoBooks
-from mainstay.doors.cli.operator import Operator
-from mainstay.doors.cli.output import JsonObject
+from mainstay.demo import texts as words
+from mainstay.demo.files import DemoFiles
+from mainstay.demo.money import DemoBooks
+from mainstay.demo.performing import DemoPerformer
 from mainstay.kernel.operation import Operation
+from mainstay.values.json_object import JsonObject
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Refusal
 
@@ -63,8 +63,6 @@ class DemoSize:
 
 
 ONE_YEAR = DemoSize(60, 300, 150, timedelta(days=365), timedelta(weeks=5), (2, 2, 3, 4), 2)
-# After how many new customers the work so far may be committed.
-_CUSTOMERS_AT_ONCE = 100
 
 
 @dataclass
@@ -88,22 +86,22 @@ class DemoJob:
 class DemoYear:
     """Creates the history of a firm, day by day."""
 
-    operator: Operator
+    performer: DemoPerformer
     # The person in the office and the owner, by these keys; and the people in the field.
     office_people: dict[str, Actor]
     field_people: list[Actor]
     today: date
-    size: DemoSize = ONE_YEAR
+    size: DemoSize
+    # None if its jobs have no photos and documents.
+    files: DemoFiles | None
     # The same numbers each time. Nothing secret depends on them.
     rng: Random = field(default_factory=lambda: Random(2026))
     customers: list[dict[str, Any]] = field(default_factory=list)
     open_jobs: list[DemoJob] = field(default_factory=list)
     finished_jobs: list[DemoJob] = field(default_factory=list)
-    files: DemoFiles = field(init=False)
     books: DemoBooks = field(init=False)
 
     def __post_init__(self) -> None:
-        self.files = DemoFiles(self.operator.files)
         self.books = DemoBooks(partial(self._perform, self.office_people[OFFICE]), self.rng)
 
     def make_work(self) -> Iterator[int]:
@@ -122,16 +120,14 @@ class DemoYear:
                     job_count += 1
                 self._fill_past_day(day)
                 yield job_count
-        self._fill_today()
-        self._plan_ahead()
-        self._request_leave()
-        yield job_count
+        for complete in (self._fill_today, self._plan_ahead, self._request_leave):
+            complete()
+            yield job_count
 
     def _perform(self, actor: Actor, day: date, at: time, operation: Operation, **given: object) -> JsonObject:
         """Perform an operation as an actor at a moment of a day, but never in the future."""
-        moment = min(datetime.combine(day, at, ZoneInfo(TIME_ZONE)).astimezone(UTC), self.operator.performer.clock())
-        performer = replace(self.operator.performer, clock=lambda: moment)
-        return replace(self.operator, performer=performer).perform(operation, actor, **given)
+        moment = min(datetime.combine(day, at, ZoneInfo(TIME_ZONE)).astimezone(UTC), self.performer.now)
+        return self.performer.perform_at(moment, operation, actor, **given)
 
     def _create_customers(self, day: date) -> Iterator[int]:
         office = self.office_people[OFFICE]
@@ -142,8 +138,7 @@ class DemoYear:
             of_customer = {"customerId": customer["id"], "contactId": contact["id"]}
             sites = [self._perform(office, day, at, save_site, **of_customer, **site) for site in details["sites"]]
             self.customers.append({"id": customer["id"], "sites": [site["id"] for site in sites]})
-            if number % _CUSTOMERS_AT_ONCE == _CUSTOMERS_AT_ONCE - 1:
-                yield 0
+            yield 0
         last = self.customers.pop()
         self._perform(office, day, time(17), archive_customer, customerId=last["id"])
 
@@ -215,18 +210,19 @@ class DemoYear:
                 given = {"startedAt": _to_local_text(day, begin), "endedAt": _to_local_text(day, end)}
                 self._perform(person, day, end, set_visit_status, visitId=visit["id"], status="done")
                 self._perform(person, day, end, log_hours, jobId=job.id, visitId=visit["id"], **given)
-                if not job.in_progress:
+                if self.files and job.has_files and not job.in_progress:
                     self._add_file(day, person, job, self.files.get_photo(job.title))
                     self._add_file(day, person, job, self.files.make_parts_list(job.title))
                 job.visits_left -= 1
                 job.in_progress = True
                 if not job.visits_left:
                     self._finish_job(day, job)
-                    certificate = self.files.make_certificate(job.number, job.title, day.isoformat())
-                    self._add_file(day, self.office_people[OFFICE], job, certificate)
+                    if self.files and job.has_files:
+                        certificate = self.files.make_certificate(job.number, job.title, day.isoformat())
+                        self._add_file(day, self.office_people[OFFICE], job, certificate)
 
     def _add_file(self, day: date, actor: Actor, job: DemoJob, file: dict[str, object] | None) -> None:
-        if file and job.has_files:
+        if file:
             self._perform(actor, day, time(16, 30), add_document, recordId=job.id, **file)
 
     def _plan_visit(
@@ -266,10 +262,17 @@ class DemoYear:
         """Plan today's visits: for everyone on a working day, for one person at a weekend."""
         self._submit_week(self.today)
         busy = [job for job in self.open_jobs if job.in_progress] or self.open_jobs
+        has_begun = self.performer.now >= datetime.combine(self.today, _MORNING[0], ZoneInfo(TIME_ZONE))
         for number, person in enumerate(self.field_people if _is_working_day(self.today) else self.field_people[:1]):
-            self._plan_visit(self.today, busy[number % len(busy)].id, [person], *_MORNING)
+            visit = self._plan_visit(self.today, busy[number % len(busy)].id, [person], *_MORNING)
             self._plan_visit(self.today, busy[(number + 1) % len(busy)].id, [person], *_AFTERNOON)
-        self._perform(self.field_people[0], self.today, self._choose_timer_start(), start_timer, jobId=busy[0].id)
+            if has_begun:
+                # One person has started a timer as well.
+                given = {"visitId": visit["id"], "status": "started", "timer": number == 0}
+                at = self._choose_timer_start() if number == 0 else _MORNING[0]
+                self._perform(person, self.today, at, set_visit_status, **given)
+        if not has_begun:
+            self._perform(self.field_people[0], self.today, self._choose_timer_start(), start_timer, jobId=busy[0].id)
         if self.finished_jobs:
             self.books.bill_today(self.today, self.finished_jobs[0])
 

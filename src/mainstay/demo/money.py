@@ -14,8 +14,8 @@ from mainstay.business.invoices.payments.recording import record_payment, revers
 from mainstay.business.quotes.decisions import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, revise_quote
 from mainstay.business.quotes.sending import send_quote, withdraw_quote
-from mainstay.doors.cli.output import JsonObject
 from mainstay.kernel.operation import Operation
+from mainstay.values.json_object import JsonObject
 from mainstay.vocabulary.refusal import Refusal
 
 # Performs an operation as someone, on a day and at a time.

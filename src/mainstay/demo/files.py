@@ -6,8 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mainstay.business.records.attachments import store_content, to_document_input
-from mainstay.doors.cli import demo_texts as words
-from mainstay.doors.cli.demo_pictures import build_pdf, draw_photo
+from mainstay.demo import texts as words
+from mainstay.demo.pictures import build_pdf, draw_photo
 from mainstay.infrastructure.file_types import examine_file
 from mainstay.infrastructure.files import FileStore
 
