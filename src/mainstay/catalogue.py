@@ -30,7 +30,7 @@ from mainstay.business.jobs.store import REFRESH_JOB_SEARCH
 from mainstay.business.organisation import failed_work, logo, sent_emails, settings
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.organisation.store import reset_early_days
-from mainstay.business.overview import job_diary
+from mainstay.business.overview import job_diary, news
 from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
 from mainstay.business.people import invariants as people_invariants
@@ -140,6 +140,7 @@ CATALOGUE = Catalogue(
         *balance.OPERATIONS,
         *statement_sending.OPERATIONS,
         *overview.OPERATIONS,
+        *news.OPERATIONS,
         *job_diary.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,

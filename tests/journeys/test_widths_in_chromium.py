@@ -75,9 +75,9 @@ def test_on_a_phone_no_figure_of_home_is_printed_over_its_words(
             page.set_viewport_size({"width": width, "height": 860})
             overlaps = page.locator(".needs a").evaluate_all("""links => links.filter(link => {
                 const words = document.createRange();
-                words.setStartAfter(link.querySelector(".figure"));
+                words.setStartAfter(link.querySelector(".count"));
                 words.setEndAfter(link.lastChild);
-                const figure = link.querySelector(".figure"), {left} = words.getBoundingClientRect();
+                const figure = link.querySelector(".count"), {left} = words.getBoundingClientRect();
                 return figure.getBoundingClientRect().left + figure.scrollWidth > left;
             }).length""")
             assert overlaps == 0, width

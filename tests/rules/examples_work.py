@@ -50,6 +50,7 @@ WORK_EXAMPLES: dict[str, Callable[[WorkSamples], ExampleInput]] = {
     "get_settings": lambda _: {},
     "update_settings": lambda _: {"hoursRoundingMinutes": 15},
     "get_overview": lambda _: {},
+    "get_news": lambda _: {},
     "list_customers": lambda _: {},
     "get_customer": lambda work: {"customerId": work.customer},
     "create_customer": lambda _: {"name": "Hebden Mill Trust"},

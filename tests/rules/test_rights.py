@@ -91,6 +91,7 @@ MEMBER = SUBCONTRACTOR | {
 }
 OFFICE = MEMBER | {
     "list_messages",
+    "get_news",
     "get_settings",
     "create_customer",
     "update_customer",

@@ -278,7 +278,7 @@ class DemoYear:
 
     def _choose_timer_start(self) -> time:
         """Return when today's timer was started: two hours ago, but not yesterday."""
-        started = self.operator.performer.clock().astimezone(ZoneInfo(TIME_ZONE)) - _TIMER_RUNS
+        started = self.performer.now.astimezone(ZoneInfo(TIME_ZONE)) - _TIMER_RUNS
         return started.time() if started.date() == self.today else time(0, 1)
 
     def _plan_ahead(self) -> None:

@@ -9,9 +9,10 @@ from mainstay.business.invoices.payments.recording import list_payments
 from mainstay.business.overview import store
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.reporting.operations import get_report
+from mainstay.business.schedule.leave import request_time_off
 from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
-from support.hours import cast_at
+from support.hours import cast_at, make_time_entry
 from support.invoices import credit_issued, issue_invoice, make_invoice, pay_invoice, void_issued
 from support.quotes import issue_quote, make_default_tax_rate, make_quote
 from support.reports import name_rows, perform_report
@@ -52,10 +53,17 @@ def test_overdue_is_overdue_from_the_organisation_s_midnight(cast: Cast) -> None
     assert needs_by_name(cast_at(cast, "2026-11-16T00:00:00Z"))["Overdue invoices"]["amount"] == "1000.00"
 
 
-def test_what_is_no_money_has_no_amount(cast: Cast) -> None:
+def test_hours_have_minutes_and_people_names(cast: Cast) -> None:
     issue_quote(cast, make_quote(cast), deliver="none")
-    waiting = needs_by_name(cast)["Quotes waiting for an answer"]
-    assert (waiting["count"], waiting["amount"]) == (1, None)
+    make_time_entry(cast, status="submitted")
+    cast.perform(request_time_off, Role.MEMBER, **{"from": "2038-01-12"})
+    needs = needs_by_name(cast)
+    found = {what: (need["count"], need["amount"], need["minutes"], need["names"]) for what, need in needs.items()}
+    assert found == {
+        "Quotes waiting for an answer": (1, "1000.00", None, []),
+        "Time entries to approve": (1, None, 60, []),
+        "Time off to approve": (1, None, None, ["Mia Member"]),
+    }
 
 
 def test_this_month_is_told_beside_the_last_as_the_report_does(cast: Cast) -> None:
@@ -132,7 +140,7 @@ def test_what_is_too_much_to_be_summed_up_while_someone_waits_is_left_to_the_rep
     result = cast.perform(get_overview, Role.OFFICE)
     assert result["revenue"]["thisMonth"] == "2000.00"
     assert [need["amount"] for need in result["needs"] if need["what"] == "Unpaid invoices"] == ["2000.00"]
-    for bound in ("_SUMMED", "_SUMMED_OF_MONTH"):
+    for bound in ("_SUMMED", "_SUMMED_OF_YEAR"):
         monkeypatch.setattr(store, bound, 1)
     result = cast.perform(get_overview, Role.OFFICE)
     assert result["revenue"] is None

@@ -209,10 +209,10 @@ def test_home_tells_what_is_owed_and_what_the_month_brought(server: RunningServe
     shown = visible_text(home)
     assert "1 Invoices to send £1,200.00" in shown
     assert "2 Unpaid invoices £2,180.00" in shown
-    assert "£1,900.00 This month, excluding tax Last month £0.00" in shown
+    assert "£1,900.00 Last month £0.00 This month so far, excluding tax" in shown
     for link in re.findall(r'href="(/(?:invoices|reports)[^"]*\?[^"]*)"', home):
         assert session.get(unescape(link)).status_code == 200
-    assert "This month" not in sign_in_new_person(server, trading_cast, Role.MEMBER).get("/").text
+    assert "Revenue" not in sign_in_new_person(server, trading_cast, Role.MEMBER).get("/").text
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])

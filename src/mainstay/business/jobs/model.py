@@ -52,6 +52,8 @@ _NEXT_ACTIONS: dict[JobStage, str | None] = {
 TO_SCHEDULE: JobStage = "toSchedule"
 # The stage of jobs whose work is done and not invoiced yet.
 TO_BILL: JobStage = "toInvoice"
+# The stage of jobs that are being worked on.
+IN_PROGRESS: JobStage = "inProgress"
 # Finished jobs need no column on the board, because a list shows them. People who do not see the stages of invoicing
 # see all finished work as done.
 _FINISHED_STAGES: frozenset[JobStage] = frozenset({"paid", "closed", "cancelled"})

@@ -14,6 +14,8 @@ from mainstay.vocabulary.schemas import Output
 # What an entry of a diary is about: the job itself, or something that belongs to it.
 DiaryKind = Literal["job", "visit", "hours", "document", "note", "photo", "file", "email"]
 
+NeedGroup = Literal["money", "work", "people"]
+
 
 class Need(BaseModel):
     """Records that need attention."""
@@ -21,13 +23,26 @@ class Need(BaseModel):
     model_config = OUTPUT_CONFIG
 
     what: str = Field(description="A short title.", examples=["Time entries to approve"])
+    group: NeedGroup = Field(description="What it is about.")
+    late: bool = Field(description="Whether it is overdue.")
     count: int = Field(description="How many; 100 means 100 or more.")
     amount: MoneyText | None = Field(
         description="Their total, if it is money and there are not too many.", examples=["1440.00"]
     )
+    minutes: int | None = Field(description="Their total, if it is time and there are not too many.", examples=[450])
+    names: list[str] = Field(description="Who it is about: the first three people.", examples=[["Marek Zielinski"]])
     url: str = Field(description="The list on the website.")
     operation: str = Field(description="The operation that lists them.", examples=["list_hours"])
     given: dict[str, object] = Field(description="The input for it.", examples=[{"status": "submitted"}])
+
+
+class MonthRevenue(BaseModel):
+    """The revenue of one month."""
+
+    model_config = OUTPUT_CONFIG
+
+    month: str = Field(examples=["2026-11"])
+    revenue: MoneyText = Field(examples=["18250.50"])
 
 
 class RevenueNow(BaseModel):
@@ -37,6 +52,7 @@ class RevenueNow(BaseModel):
 
     this_month: MoneyText = Field(description="Up to today.", examples=["12400.00"])
     last_month: MoneyText = Field(description="The whole month.", examples=["18250.50"])
+    months: list[MonthRevenue] = Field(description="The last twelve months, ending with this one up to today.")
     url: str = Field(description="The report on the website.")
     operation: str = Field(description="The operation with the details.", examples=["get_report"])
     given: dict[str, object] = Field(description="The input for it.", examples=[{"name": "revenue"}])
@@ -55,6 +71,47 @@ class OverviewOut(Output):
     )
     changed_by_apps: int = Field(description="Changes by connected apps since the start of yesterday, up to 100.")
     hidden: list[str] = Field(description="The fields that are empty because your role may not see them.")
+
+
+NewsKind = Literal["quoteAccepted", "quoteDeclined", "payment", "visitDone"]
+
+
+class NextStep(BaseModel):
+    """An operation that comes next, and its input."""
+
+    model_config = OUTPUT_CONFIG
+
+    operation: str = Field(description="The operation.", examples=["send_invoice"])
+    given: dict[str, str] = Field(
+        description="The input for it.", examples=[{"invoiceId": "invoice_01KA3R2D4F6H8J0K2N4P6R8T0V"}]
+    )
+
+
+class NewsItem(BaseModel):
+    """Something that happened."""
+
+    model_config = OUTPUT_CONFIG
+
+    at: str = Field(description="When it happened.", json_schema_extra={"format": "date-time"})
+    kind: NewsKind = Field(description="What happened.")
+    record_id: str = Field(description="The quote, the payment or the visit.")
+    called: str | None = Field(description="Its number or title; of a payment, the invoices that it pays.")
+    who: str | None = Field(description="The customer who answered or paid, or the person who finished the visit.")
+    detail: str | None = Field(
+        description="The quote's title or why it was declined, a payment's reference, or a visit's customer."
+    )
+    amount: MoneyText | None = Field(description="The total of the quote, or what was paid.", examples=["2562.90"])
+    currency: str | None = Field(description="The currency of the amount.", examples=["GBP"])
+    next: list[NextStep] = Field(description="What comes next, at most two steps.")
+
+
+class NewsOut(Output):
+    """What happened since the start of yesterday."""
+
+    noun = "news"
+
+    from_: str = Field(alias="from", description="The date of yesterday.", json_schema_extra={"format": "date"})
+    items: list[NewsItem] = Field(description="What happened, newest first; of each kind the newest eight.")
 
 
 class DiaryEmail(BaseModel):

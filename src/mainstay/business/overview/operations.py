@@ -15,16 +15,24 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import settings_of
-from mainstay.business.overview.model import Need, OverviewOut, RevenueNow
+from mainstay.business.overview.model import MonthRevenue, Need, NeedGroup, OverviewOut, RevenueNow
 from mainstay.business.overview.store import (
     DRAFTS,
+    EXPIRED,
     ON_ACCOUNT,
     OVERDUE,
+    SUBMITTED_HOURS,
+    UNANSWERED,
     UNPAID,
+    UNPAID_BILLS,
     SumQuery,
     count_and_sum,
     sum_revenue,
 )
+from mainstay.business.people.operations import list_people
+from mainstay.business.people.store import PEOPLE
+from mainstay.business.purchasing.bills import list_bills
+from mainstay.business.purchasing.store import BILLS
 from mainstay.business.quotes.operations import list_quotes
 from mainstay.business.quotes.store import QUOTES
 from mainstay.business.records.activity import count_app_changes
@@ -38,40 +46,81 @@ from mainstay.values.message import Message
 from mainstay.values.moments import ONE_DAY
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.record_json import MoneyText
+from mainstay.vocabulary.record_json import MoneyText, column_names
 from mainstay.vocabulary.schemas import Input
 
 _A_WEEK = timedelta(days=7)
+# At most this many people are named.
+_MAX_NAMES = 3
 
 
 class _WaitingList(NamedTuple):
     """Records that wait for someone with a permission: the operation and the office page that list exactly those."""
 
     label: Message
+    group: NeedGroup
     permission: Permission
     list_operation: Operation
     path: str
-    make_input: Callable[[Context, str], dict[str, object]]
-    # Sums up their amounts, if they have amounts.
+    make_input: Callable[[Context, date], dict[str, object]]
+    is_late: bool = False
+    # Sums up their amounts, if they have amounts, or their minutes.
     sum_query: SumQuery | None = None
+    # The field with the person's name, if it matters who it is.
+    name_field: str = ""
 
 
-def _fixed_input(**given: object) -> Callable[[Context, str], dict[str, object]]:
+def _fixed_input(**given: object) -> Callable[[Context, date], dict[str, object]]:
     return lambda _ctx, _today: given
 
 
-def _recently_accepted_input(_ctx: Context, today: str) -> dict[str, object]:
-    return {"status": "accepted", "decidedFrom": (date.fromisoformat(today) - _A_WEEK).isoformat()}
+def _recently_accepted_input(_ctx: Context, today: date) -> dict[str, object]:
+    return {"status": "accepted", "decidedFrom": (today - _A_WEEK).isoformat()}
 
 
-def _own_input(status: str) -> Callable[[Context, str], dict[str, object]]:
+def _off_this_week_input(_ctx: Context, today: date) -> dict[str, object]:
+    sunday = today + timedelta(days=6 - today.weekday())
+    return {"status": "approved", "from": today.isoformat(), "until": sunday.isoformat()}
+
+
+def _own_input(status: str) -> Callable[[Context, date], dict[str, object]]:
     return lambda ctx, _today: {"personId": ctx.actor.id, "status": status}
 
 
-# The most pressing first.
+# What is late comes first, and then the most pressing.
 _WAITING_LISTS = (
     _WaitingList(
+        Message("Overdue jobs"),
+        "work",
+        Permission.JOBS_CHANGE,
+        list_jobs,
+        JOBS.path,
+        lambda _, today: {"dueBefore": today.isoformat()},
+        is_late=True,
+    ),
+    _WaitingList(
+        Message("Overdue invoices"),
+        "money",
+        Permission.INVOICES_CHANGE,
+        list_invoices,
+        INVOICES.path,
+        _fixed_input(status="overdue"),
+        is_late=True,
+        sum_query=OVERDUE,
+    ),
+    _WaitingList(
+        Message("Expired quotes"),
+        "work",
+        Permission.QUOTES_CHANGE,
+        list_quotes,
+        QUOTES.path,
+        _fixed_input(status="expired"),
+        is_late=True,
+        sum_query=EXPIRED,
+    ),
+    _WaitingList(
         Message("Visits of people who are off"),
+        "work",
         Permission.SCHEDULE_CHANGE,
         list_visits,
         VISITS.path,
@@ -79,91 +128,140 @@ _WAITING_LISTS = (
     ),
     _WaitingList(
         Message("Unassigned visits"),
+        "work",
         Permission.SCHEDULE_CHANGE,
         list_visits,
         VISITS.path,
         _fixed_input(unassigned=True),
     ),
     _WaitingList(
-        Message("Overdue jobs"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, lambda _, today: {"dueBefore": today}
+        Message("Time entries to approve"),
+        "people",
+        Permission.HOURS_REVIEW,
+        list_hours,
+        "/hours/approve",
+        _fixed_input(status="submitted"),
+        sum_query=SUBMITTED_HOURS,
     ),
     _WaitingList(
-        Message("Overdue invoices"),
-        Permission.INVOICES_CHANGE,
-        list_invoices,
-        INVOICES.path,
-        _fixed_input(status="overdue"),
-        OVERDUE,
+        Message("Time off to approve"),
+        "people",
+        Permission.LEAVE_DECIDE,
+        list_time_off,
+        TIME_OFF.path,
+        _fixed_input(status="requested"),
+        name_field="person_name",
+    ),
+    _WaitingList(
+        Message("Enquiries to answer"),
+        "work",
+        Permission.JOBS_CHANGE,
+        list_jobs,
+        JOBS.path,
+        _fixed_input(stage="enquiry"),
+    ),
+    _WaitingList(
+        Message("Jobs to schedule"),
+        "work",
+        Permission.JOBS_CHANGE,
+        list_jobs,
+        JOBS.path,
+        _fixed_input(stage="toSchedule"),
+    ),
+    _WaitingList(
+        Message("Quotes waiting for an answer"),
+        "work",
+        Permission.QUOTES_CHANGE,
+        list_quotes,
+        QUOTES.path,
+        _fixed_input(status="sent"),
+        sum_query=UNANSWERED,
     ),
     _WaitingList(
         Message("Quotes accepted in the last week"),
+        "work",
         Permission.QUOTES_CHANGE,
         list_quotes,
         QUOTES.path,
         _recently_accepted_input,
     ),
     _WaitingList(
-        Message("Time entries to approve"),
-        Permission.HOURS_REVIEW,
-        list_hours,
-        "/hours/approve",
-        _fixed_input(status="submitted"),
-    ),
-    _WaitingList(
-        Message("Time off to approve"),
-        Permission.LEAVE_DECIDE,
-        list_time_off,
-        TIME_OFF.path,
-        _fixed_input(status="requested"),
-    ),
-    _WaitingList(
-        Message("Enquiries to answer"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, _fixed_input(stage="enquiry")
-    ),
-    _WaitingList(
-        Message("Expired quotes"), Permission.QUOTES_CHANGE, list_quotes, QUOTES.path, _fixed_input(status="expired")
-    ),
-    _WaitingList(
-        Message("Quotes waiting for an answer"),
-        Permission.QUOTES_CHANGE,
-        list_quotes,
-        QUOTES.path,
-        _fixed_input(status="sent"),
-    ),
-    _WaitingList(
-        Message("Jobs to schedule"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, _fixed_input(stage="toSchedule")
-    ),
-    _WaitingList(
-        Message("Jobs to invoice"), Permission.JOBS_CHANGE, list_jobs, JOBS.path, _fixed_input(stage="toInvoice")
+        Message("Jobs to invoice"),
+        "money",
+        Permission.JOBS_CHANGE,
+        list_jobs,
+        JOBS.path,
+        _fixed_input(stage="toInvoice"),
     ),
     _WaitingList(
         Message("Invoices to send"),
+        "money",
         Permission.INVOICES_CHANGE,
         list_invoices,
         INVOICES.path,
         _fixed_input(status="draft"),
-        DRAFTS,
+        sum_query=DRAFTS,
     ),
     _WaitingList(
         Message("Payments on account"),
+        "money",
         Permission.INVOICES_CHANGE,
         list_payments,
         PAYMENTS.path,
         _fixed_input(status="onAccount"),
-        ON_ACCOUNT,
+        sum_query=ON_ACCOUNT,
     ),
     _WaitingList(
         Message("Unpaid invoices"),
+        "money",
         Permission.INVOICES_CHANGE,
         list_invoices,
         INVOICES.path,
         _fixed_input(status="unpaid"),
-        UNPAID,
+        sum_query=UNPAID,
     ),
     _WaitingList(
-        Message("Rejected time entries"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("rejected")
+        Message("Bills to pay"),
+        "money",
+        Permission.PURCHASING_CHANGE,
+        list_bills,
+        BILLS.path,
+        _fixed_input(status="approved"),
+        sum_query=UNPAID_BILLS,
     ),
     _WaitingList(
-        Message("Time entries to submit"), Permission.HOURS_LOG, list_hours, TIME_ENTRIES.path, _own_input("draft")
+        Message("Rejected time entries"),
+        "people",
+        Permission.HOURS_LOG,
+        list_hours,
+        TIME_ENTRIES.path,
+        _own_input("rejected"),
+    ),
+    _WaitingList(
+        Message("Time entries to submit"),
+        "people",
+        Permission.HOURS_LOG,
+        list_hours,
+        TIME_ENTRIES.path,
+        _own_input("draft"),
+    ),
+    _WaitingList(
+        Message("Invitations not accepted"),
+        "people",
+        Permission.PEOPLE_CHANGE,
+        list_people,
+        PEOPLE.path,
+        _fixed_input(status="invited"),
+        name_field="name",
+    ),
+    _WaitingList(
+        Message("Off this week"),
+        "people",
+        Permission.ALL_LEAVE_READ,
+        list_time_off,
+        TIME_OFF.path,
+        _off_this_week_input,
+        name_field="person_name",
     ),
 )
 
@@ -180,7 +278,7 @@ def get_overview(ctx: Context, _given: Input) -> OverviewOut:
     # Lists are counted only when actions are shown. One record of each is enough.
     counting_ctx = replace(ctx, request=ctx.request._replace(with_actions=True))
     needs = [
-        _build_need(counting_ctx, waiting_list, today.isoformat(), settings.currency)
+        _build_need(counting_ctx, waiting_list, today, settings.currency)
         for waiting_list in _WAITING_LISTS
         if ctx.actor.can(waiting_list.permission)
     ]
@@ -200,39 +298,61 @@ def get_overview(ctx: Context, _given: Input) -> OverviewOut:
 OPERATIONS = (get_overview,)
 
 
-def _build_need(ctx: Context, waiting: _WaitingList, today: str, currency: str) -> Need:
+def _build_need(ctx: Context, waiting: _WaitingList, today: date, currency: str) -> Need:
     query = waiting.make_input(ctx, today)
-    count, amount = (
-        count_and_sum(ctx, waiting.sum_query)
-        if waiting.sum_query
-        else (_count_listed(ctx, waiting.list_operation, query), None)
-    )
+    total: int | None = None
+    names: list[str] = []
+    if waiting.sum_query:
+        count, total = count_and_sum(ctx, waiting.sum_query)
+    else:
+        count, names = _count_listed(ctx, waiting, query)
+    is_time = waiting.sum_query is SUBMITTED_HOURS
     query_string = urlencode({name: "yes" if value is True else value for name, value in query.items()})
     return Need(
         what=ctx.request.message_format.render(waiting.label),
+        group=waiting.group,
+        late=waiting.is_late,
         count=count,
-        amount=None if amount is None else MoneyText(amount_text(amount, currency)),
+        amount=None if total is None or is_time else MoneyText(amount_text(total, currency)),
+        minutes=total if is_time else None,
+        names=names,
         url=f"{ctx.base_url}{waiting.path}?{query_string}",
         operation=waiting.list_operation.name,
         given=query,
     )
 
 
-def _count_listed(ctx: Context, list_operation: Operation, query: dict[str, object]) -> int:
-    page: Any = list_operation.function(ctx, list_operation.input.model_validate({**query, "limit": 1}))
-    return page.count or 0
+def _count_listed(ctx: Context, waiting: _WaitingList, query: dict[str, object]) -> tuple[int, list[str]]:
+    """Return how many records a list has, and the names of the first people in it, if they matter."""
+    list_operation, name = waiting.list_operation, waiting.name_field
+    given = {**query, "limit": _MAX_NAMES if name else 1}
+    page: Any = list_operation.function(ctx, list_operation.input.model_validate(given))
+    if not name:
+        return page.count or 0, []
+    position = column_names(list_operation.output).index(name)
+    return page.count or 0, [*dict.fromkeys(str(row[position]) for row in page.rows)]
 
 
 def _build_revenue(ctx: Context, currency: str, today: date) -> RevenueNow | None:
-    amounts = sum_revenue(ctx, today)
-    if amounts is None:
+    months = _list_months(today)
+    revenue = sum_revenue(ctx, date.fromisoformat(f"{months[0]}-01"), today)
+    if revenue is None:
         return None
-    this_month, last_month = (MoneyText(amount_text(amount, currency)) for amount in amounts)
-    period = {"from": (today.replace(day=1) - ONE_DAY).replace(day=1).isoformat(), "until": today.isoformat()}
+    amounts = [
+        MonthRevenue(month=month, revenue=MoneyText(amount_text(revenue.get(month, 0), currency))) for month in months
+    ]
+    period = {"from": f"{months[-2]}-01", "until": today.isoformat()}
     return RevenueNow(
-        this_month=this_month,
-        last_month=last_month,
+        this_month=amounts[-1].revenue,
+        last_month=amounts[-2].revenue,
+        months=amounts,
         url=f"{ctx.base_url}/reports/revenue?{urlencode(period)}",
         operation=get_report.name,
         given={"name": "revenue", **period},
     )
+
+
+def _list_months(today: date) -> list[str]:
+    """Return the last twelve months, such as 2026-11, ending with this one."""
+    this_month = today.year * 12 + today.month - 1
+    return [f"{number // 12}-{number % 12 + 1:02d}" for number in range(this_month - 11, this_month + 1)]

@@ -1,15 +1,17 @@
 """Counts and sums for the overview."""
 
-from datetime import date, timedelta
+from collections import defaultdict
+from datetime import date
 from typing import NamedTuple
 
-from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, VOIDS
+from mainstay.business.quotes.store import STATUS_FILTERS as QUOTE_STATUS_FILTERS
+from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, VOIDS, to_month_sql
 from mainstay.kernel.context import Context
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
 
 # More records than this are not summed up, because that takes too long. The reports show the sum.
 _SUMMED = 2_000
-_SUMMED_OF_MONTH = 3_000
+_SUMMED_OF_YEAR = 12_000
 
 
 class SumQuery(NamedTuple):
@@ -24,6 +26,10 @@ OVERDUE = SumQuery("invoice", "due", "owing = 1 AND overdue_at <= :now")
 UNPAID = SumQuery("invoice", "due", "owing = 1")
 DRAFTS = SumQuery("invoice", "total", "standing = 'draft'")
 ON_ACCOUNT = SumQuery("payment", "unallocated", "unallocated > 0 AND status = 'recorded'")
+UNANSWERED = SumQuery("quote", "total", QUOTE_STATUS_FILTERS["sent"])
+EXPIRED = SumQuery("quote", "total", QUOTE_STATUS_FILTERS["expired"])
+UNPAID_BILLS = SumQuery("bill", "total", "status = 'approved'")
+SUBMITTED_HOURS = SumQuery("time_entry", "minutes", "status = 'submitted'")
 
 
 def count_and_sum(ctx: Context, query: SumQuery) -> tuple[int, int | None]:
@@ -34,23 +40,23 @@ def count_and_sum(ctx: Context, query: SumQuery) -> tuple[int, int | None]:
     return int(count or 0), None if amount is None else int(amount)
 
 
-def sum_revenue(ctx: Context, today: date) -> tuple[int, int] | None:
-    """Return the revenue of this month and of last month, as in the report; None if there is too much to sum up."""
-    first = today.replace(day=1)
-    last_month = _sum_revenue_between(ctx, (first - timedelta(days=1)).replace(day=1), first - timedelta(days=1))
-    this_month = None if last_month is None else _sum_revenue_between(ctx, first, today)
-    return None if this_month is None or last_month is None else (this_month, last_month)
-
-
-def _sum_revenue_between(ctx: Context, first: date, last: date) -> int | None:
-    total = 0
+def sum_revenue(ctx: Context, first: date, last: date) -> dict[str, int] | None:
+    """Return the revenue of each month that has any, as in the report; None if there is too much to sum up."""
+    revenue = defaultdict[str, int](int)
     for entries in (INVOICES, VOIDS, CREDIT_NOTES):
-        query = SumQuery(entries.table, "net", f"{entries.on} >= :first AND {entries.on} <= :last")
-        row = ctx.db.one(_sum_sql(query, _SUMMED_OF_MONTH), first=first.isoformat(), last=last.isoformat())
-        if row is None or row[0] is None:
+        rows = _rows_sql(SumQuery(entries.table, "net", f"{entries.on} >= :first AND {entries.on} <= :last"))
+        months = ctx.db.all(
+            f"SELECT month, CAST(sum(net) AS bigint), count(*)"
+            f" FROM (SELECT {to_month_sql(entries)} AS month, net {rows} LIMIT :most) AS summed GROUP BY month",
+            first=first.isoformat(),
+            last=last.isoformat(),
+            most=_SUMMED_OF_YEAR + 1,
+        )
+        if sum(int(str(count)) for *_, count in months) > _SUMMED_OF_YEAR:
             return None
-        total += entries.sign * int(row[0])
-    return total
+        for month, net, _ in months:
+            revenue[str(month)] += entries.sign * int(str(net))
+    return revenue
 
 
 def _sum_sql(query: SumQuery, max_rows: int) -> str:

@@ -27,7 +27,7 @@ _DEPOSIT_INVOICE = (
 
 _EXPIRED = "quote.status = 'sent' AND quote.expires_at <= :now"
 # `coalesce` keeps the engine from using the index on `expires_at`, and then sorting all quotes it finds.
-_STATUS_FILTERS = {name: f"quote.status = '{name}'" for name in get_args(QuoteStatus)} | {
+STATUS_FILTERS = {name: f"quote.status = '{name}'" for name in get_args(QuoteStatus)} | {
     "sent": "quote.status = 'sent' AND coalesce(quote.expires_at, '') > :now",
     "expired": "quote.status = 'sent' AND coalesce(quote.expires_at, '') <= :now",
 }
@@ -92,7 +92,7 @@ QUOTES = QuoteStore(
     equal_filters=("customer_id",),
     dates_column="issued_on",
     filters={
-        "status": _STATUS_FILTERS,
+        "status": STATUS_FILTERS,
         "decided_from": "quote.decided_at >= :decided_from",
     },
     orders={

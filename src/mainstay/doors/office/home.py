@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 from mainstay.business.costing.unbilled import list_unbilled
 from mainstay.business.hours.operations import list_hours
@@ -13,13 +12,14 @@ from mainstay.business.hours.timers import stop_timer
 from mainstay.business.hours.visit_status import set_visit_status
 from mainstay.business.organisation.failed_work import list_failed_work
 from mainstay.business.organisation.settings import update_settings
-from mainstay.business.overview.model import Need, RevenueNow
 from mainstay.business.overview.operations import get_overview
 from mainstay.business.schedule.model import VisitOut, VisitStep, next_visit_step
 from mainstay.business.schedule.operations import list_visits
 from mainstay.changes.audit import ActedBy
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.first_steps import list_first_steps, list_invoicing_steps
+from mainstay.doors.office.home_cards import build_revenue, count_late, group_needs
+from mainstay.doors.office.home_feed import HomeFeed
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
 from mainstay.doors.office.kit.running_timer import STOP_PATH, find_running_timer
@@ -50,28 +50,27 @@ class HomePages:
         ]
 
     async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
-        """Show what needs attention, and what is planned today."""
+        """Show what waits and what is late, what happened since yesterday, and what is planned today."""
         overview = await self.office.perform(request, get_overview) if request.can_perform(get_overview) else None
         failed_count = (
             await self._count_records(request, list_failed_work) if request.can_perform(list_failed_work) else None
         )
-        base_url = self.office.visitors.performer.base_url
-        needs = (
-            [_add_path(need, base_url) | {"told": format_count(need.count)} for need in overview.needs]
-            if overview
-            else []
-        )
+        feed = await HomeFeed(self.office, request).list_days()
         own, others, has_more = await self._list_todays_visits(request)
+        is_idle = not (overview and overview.needs) and not (own or others or feed)
         # First steps are only for an organisation in which nothing waits and nothing is planned.
-        steps = [] if needs or own or others else await list_first_steps(self.office, request)
+        steps = await list_first_steps(self.office, request) if is_idle else []
         return self.office.render_page(
             "home.html",
             request,
             area="Home",
             today=self.office.today(request),
-            needs=needs,
+            needs=group_needs(overview.needs, self._base_url) if overview else [],
+            late=count_late(overview.needs) if overview else 0,
+            is_idle=is_idle,
             currency=overview.currency if overview else "",
-            revenue=_add_path(overview.revenue, base_url) if overview and overview.revenue else None,
+            revenue=build_revenue(overview.revenue, self._base_url) if overview and overview.revenue else None,
+            feed=feed,
             activity=self._app_activity_path(request),
             by_apps=format_count(overview.changed_by_apps) if overview and overview.changed_by_apps else None,
             undone=failed_count,
@@ -91,6 +90,10 @@ class HomePages:
             more=has_more,
             notice=self.office.find_notice(request),
         )
+
+    @property
+    def _base_url(self) -> str:
+        return self.office.visitors.performer.base_url
 
     def _app_activity_path(self, request: OfficeRequest) -> str | None:
         """Return the address of the activity that the overview counts as done by apps, if the viewer may see it."""
@@ -133,11 +136,6 @@ class HomePages:
 def _next_step(visit: VisitOut) -> VisitStep | None:
     """Return the next step of a visit, if the viewer can take it."""
     return next_visit_step(visit.status) if set_visit_status.name in visit.available_actions else None
-
-
-def _add_path(entry: Need | RevenueNow, base_url: str) -> dict[str, Any]:
-    """Add the path within the office to an entry of the overview."""
-    return {**vars(entry), "path": entry.url.removeprefix(base_url)}
 
 
 @cache
