@@ -61,6 +61,8 @@ from mainstay.business.records.invariants import (
 )
 from mainstay.business.reporting import balance, journal, statement_sending
 from mainstay.business.reporting import operations as reporting
+from mainstay.business.saved_views import operations as saved_views
+from mainstay.business.saved_views import reactions as saved_view_reactions
 from mainstay.business.schedule import board, calendar, free_time, job_cancellation, leave, month, planning
 from mainstay.business.schedule import emails as schedule_emails
 from mainstay.business.schedule import invariants as schedule_invariants
@@ -148,6 +150,7 @@ CATALOGUE = Catalogue(
         *history.OPERATIONS,
         *activity.OPERATIONS,
         *undo.OPERATIONS,
+        *saved_views.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,
@@ -162,6 +165,7 @@ CATALOGUE = Catalogue(
         *schedule_reactions.REACTIONS,
         *invoice_reactions.REACTIONS,
         *quote_reactions.REACTIONS,
+        *saved_view_reactions.REACTIONS,
     ),
     immediate_reactions=(
         *hours_reactions.IMMEDIATE_REACTIONS,

@@ -211,6 +211,7 @@ def test_operations_stand_in_areas_and_answer_with_schemas_that_have_names() -> 
         "Reporting",
         "Overview",
         "Records",
+        "Saved views",
         "Webhooks",
     ]
     assert all(tag["description"] and "Floor" not in tag["description"] for tag in read_document()["tags"])

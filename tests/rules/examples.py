@@ -30,7 +30,9 @@ from rules.examples_records import (
     add_sample_files,
     document_input,
     list_documents_input,
+    make_deleted_view,
     make_undoable_change,
+    make_view,
 )
 from rules.examples_reports import REPORT_EXAMPLES
 from rules.examples_schedule import SCHEDULE_EXAMPLES, ScheduleSamples, make_schedule_samples
@@ -66,6 +68,9 @@ class SampleRecords:
     failed_work: str
     # A change that each person made, and can undo.
     changes: dict[Role, str]
+    # A view that each person saved.
+    views: dict[Role, str]
+    deleted_views: dict[Role, str]
     work_samples: WorkSamples
     schedule: ScheduleSamples
     hours: HoursSamples
@@ -160,8 +165,23 @@ def make_samples(performer: Performer) -> SampleRecords:
     documents = (purchases, make_invoice_samples(cast, work_samples.customer, work_samples.job))
     areas = (work_samples, schedule, hours, prices, quotes, *documents)
     changes = {role: make_undoable_change(cast, role) for role in Role}
+    views = {role: make_view(cast, role) for role in Role}
+    deleted_views = {role: make_deleted_view(cast, role) for role in Role}
     return SampleRecords(
-        cast, keys, key, str(row[0]), connections, webhook, paused, event, delivery, failed_work, changes, *areas
+        cast,
+        keys,
+        key,
+        str(row[0]),
+        connections,
+        webhook,
+        paused,
+        event,
+        delivery,
+        failed_work,
+        changes,
+        views,
+        deleted_views,
+        *areas,
     )
 
 
@@ -257,6 +277,11 @@ EXAMPLES: dict[str, Callable[[SampleRecords, Role], ExampleInput]] = {
     "invite_person": lambda *_: NEW_PERSON,
     "update_person": lambda samples, role: {"personId": samples.cast.people[role], "phone": "1"},
     "change_role": lambda samples, role: _member_input(samples, role) | {"role": "office", "confirmed": True},
+    "list_saved_views": lambda *_: {"listName": "jobs"},
+    "create_saved_view": lambda *_: {"listName": "jobs", "name": "On hold", "query": "status=onHold"},
+    "update_saved_view": lambda samples, role: {"savedViewId": samples.views[role], "name": "Very urgent"},
+    "delete_saved_view": lambda samples, role: {"savedViewId": samples.views[role]},
+    "restore_saved_view": lambda samples, role: {"savedViewId": samples.deleted_views[role]},
     "undo_change": lambda samples, role: {"changeIds": [samples.changes[role]]},
     "remove_person": lambda samples, role: _member_input(samples, role) | {"confirmed": True},
     "invite_again": lambda samples, _: {"personId": samples.invited},

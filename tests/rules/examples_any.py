@@ -10,7 +10,14 @@ from rules.examples_invoices import INVOICE_EXAMPLES, make_invoice_samples
 from rules.examples_prices import PRICE_EXAMPLES, make_price_samples
 from rules.examples_purchasing import PURCHASE_EXAMPLES, make_purchase_samples
 from rules.examples_quotes import QUOTE_EXAMPLES, make_quote_samples
-from rules.examples_records import add_sample_files, document_input, list_documents_input, make_undoable_change
+from rules.examples_records import (
+    add_sample_files,
+    document_input,
+    list_documents_input,
+    make_deleted_view,
+    make_undoable_change,
+    make_view,
+)
 from rules.examples_reports import REPORT_EXAMPLES
 from rules.examples_schedule import SCHEDULE_EXAMPLES, make_schedule_samples
 from rules.examples_work import WORK_EXAMPLES, WorkSamples, make_work_samples
@@ -41,6 +48,10 @@ def make_example_input(cast: Cast, operation: Operation, role: Role = Role.OWNER
     add_sample_files(cast, work.job)
     inputs = {name: about(work.customer) for name, about in REPORT_EXAMPLES.items()}
     inputs |= {"get_document": document_input(cast, role), "list_documents": list_documents_input(cast)}
+    view: ExampleInput = {"savedViewId": make_view(cast, role)}
+    inputs |= {"create_saved_view": {"listName": "jobs", "name": "On hold", "query": "status=onHold"}}
+    inputs |= {"update_saved_view": view, "delete_saved_view": view}
+    inputs |= {"restore_saved_view": {"savedViewId": make_deleted_view(cast, role)}}
     return inputs.get(operation.name, {})
 
 

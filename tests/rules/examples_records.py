@@ -1,6 +1,7 @@
 """Files attached to a record, and the inputs of their operations."""
 
 from mainstay.business.people.operations import update_person
+from mainstay.business.saved_views.operations import create_saved_view, delete_saved_view
 from mainstay.vocabulary.permissions import Role
 from support.attachments import add_file
 from support.cast import Cast
@@ -40,6 +41,19 @@ def _find_column(cast: Cast, role: Role, column: str) -> str:
         )
     assert row is not None
     return str(row[0])
+
+
+def make_view(cast: Cast, role: Role) -> str:
+    """Save a view as a person of this role, and return its id."""
+    view = cast.perform(create_saved_view, role, listName="jobs", name=f"Urgent, {role}", query="priority=high")
+    return str(view["id"])
+
+
+def make_deleted_view(cast: Cast, role: Role) -> str:
+    """Save a view as a person of this role, delete it, and return its id."""
+    view = make_view(cast, role)
+    cast.perform(delete_saved_view, role, savedViewId=view)
+    return view
 
 
 def make_undoable_change(cast: Cast, role: Role) -> str:

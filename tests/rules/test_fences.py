@@ -46,6 +46,7 @@ TENANT_COLUMNS = {
     "own_customer": "organisation_id",
     "own_job": "organisation_id",
     "note": "organisation_id",
+    "saved_view": "organisation_id",
     "document": "organisation_id",
     "visit": "organisation_id",
     "time_off": "organisation_id",

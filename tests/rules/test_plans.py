@@ -100,6 +100,7 @@ LAST_RECORDS: dict[str, Callable[[SampleRecords, Role], str]] = {
     "list_postings": lambda *_: f"2026-11-15.3.{new_id('credit')}.1",
     "list_documents": lambda *_: new_id("document"),
     "get_history": _find_newest_act,
+    "list_saved_views": lambda samples, role: samples.views[role],
     "list_job_diary": _find_newest_diary_entry,
     "list_activity": lambda *_: "7",
     "list_events": lambda *_: new_id("evt"),

@@ -67,6 +67,11 @@ SUBCONTRACTOR = {
     "stop_timer",
     "submit_hours",
     "undo_change",
+    "list_saved_views",
+    "create_saved_view",
+    "update_saved_view",
+    "delete_saved_view",
+    "restore_saved_view",
 }
 MEMBER = SUBCONTRACTOR | {
     "list_people",

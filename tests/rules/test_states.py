@@ -24,6 +24,9 @@ WORDS_THAT_ARE_NO_STATES = {
     "customers.py": {"overdue", "paid"},  # the list that a number leads to; and names of facts
     "office_pages.py": {"done"},  # a word of an address: what was done before this page
     "hours.py": {"billed"},  # the name of a fact
+    "record_list.py": {"done"},  # the same word of an address
+    "selection_pages.py": {"done"},  # the same
+    "view_pages.py": {"done"},  # the same
     "line_editor.py": {"done"},  # the same word of an address
     "reminders.py": {"overdue"},  # which invoices are asked for
     "schedule.py": {"done", "planned"},  # the same; and which visits can be changed together

@@ -1,6 +1,6 @@
 """Purchase orders and bills: their states, and the rules of what can be done with them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -312,15 +312,15 @@ class BillStep(NamedTuple):
     label: str
 
 
-def next_step_of_bill(status: BillStatus) -> BillStep | None:
-    """Return the next step of a bill with this status; None if there is none."""
-    return _NEXT_STEPS.get(status)
-
-
-_NEXT_STEPS: dict[BillStatus, BillStep] = {
+BILL_STEPS: Mapping[BillStatus, BillStep] = {
     "draft": BillStep("approved", "Approve"),
     "approved": BillStep("paid", "Mark as paid"),
 }
+
+
+def next_step_of_bill(status: BillStatus) -> BillStep | None:
+    """Return the next step of a bill with this status; None if there is none."""
+    return BILL_STEPS.get(status)
 
 
 def is_bill_editable(status: BillStatus) -> bool:

@@ -14,7 +14,7 @@ from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Input, Output
 
-_MAX_CHANGES = 50
+MAX_CHANGES = 50
 _MAX_RECORDS = 100
 
 ChangeId = Annotated[str, Field(pattern="^[0-9]{1,15}$")]
@@ -25,7 +25,7 @@ class UndoChange(Input):
 
     change_ids: list[ChangeId] = Field(
         min_length=1,
-        max_length=_MAX_CHANGES,
+        max_length=MAX_CHANGES,
         title="Changes",
         description="The IDs of the changes, as in the history. The answer to a change has its ID too.",
         examples=[["1042"]],

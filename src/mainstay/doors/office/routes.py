@@ -32,6 +32,7 @@ from mainstay.doors.office.settings.full_export import FullExportPages
 from mainstay.doors.office.settings.importing import ImportPages
 from mainstay.doors.office.settings.organisation import SettingsPages
 from mainstay.doors.office.settings.webhooks import WebhookPages
+from mainstay.doors.office.shortcuts import ShortcutPages
 from mainstay.doors.office.sign_in.first_organisation import FirstOrganisationPages
 from mainstay.doors.office.sign_in.invitation import InvitationPages
 from mainstay.doors.office.sign_in.password_reset import PasswordResetPages
@@ -93,6 +94,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *FirstRunPages(office_pages).routes(),
         *SampleFirmPages(office_pages).routes(),
         *SearchPages(office_pages).routes(),
+        *ShortcutPages(office_pages).routes(),
         *UndoPages(office_pages).routes(),
         *ConfirmationPages(office_pages).routes(),
         *DocumentPages(office_pages).routes(),

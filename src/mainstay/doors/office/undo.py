@@ -25,6 +25,6 @@ class UndoPages:
 
     async def _undo(self, form: OpenForm[PathValues]) -> Response:
         back = form.fields.get("back", "")
-        await self.office.perform(form.request, undo_change, {"changeIds": [form.fields.get("change", "")]})
+        await self.office.perform(form.request, undo_change, {"changeIds": form.fields.get("change", "").split()})
         back = back if is_local_path(back) else "/"
         return redirect(f"{back}{'&' if '?' in back else '?'}done={undo_change.name}")

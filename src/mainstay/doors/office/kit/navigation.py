@@ -58,6 +58,8 @@ class Area(NamedTuple):
     areas: tuple["Area", ...] = ()
     # The label of its tab on a phone, if different.
     tab: str = ""
+    # The key that opens it after `g`.
+    key: str = ""
 
 
 # The areas of purchasing.
@@ -66,15 +68,16 @@ PURCHASING_AREAS: tuple[Area, ...] = (
     Area("Bills", BILLS.path, operation=list_bills),
     Area("Suppliers", SUPPLIERS.path, operation=list_suppliers),
 )
-_HOME = Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z")
-_SCHEDULE = Area("Schedule", "/schedule", "M5 6h14v13H5zM5 10h14M9 4v4M15 4v4", list_visits)
+_HOME = Area("Home", "/", "M4 11.5 12 5l8 6.5V19a1 1 0 0 1-1 1h-4.5v-5h-5v5H5a1 1 0 0 1-1-1z", key="h")
+_SCHEDULE = Area("Schedule", "/schedule", "M5 6h14v13H5zM5 10h14M9 4v4M15 4v4", list_visits, key="s")
 _JOBS = Area(
     "Jobs",
     JOBS.path,
     "M8 7V5.5A1.5 1.5 0 0 1 9.5 4h5A1.5 1.5 0 0 1 16 5.5V7M4 8h16v11H4zM4 13h16",
     list_jobs,
+    key="j",
 )
-_HOURS = Area("Hours", "/hours/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours)
+_HOURS = Area("Hours", "/hours/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours, key="t")
 SEARCH_AREA = Area("Search", "/search", "M10.5 4.5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM15 15l4.5 4.5")
 # The tabs on a phone are the first visible areas of a list: one for people who see all jobs, one for the field.
 MAX_TABS = 4
@@ -90,18 +93,20 @@ SIDEBAR_GROUPS: tuple[tuple[Area, ...], ...] = (
             CUSTOMERS.path,
             "M5 20V6.5L12 4l7 2.5V20M3 20h18M9.5 9h.01M14.5 9h.01M9.5 13h.01M14.5 13h.01M10.5 20v-3.5h3V20",
             list_customers,
+            key="c",
         ),
-        Area("Quotes", QUOTES.path, "M7 4h7l4 4v12H7zM14 4v4h4M10 12h5M10 16h5", list_quotes),
-        Area("Invoices", INVOICES.path, "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6M9 16h3", list_invoices),
+        Area("Quotes", QUOTES.path, "M7 4h7l4 4v12H7zM14 4v4h4M10 12h5M10 16h5", list_quotes, key="q"),
+        Area("Invoices", INVOICES.path, "M6 3h12v18l-3-2-3 2-3-2-3 2zM9 8h6M9 12h6M9 16h3", list_invoices, key="i"),
         Area(
             "Purchasing",
             ORDERS.path,
             "M3 6h11v10H3zM14 10h4l3 3v3h-7M7 18.5a1.75 1.75 0 1 0 0-3.5 1.75 1.75 0 0 0 0 3.5z"
             "M17 18.5a1.75 1.75 0 1 0 0-3.5 1.75 1.75 0 0 0 0 3.5z",
             areas=PURCHASING_AREAS,
+            key="o",
         ),
-        Area("Price list", ITEMS.path, "M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01", list_price_items),
-        Area("Reports", "/reports", "M5 4v16h15M9 16v-4M13 16V8M17 16v-6", get_report),
+        Area("Price list", ITEMS.path, "M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01", list_price_items, key="p"),
+        Area("Reports", "/reports", "M5 4v16h15M9 16v-4M13 16V8M17 16v-6", get_report, key="r"),
     ),
     (
         Area(
@@ -110,11 +115,13 @@ SIDEBAR_GROUPS: tuple[tuple[Area, ...], ...] = (
             "M9 11.7a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4zM3.5 19c.4-3.2 2.6-5 5.5-5s5.1 1.8 5.5 5"
             "M15.5 5.6a3.2 3.2 0 0 1 0 5.8M17 14.3c2 .6 3.2 2.2 3.5 4.7",
             list_people,
+            key="m",
         ),
         Area(
             "Settings",
             ORGANISATION.path,
             "M4 7h9M17 7h3M4 17h3M11 17h9M15 9a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM9 19a2 2 0 1 0 0-4 2 2 0 0 0 0 4z",
+            key=",",
         ),
     ),
 )

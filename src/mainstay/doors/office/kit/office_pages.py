@@ -41,6 +41,7 @@ from mainstay.identity.sign_in import InvalidLink, WrongCredentials
 from mainstay.kernel.catalogue import Catalogue, check_permission, is_permitted
 from mainstay.kernel.context import PreviewedEmail, RequestDetails
 from mainstay.kernel.operation import Operation, OperationReturning
+from mainstay.kernel.perform import Performer
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.choices import label_in_text
 from mainstay.values.ids import is_id
@@ -111,8 +112,8 @@ class OfficeRequest:
     restored_fields: Mapping[str, str] = field(default_factory=dict)
     # The uploaded files by field. They are removed when the request ends.
     uploaded_files: dict[str, list[UploadedFile]] = field(default_factory=dict)
-    # The entry of the history that the notice of this page tells, if the change can be undone.
-    undoable_change: HistoryEntryOut | None = None
+    # The entries of the history that the notice of this page tells, if the changes can be undone.
+    undoable_changes: Sequence[HistoryEntryOut] = ()
 
     def with_form_token(self, fields: dict[str, str]) -> "OfficeRequest":
         """Return the request with the token of its form, which is removed from the fields."""
@@ -151,6 +152,25 @@ class OfficeRequest:
             and (area.permission is None or self.actor.can(area.permission))
             and (not area.areas or self.usable_areas(area.areas))
         ]
+
+
+class DoneOperation(NamedTuple):
+    """What was just done, as the address of the next page says: an operation, to how many records, and how."""
+
+    name: str
+    record_count: int = 1
+    # What else names it, if an operation has several actions for selected records.
+    variant: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> "DoneOperation":
+        """Parse it: `archive_customer`, `archive_customer 3` or `save_supplier 3 archived`."""
+        name, _, rest = text.partition(" ")
+        count, _, variant = rest.partition(" ")
+        return cls(name, int(count), variant) if re.fullmatch("[1-9][0-9]?", count) else cls(name)
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.record_count} {self.variant}".rstrip()
 
 
 class Preview(NamedTuple):
@@ -221,8 +241,8 @@ class OfficePages:
                 request, visitor, visitor.actor, restored_fields=await self._find_restored_fields(request, visitor)
             )
             try:
-                change = await self._find_undoable_change(office_request)
-                return await view(replace(office_request, undoable_change=change), path_values)
+                changes = await self._find_undoable_changes(office_request)
+                return await view(replace(office_request, undoable_changes=changes), path_values)
             except Stale as stale:
                 # The address of an operation on a record is below that of the record.
                 return self.render_refusal(office_request, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
@@ -236,13 +256,17 @@ class OfficePages:
 
         return guarded
 
-    async def _find_undoable_change(self, request: OfficeRequest) -> HistoryEntryOut | None:
-        """Return the person's last change if it is what the page tells as just done, and can be undone."""
-        done = self.operations.get(query_parameters(request.http_request).get("done", ""))
-        if request.http_request.method != "GET" or not (done and done.undone_by and request.can_perform(undo_change)):
-            return None
-        entries = (await self.perform(request, get_history, {"limit": 1})).data
-        return entries[0] if entries and entries[0].undoable and entries[0].operation == done.name else None
+    async def _find_undoable_changes(self, request: OfficeRequest) -> Sequence[HistoryEntryOut]:
+        """Return the person's last changes if they are what the page tells as just done, and can be undone."""
+        done = DoneOperation.parse(query_parameters(request.http_request).get("done", ""))
+        operation = self.operations.get(done.name)
+        if request.http_request.method != "GET" or not (
+            operation and operation.undone_by and request.can_perform(undo_change)
+        ):
+            return ()
+        entries = (await self.perform(request, get_history, {"limit": done.record_count})).data
+        is_undoable = all(entry.undoable and entry.operation == operation.name for entry in entries)
+        return entries if is_undoable and len(entries) == done.record_count else ()
 
     async def _find_restored_fields(self, request: Request, visitor: Visitor) -> Mapping[str, str]:
         """Return what was typed on a page when the session ended. A form that is sent again carries its own fields."""
@@ -338,6 +362,21 @@ class OfficePages:
         answer = await self.perform_request(request, operation, {**operation_input, "limit": 1}, details)
         count: int = orjson.loads(answer.body).get("count", 0)
         return count
+
+    def perform_with(
+        self,
+        performer: Performer,
+        request: OfficeRequest,
+        operation: Operation,
+        operation_input: Mapping[str, object],
+        details: RequestDetails,
+    ) -> Answer:
+        """Perform an operation as this person with a performer, such as that of a batch, in the current thread."""
+        details = details._replace(message_format=self._message_format(request, operation, operation_input))
+        try:
+            return performer.perform(operation, request.actor, orjson.dumps(dict(operation_input)), details)
+        except Refusal as refusal:
+            raise self.translate_refusal(request, operation, operation_input, refusal) from None
 
     def _dry_run(self, request: OfficeRequest, operation: Operation, raw: bytes, details: RequestDetails) -> bytes:
         with self.visitors.performer.open_batch(request.actor.organisation, commit=False) as batch:
@@ -440,7 +479,7 @@ class OfficePages:
     ) -> Response:
         """Render a page within the office's layout."""
         groups = [request.usable_areas(group) for group in navigation.SIDEBAR_GROUPS]
-        if request.undoable_change and shown.get("notice"):
+        if request.undoable_changes and shown.get("notice"):
             label = request.display.language.translate("Undo")
             button = Markup('<button class="slim" type="submit" form="undo">{}</button>').format(label)
             shown["notice"] = Markup("{} {}").format(shown["notice"], button)
@@ -454,7 +493,7 @@ class OfficePages:
             may=request.can_perform,
             path_of=self.path_of,
             csrf=request.visitor.csrf,
-            undo_change=request.undoable_change.id if request.undoable_change else None,
+            undo_changes=" ".join(change.id for change in request.undoable_changes),
             undo_path=_path_without_notice(request.http_request),
             may_undo=request.can_perform(undo_change),
             zone=request.time_zone,
@@ -506,7 +545,7 @@ class OfficePages:
     def find_notice(self, request: OfficeRequest) -> str | None:
         """Return the notice of what was just done, for the page after it."""
         key = query_parameters(request.http_request).get("done", "")
-        operation = self.operations.get(key)
+        operation = self.operations.get(DoneOperation.parse(key).name)
         notice = operation.done_message if operation else NOTICES.get(key)
         return request.display.language.translate(notice) if notice else None
 

@@ -45,6 +45,26 @@ class Action(NamedTuple):
     opens_dialog: bool = False
 
 
+class SelectionAction(NamedTuple):
+    """An operation that is done to all selected records of a list."""
+
+    operation: Operation
+    # What its button says before the number of records: `Remind`.
+    verb: str
+    # The input besides the record; and the field whose value for all of them the person is asked for.
+    given: Mapping[str, str] = MappingProxyType({})
+    asks: str = ""
+    # Whether it makes sense for a record on which the operation is possible.
+    allows: Callable[[AnyRecord], bool] = lambda _record: True
+    # The notice after it, for this many records.
+    notice: Callable[[int], Message] | None = None
+
+    @property
+    def key(self) -> str:
+        """What names it among the actions of its list."""
+        return " ".join([self.operation.name, *self.given.values()])
+
+
 class FormPart(NamedTuple):
     """A custom part of an operation's form, such as fields for the lines of a document."""
 
@@ -139,6 +159,10 @@ class RecordLayout:
     purposes: Mapping[str, Callable[[AnyRecord], str | None]] = field(default_factory=dict)
     # Operations on several records at once. Their warnings are shown as the notice that counts the records.
     bulk_operations: frozenset[str] = frozenset()
+    # What can be done to selected records of the list besides what follows from the operations, or in other words; and
+    # the amount that is summed up for them.
+    selection_actions: tuple[SelectionAction, ...] = ()
+    summed_field: str = ""
     # The operations that are the likely next step of a record on which they are possible.
     next_operations: frozenset[str] = frozenset()
     # By operation: custom buttons, which come before all others. The first of them is the likely next step.

@@ -10,8 +10,16 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.list_address import ListAddress
 from mainstay.doors.office.kit.list_export import ListExport, export_list
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
-from mainstay.doors.office.kit.record_layout import RecordLayout, label_of_new
+from mainstay.doors.office.kit.record_layout import RecordLayout, SelectionAction, label_of_new
 from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
+from mainstay.doors.office.kit.selection_actions import (
+    SELECTED_PATH,
+    can_do,
+    count_label,
+    find_selection_actions,
+    find_selection_notice,
+)
+from mainstay.doors.office.kit.view_pages import ViewPages
 from mainstay.doors.pages.display import column_labels, drop_empty_cells, is_amount_field, visible_fields
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date
@@ -22,6 +30,7 @@ from mainstay.kernel.operation import Operation, OperationReturning
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
 from mainstay.vocabulary.refusal import Invalid
 from mainstay.vocabulary.schemas import ListInput, RecordPage
+from mainstay.vocabulary.typed_records import RecordFields
 from mainstay.vocabulary.validation import parse_input
 
 # Fields that are shown as tabs and as the order, not as filters.
@@ -33,6 +42,8 @@ _CURSOR_FIELD = "startingAfter"
 _LINK_ONLY_KINDS = {"date", "flag"}
 # The tabs that do not filter.
 _UNFILTERED_TABS = ("", "all")
+# An amount from whose text the script of the list learns how sums are written.
+_SUM_SAMPLE = "1234567"
 _EMPTY_PAGE: RecordPage[Any] = RecordPage([], has_more=False, count=0, totals=None)
 
 
@@ -57,6 +68,9 @@ class RecordList:
             page, problem = _empty_page_of(invalid)
         order = fixed_order or address.chosen.get("order", layout.order)
         columns = visible_fields(list_operation.output, layout.columns, request.actor.permissions)
+        actions = self._find_selection_actions(page.data)
+        view_pages = ViewPages(self.office, layout.path, list_operation)
+        views = await view_pages.build_tabs(request, address)
         return self.office.render_page(
             "index.html",
             request,
@@ -69,20 +83,45 @@ class RecordList:
             filters=[field for name, field in choices.items() if name not in _NOT_FILTERS and field.choices],
             chips=_build_chips(choices, address, value_labels),
             tabs=await self._build_tabs(request, address, choices),
+            views=views,
+            view_form=view_pages.describe_form(request, address, views),
             orders=choices.get("order"),
             order=order,
             has_fixed_order=fixed_order is not None,
             left_out=left_out,
-            rows=[self._build_row(request, columns, record) for record in page.data],
+            rows=[self._build_row(request, columns, record, actions) for record in page.data],
+            selection_actions=[
+                {"key": action.key, "verb": action.verb, "label": count_label(action.verb, "{count}")}
+                for action in actions
+            ],
+            sum_sample=request.display.format_money(_SUM_SAMPLE) if layout.summed_field in columns else "",
+            selected_path=f"{layout.path}{SELECTED_PATH}",
             next=address.next(page.data[-1].id) if page.has_more else None,
             creates=self._create_link(request),
             searches=SEARCH_FIELD in list_operation.input.model_fields,
             problem=problem,
-            notice=self.office.find_notice(request),
+            notice=self._find_notice(request),
             **variables,
         )
 
-    def _build_row(self, request: OfficeRequest, columns: Sequence[str], record: AnyRecord) -> dict[str, Any]:
+    def _find_selection_actions(self, records: Sequence[AnyRecord]) -> list[SelectionAction]:
+        """Return the actions that are possible for at least one of the records."""
+        actions = find_selection_actions(self.office, self.layout)
+        return [action for action in actions if any(can_do(action, record) for record in records)]
+
+    def _find_notice(self, request: OfficeRequest) -> str | None:
+        """Return the notice of what was just done, to one record or to selected ones."""
+        done = query_parameters(request.http_request).get("done", "")
+        notice = find_selection_notice(self.office, self.layout, request, done) if " " in done else None
+        return notice or self.office.find_notice(request)
+
+    def _build_row(
+        self,
+        request: OfficeRequest,
+        columns: Sequence[str],
+        record: AnyRecord,
+        actions: Sequence[SelectionAction],
+    ) -> dict[str, Any]:
         layout = self.layout
         row_cells = layout.format_cells(self.list_operation.output, columns, record, request.display)
         return {
@@ -93,7 +132,15 @@ class RecordList:
             "path": layout.path_of(record.id),
             "cells": row_cells,
             "actions": layout.actions_of(self.office, record),
+            "possible": [str(number) for number, action in enumerate(actions) if can_do(action, record)],
+            "amount": self._amount_to_sum(record, request),
         }
+
+    def _amount_to_sum(self, record: AnyRecord, request: OfficeRequest) -> str:
+        """Return the amount that counts in the sum of selected records, if it is in the organisation's currency."""
+        fields = RecordFields(record)
+        is_own = fields.get("currency") in {None, request.display.currency}
+        return str(fields.get(self.layout.summed_field) or "") if is_own else ""
 
     def _build_headers(
         self, names: Sequence[str], choices: Mapping[str, FormField], address: ListAddress, order: str | None

@@ -52,7 +52,9 @@ from mainstay.doors.office.kit.record_panels import (
     to_note_input,
 )
 from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields, choose_only_site, restore_ids
+from mainstay.doors.office.kit.selection_pages import SelectionPages
 from mainstay.doors.office.kit.unblocking_actions import UnblockingFinder
+from mainstay.doors.office.kit.view_pages import ViewPages
 from mainstay.doors.pages.display import drop_empty_cells, state_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.edit_conflicts import add_marks, merge_changes
@@ -113,6 +115,8 @@ class RecordPages:
         if self.layout.list_operation:
             routes.append(Route("GET", path, protect(self.index)))
             routes.append(Route("GET", f"{path}/export.csv", protect(self.export)))
+            routes += SelectionPages(self.office, self.layout).routes()
+            routes += ViewPages(self.office, path, self.layout.list_operation).routes()
         if self.layout.create_operation:
             routes += self._create_form(self.layout.create_operation).routes(self.layout.kind.new_path)
         return routes

@@ -10,14 +10,14 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.business.pricelist.taxes import list_tax_rates
 from mainstay.business.purchasing.bills import record_bill, update_bill
-from mainstay.business.purchasing.model import BillOut, is_bill_editable, next_step_of_bill
+from mainstay.business.purchasing.model import BILL_STEPS, BillOut, BillStep, is_bill_editable, next_step_of_bill
 from mainstay.business.purchasing.operations import get_purchase_order
 from mainstay.business.purchasing.store import BILLS, ORDERS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.record_layout import Action, RecordLayout
+from mainstay.doors.office.kit.record_layout import Action, RecordLayout, SelectionAction
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import AnyRecord, ReferenceFields
 from mainstay.doors.office.kit.related_lists import RelatedList
@@ -36,6 +36,17 @@ _MAX_RATES = 100
 # The number of empty rows for lines. When they are full, there are more.
 _SPARE_ROWS = 4
 
+
+def _make_step_action(step: BillStep) -> SelectionAction:
+    """Return the action that takes selected bills a step further, if that is their next step."""
+    return SelectionAction(
+        update_bill,
+        step.label,
+        {"status": step.status},
+        allows=lambda bill: next_step_of_bill(bill.status) == step,
+    )
+
+
 BILLS_LAYOUT = RecordLayout(
     kind=BILLS,
     lead="Bills from your suppliers, to check and pay.",
@@ -50,6 +61,8 @@ BILLS_LAYOUT = RecordLayout(
     skipped_fields=frozenset({"lines", "edits", "total", "allowOverbilling"}),
     first_fields=("supplierId", "supplierNumber", "on", "dueOn", "jobId", "total", "status", "paidOn"),
     page_body="bill.html",
+    selection_actions=tuple(map(_make_step_action, BILL_STEPS.values())),
+    summed_field="total",
     empty_text="No bills yet. Record one here or from its order.",
     shown_on=(
         RelatedList(JOBS, "jobId", ("total", "status"), can_add=True, is_side=True),

@@ -22,7 +22,7 @@ from mainstay.business.quotes.store import QUOTES
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout, SelectionAction
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.billable_choice import CHOSEN_FIELDS, BillableChoice
@@ -113,6 +113,19 @@ INVOICES_LAYOUT = RecordLayout(
         send_reminder.name: "The customer gets the PDF and the link by email again.",
     },
     form_buttons={draft_invoice.name: "Create draft"},
+    selection_actions=(
+        SelectionAction(
+            send_reminder,
+            "Remind",
+            notice=lambda count: Message("{count} reminder sent.", plural="{count} reminders sent.", count=count),
+        ),
+        SelectionAction(
+            send_invoice,
+            "Send",
+            notice=lambda count: Message("{count} invoice issued.", plural="{count} invoices issued.", count=count),
+        ),
+    ),
+    summed_field="due",
     empty_text="No invoices yet. Create the first one for a customer, a job or an accepted quote.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "total", "due", "dueOn"), can_add=True),

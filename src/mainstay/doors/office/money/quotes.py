@@ -21,7 +21,7 @@ from mainstay.business.schedule.operations import plan_visit
 from mainstay.doors.office.kit.document_actions import order_draft_actions
 from mainstay.doors.office.kit.line_editor import LinePages
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, Action, FormPart, RecordLayout, SelectionAction
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.money.draft_previews import DraftPreviewPages
@@ -31,6 +31,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.page_language import translate_text
 from mainstay.identity.links import LinkKind, LinkMaker
+from mainstay.values.message import Message
 
 _CHOSEN_PREFIX = "chosen "
 
@@ -87,6 +88,14 @@ QUOTES_LAYOUT = RecordLayout(
         "the quote has one, a deposit invoice is drafted if a deposit was quoted, and the customer gets an email."
     },
     form_parts={record_quote_decision.name: FormPart("chosen_options.html", _read_chosen_options)},
+    selection_actions=(
+        SelectionAction(
+            send_quote,
+            "Send",
+            notice=lambda count: Message("{count} quote sent.", plural="{count} quotes sent.", count=count),
+        ),
+    ),
+    summed_field="total",
     empty_text="No quotes yet. Create the first one for a customer.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "total", "validUntil"), can_add=True),

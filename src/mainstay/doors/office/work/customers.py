@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.customers.duplicates import list_duplicate_customers
 from mainstay.business.customers.model import CustomerOut
-from mainstay.business.customers.operations import create_customer
+from mainstay.business.customers.operations import archive_customer, create_customer
 from mainstay.business.customers.sites_and_contacts import (
     save_contact,
     save_site,
@@ -18,12 +18,13 @@ from mainstay.business.reporting.balance import get_customer_balance
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.reporting.sent_statement import STATEMENTS
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, RecordLayout
+from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, RecordLayout, SelectionAction
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, format_date
 from mainstay.doors.pages.page_language import translate_text
+from mainstay.values.message import Message
 
 CUSTOMERS_LAYOUT = RecordLayout(
     kind=CUSTOMERS,
@@ -49,6 +50,15 @@ CUSTOMERS_LAYOUT = RecordLayout(
     ),
     tabs={"": "Active", "archived": "Archived"},
     order="name",
+    selection_actions=(
+        SelectionAction(
+            archive_customer,
+            "Archive",
+            notice=lambda count: Message(
+                "{count} customer archived.", plural="{count} customers archived.", count=count
+            ),
+        ),
+    ),
     empty_text="No customers yet. Create one, or import your customers in Settings, Import.",
     page_header="customer_ways.html",
     accepts_additions=lambda customer: not customer.merged_into_id,

@@ -21,7 +21,7 @@ from mainstay.business.schedule.operations import list_visits
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.record_layout import Action, RecordLayout, button_label
+from mainstay.doors.office.kit.record_layout import Action, RecordLayout, SelectionAction, button_label
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import ReferenceFields
 from mainstay.doors.office.kit.running_timer import STOP_PATH, find_running_timer
@@ -47,7 +47,7 @@ from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text
-from mainstay.values.message import message_of
+from mainstay.values.message import Message, message_of
 from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
@@ -137,6 +137,15 @@ HOURS_LAYOUT = RecordLayout(
     | {"approved": "Approved", "rejected": "Rejected"},
     list_header="hours_above.html",
     page_body="time_entry.html",
+    selection_actions=(
+        SelectionAction(
+            review_hours,
+            _DECISION_LABELS["approve"],
+            {"decision": "approve"},
+            allows=lambda entry: "approve" in _possible_decisions(entry),
+            notice=lambda count: Message("{count} entry approved.", plural="{count} entries approved.", count=count),
+        ),
+    ),
     empty_text="No hours yet. Log hours or start a timer.",
     form_leads={review_hours.name: "Rejected hours go back to the person to correct."},
     primary_actions={

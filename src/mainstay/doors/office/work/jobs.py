@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 
 from mainstay.business.customers.store import CUSTOMERS, SITES
 from mainstay.business.jobs.model import BOARD_STAGES, DONE, OFFICE_STAGES, settable_statuses
-from mainstay.business.jobs.operations import change_job_status, create_job, list_jobs
+from mainstay.business.jobs.operations import change_job_status, create_job, list_jobs, update_job
 from mainstay.business.jobs.store import JOBS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, format_count
-from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_layout import RecordLayout, SelectionAction
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
 from mainstay.doors.office.work.job_page import JobPageVariables
@@ -20,6 +20,7 @@ from mainstay.doors.pages.formatting import format_address, join_isolated
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import to_label
 from mainstay.values.ids import is_id
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import find_withheld_values
 
 _MAX_CARDS = 20
@@ -61,6 +62,14 @@ JOBS_LAYOUT = RecordLayout(
         change_job_status.name: "If you close a job with work that is not invoiced yet, you get a warning.",
     },
     possible_choices={"status": lambda job, by: settable_statuses(job.status, by)},
+    selection_actions=(
+        SelectionAction(
+            update_job,
+            "Assign lead",
+            asks="leadPersonId",
+            notice=lambda count: Message("{count} job assigned.", plural="{count} jobs assigned.", count=count),
+        ),
+    ),
     empty_text="No jobs yet. Create your first job.",
     shown_on=(
         RelatedList(CUSTOMERS, "customerId", ("status", "stage", "dueOn"), can_add=True),

@@ -33,7 +33,7 @@ from mainstay.business.schedule.store import TIME_OFF, VISITS
 from mainstay.business.schedule.visit_times import describe_visit_time
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, refusal_variables, status_of
-from mainstay.doors.office.kit.record_layout import RecordLayout
+from mainstay.doors.office.kit.record_layout import RecordLayout, SelectionAction
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.reference_fields import ReferenceFields
 from mainstay.doors.office.work.field_visits import FieldVisitPages
@@ -189,6 +189,13 @@ VISITS_LAYOUT = RecordLayout(
         plan_visit.name: "Clashes are checked when you save.",
         set_visit_status.name: "Starting the first visit also starts the job.",
     },
+    selection_actions=(
+        SelectionAction(
+            cancel_visit,
+            "Cancel",
+            notice=lambda count: Message("{count} visit cancelled.", plural="{count} visits cancelled.", count=count),
+        ),
+    ),
     empty_text="No upcoming visits.",
 )
 TIME_OFF_LAYOUT = RecordLayout(
@@ -207,6 +214,14 @@ TIME_OFF_LAYOUT = RecordLayout(
     next_operations=frozenset({decide_time_off.name}),
     field_texts={"startsAt": _format_leave_start, "endsAt": _format_leave_end},
     form_headers={decide_time_off.name: "time_off.html"},
+    selection_actions=(
+        SelectionAction(
+            decide_time_off,
+            "Approve",
+            {"decision": "approve"},
+            notice=lambda count: Message("{count} approved.", count=count),
+        ),
+    ),
     empty_text="No upcoming time off.",
 )
 
@@ -415,7 +430,7 @@ class SchedulePages:
 
     async def _find_notice(self, request: OfficeRequest) -> str | None:
         """Return the notice of what was just done; of a visit that was planned or moved, whose it is and when."""
-        change = request.undoable_change
+        change = request.undoable_changes[0] if request.undoable_changes else None
         visits = [one for one in (change.records if change else None) or () if one.startswith(f"{VISITS.prefix}_")]
         if change and change.operation in _DESCRIBED_CHANGES and visits:
             return _describe_change(request, await self.office.get_record(request, visits[0]), change.operation)

@@ -81,17 +81,15 @@ function addCalendar(field) {
   field.parentElement.append(button, calendar);
 }
 
-const menus = document.querySelectorAll("details.menu");
+const openMenus = () => document.querySelectorAll("details.menu[open]");
 document.addEventListener("click", (event) => {
-  for (const menu of menus) if (!menu.contains(event.target)) menu.open = false;
+  for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
 });
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  for (const menu of menus) {
-    if (menu.open) {
-      menu.open = false;
-      menu.querySelector("summary").focus();
-    }
+  for (const menu of openMenus()) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
   }
 });
 
@@ -446,17 +444,6 @@ function made(name, attributes, text = "") {
   element.textContent = text;
   return element;
 }
-
-// A key moves the focus to the search.
-document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input, textarea, select, [contenteditable]");
-  const asked = (event.key === "/" && !typing) || (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey));
-  const search = document.getElementById("search");
-  if (!asked || !search) return;
-  event.preventDefault();
-  search.focus();
-  search.select();
-});
 
 // On a phone, the visits of today and tomorrow are stored for times without a network. The page to sign in erases them.
 if ("serviceWorker" in navigator) {

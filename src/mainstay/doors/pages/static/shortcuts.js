@@ -1,0 +1,88 @@
+// Keyboard shortcuts of the office. The page that lists them is also shown in a dialog, where they can be turned off,
+// because single keys can get in the way of speech input.
+
+let began = 0;
+const isOff = () => localStorage.getItem("shortcuts") === "off";
+const isTyping = (target) => target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog");
+
+const actions = {
+  "/": findText,
+  "?": showShortcuts,
+  n: () => press("[data-key=n], .side .menu.new > summary"),
+  e: editRecord,
+  x: selectRow,
+};
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.altKey) return;
+  if (event.ctrlKey || event.metaKey) {
+    if (event.key.toLowerCase() === "k" && findText()) event.preventDefault();
+    return;
+  }
+  if (isOff() || isTyping(event.target)) return;
+  // What follows `g` soon after says where to go.
+  const goes = Date.now() - began < 1500;
+  began = event.key === "g" && !goes ? Date.now() : 0;
+  if (goes ? press(`.side [data-key="${CSS.escape(event.key)}"]`) : actions[event.key]?.()) event.preventDefault();
+});
+
+function press(selector) {
+  const found = document.querySelector(selector);
+  found?.click();
+  return found;
+}
+
+function findText() {
+  const search = document.getElementById("search");
+  // A phone has a page for it instead.
+  if (!search?.checkVisibility()) return press("a.seek");
+  search.focus();
+  search.select();
+  return search;
+}
+
+// The record of the page, or that of the row that has the focus.
+function editRecord() {
+  const place = document.activeElement.closest("tr") ?? document.querySelector("main .top");
+  const link = place?.querySelector('a[href$="/edit"]');
+  link?.click();
+  return link;
+}
+
+// Selects the row that has the focus, or goes to the first one.
+function selectRow() {
+  const box = document.activeElement.closest("tr")?.querySelector("input[data-row]");
+  if (box) box.click();
+  const found = box ?? document.querySelector("input[data-row]");
+  found?.focus();
+  return found;
+}
+
+function showShortcuts() {
+  openDialog();
+  return true;
+}
+
+async function openDialog() {
+  const answer = await fetch("/shortcuts", { redirect: "manual" }).catch(() => null);
+  const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("shortcuts");
+  if (!page || document.querySelector("dialog[open]")) return;
+  const dialog = document.createElement("dialog");
+  dialog.className = "creating";
+  dialog.setAttribute("aria-labelledby", "shortcuts-title");
+  dialog.append(document.importNode(page, true));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  offerChoice(dialog);
+  dialog.showModal();
+}
+
+function offerChoice(place) {
+  for (const hidden of place.querySelectorAll("#shortcuts [hidden]")) hidden.hidden = hidden.matches("form") && !place.matches("dialog");
+  const box = place.querySelector("input[data-shortcuts-off]");
+  if (!box) return;
+  box.checked = isOff();
+  box.addEventListener("change", () => localStorage.setItem("shortcuts", box.checked ? "off" : "on"));
+}
+
+offerChoice(document);
