@@ -127,7 +127,7 @@ def _find_message_templates(path: Path) -> Iterator[tuple[str, str | None]]:
 def _find_message_constants() -> Iterator[str]:
     """Yield the templates that are constants of a module, by which doors recognise the message."""
     paths = sorted(SOURCE.rglob("*.py"))
-    templates = [call.args[0] for path in paths for call in find_calls(path, {"Message"})]
+    templates = [call.args[0] for path in paths for call in find_calls(path, MESSAGE_MAKERS)]
     names = {template.id for template in templates if isinstance(template, ast.Name)}
     for path in paths:
         for node in ast.parse(path.read_text("utf-8")).body:

@@ -3,13 +3,23 @@
 import ast
 import re
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from string import Formatter
 
 import pytest
+from babel.messages import Message as CatalogueEntry
+from babel.messages.pofile import read_po
 
 from mainstay.doors.pages.rendering import TEMPLATES
-from rules.message_texts import MESSAGE_MAKERS, SOURCE, find_calls, find_template_texts, read_template
+from rules.message_texts import (
+    MESSAGE_MAKERS,
+    SOURCE,
+    build_message_catalogue,
+    find_calls,
+    find_template_texts,
+    read_template,
+)
 
 # Commands of the operator are in English only.
 CODE = [path for path in sorted(SOURCE.rglob("*.py")) if path.relative_to(SOURCE).parts[0] != "maintenance"]
@@ -17,6 +27,9 @@ CODE = [path for path in sorted(SOURCE.rglob("*.py")) if path.relative_to(SOURCE
 MESSAGE_TAKERS = {"Conflict": 0, "Forbidden": 0, "Reason": 0, "Fault": 1, "TooManyRequests": 0, "Unauthenticated": 0}
 OPTIONS = {"plural", "for_programs"}
 _COUNT_POSITION = 2
+# Exports are in English, and so are the examples of values and of programs.
+ENGLISH = {"Ann Boyle", "New bathroom", "Mac OS X", "Bearer YOUR_API_KEY"}
+ENGLISH_FILES = {"full_export.py"}
 TEMPLATE_NAMES = TEMPLATES.list_templates(extensions=["html"])
 
 
@@ -28,6 +41,27 @@ def test_a_template_is_a_literal_and_names_its_values() -> None:
         if not names_its_values(call)
     ]
     assert wrong == []
+
+
+def test_sentences_in_the_code_of_pages_can_be_translated() -> None:
+    known = {text for message in read_po(BytesIO(build_message_catalogue().encode())) for text in _texts_of(message)}
+    pages = [path for path in CODE if path.relative_to(SOURCE).parts[:2] in {("doors", "office"), ("doors", "pages")}]
+    pages = [path for path in pages if path.name not in ENGLISH_FILES]
+    unknown = [(path.name, text) for path in pages for text in _find_sentences(path) if text not in known | ENGLISH]
+    assert unknown == []
+
+
+def _texts_of(message: CatalogueEntry) -> tuple[str, ...]:
+    return tuple(map(str, message.id)) if isinstance(message.id, tuple) else (str(message.id),)
+
+
+def _find_sentences(path: Path) -> Iterator[str]:
+    """Yield the texts of several words in a file that are no docstrings and no parts of an f-string."""
+    nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
+    others = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    others |= {part for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and node not in others)
+    yield from (text for text in texts if isinstance(text, str) and re.match(r"[A-Z][a-z]+( [a-zA-Z]+)+", text))
 
 
 def names_its_values(call: ast.Call) -> bool:

@@ -12,6 +12,7 @@ from mainstay.composition import open_performer
 from mainstay.doors.pages.formatting import initials_of
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.kernel.perform import Performer
 from mainstay.values.names import zone_names
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_cast
@@ -19,6 +20,7 @@ from support.cast import Cast, make_cast
 from support.command_line import run_command
 from support.in_process import run_in_process
 from support.installations import Installations
+from support.page_forms import PageForm, read_forms
 from support.pseudo_language import CODE, TextCheck, accent, collect_data, visible_texts, write_pseudo_catalogue
 from support.servers import RunningServer
 
@@ -28,6 +30,10 @@ SAME_EVERYWHERE = {
     *("Claude", "Code", "Desktop", "claude.ai", "Cursor", "VS", "curl", "Firefox", "Linux"),
     # The sign before a remark.
     "i",
+    # The name of a later quote: Q-0068 revision 2.
+    "revision",
+    # A decision that was sent although it is not among the options any more.
+    "reject",
 }
 # Files, what ends the session, and the texts of the product about itself, which are in English.
 _NOT_CRAWLED = re.compile(
@@ -37,6 +43,8 @@ _ID = re.compile(r"\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b")
 _TABLES_WITHOUT_DATA = {"audit", "event", "outbox", "search_word", "search_record", "search_fresh"}
 # How forms for something new end. Sent empty, they come back with what is wrong.
 _NEW = ("/new", "/invite", "/plan", "/request")
+# What would end the session, or cannot be sent twice.
+_NOT_SENT = re.compile(r"/(sign-out|sign-in|leave)")
 _PSEUDO = {"Accept-Language": f"{CODE}, en;q=0.5"}
 PUBLIC_PAGES = (
     "/sign-in",
@@ -63,10 +71,10 @@ class TranslatedInstallation:
 
 @dataclass(frozen=True)
 class TextCrawl:
-    """Opens every page of the demo's office in the pseudo-language."""
+    """Opens every page of the demo's office in the pseudo-language, and sends its forms as they are."""
 
     server: RunningServer
-    check: TextCheck
+    performer: Performer
     people: list[dict[str, str]]
 
     def find_untranslated(self, role: str) -> dict[str, str]:
@@ -74,7 +82,16 @@ class TextCrawl:
         person = next(person for person in self.people if person["role"] == role)
         session = BrowserSession(self.server, CODE)
         session.submit_form("/sign-in", email=person["email"], password=person["password"])
-        escaped: dict[str, str] = {}
+        found, forms = self._open_pages(session)
+        for form in forms:
+            found |= self._send_form(session, form)
+        check = self._make_check()
+        return {part: path for text, path in found.items() for part in check.find_untranslated(text)}
+
+    def _open_pages(self, session: BrowserSession) -> tuple[dict[str, str], list[PageForm]]:
+        """Return the texts of one page of each kind, each with its page, and one form of each kind."""
+        found: dict[str, str] = {}
+        forms: dict[str, PageForm] = {}
         seen, ahead = set[str](), ["/", "/nothing-here", "/jobs/nothing-here"]
         while ahead:
             path = ahead.pop(0)
@@ -91,11 +108,41 @@ class TextCrawl:
             texts = visible_texts(page.text)
             if urlsplit(path).path.endswith(_NEW) and page.status_code == 200:
                 texts += visible_texts(session.submit_page(page.text, path).text)
-            escaped |= {part: path for text in texts for part in self.check.find_untranslated(text)}
+            found |= dict.fromkeys(texts, path)
+            for form in read_forms(page.text, path):
+                forms.setdefault(_kind_of_page(form.target) + " ".join(sorted(form.fields)), form)
             links = (urljoin(path, unescape(link)) for link in re.findall(r'href="([^"#]+)', page.text))
             ahead += [link for link in links if link.startswith("/") and not link.startswith("//")]
         assert len(seen) > 40
-        return escaped
+        return found, [*forms.values()]
+
+    def _send_form(self, session: BrowserSession, form: PageForm) -> dict[str, str]:
+        """Return the texts of what a form answers: a refusal, a preview and then what was done, or a notice."""
+        found: dict[str, str] = {}
+        if _NOT_SENT.search(form.target):
+            return found
+        answer = session.post(form.target, form.fields)
+        for _ in range(2):
+            assert answer.status_code < 500, form
+            if answer.status_code == 303:
+                answer = session.follow_redirect(answer)
+            if not answer.headers.get("Content-Type", "").startswith("text/html"):
+                break
+            found |= dict.fromkeys(visible_texts(answer.text), f"POST {form.target}")
+            confirmation = [each for each in read_forms(answer.text, form.target) if "previewToken" in each.fields]
+            if not confirmation:
+                break
+            answer = session.post(confirmation[0].target, confirmation[0].fields)
+        return found
+
+    def _make_check(self) -> TextCheck:
+        """Return what tells texts from the data that is stored by now."""
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            tables = {str(row[0]) for row in db.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            data = collect_data(db, {table for table in tables if table not in _TABLES_WITHOUT_DATA})
+        names = {*self.performer.languages.find(CODE).names.values(), *zone_names().values()}
+        initials = {initials_of(person["name"]) for person in self.people}
+        return TextCheck(data | names | initials, SAME_EVERYWHERE)
 
 
 def _kind_of_page(path: str) -> str:
@@ -151,13 +198,8 @@ def demo(installations: Installations, tmp_path_factory: pytest.TempPathFactory)
     made = run_command(settings, "demo", "--json").json
     write_pseudo_catalogue(DataFolder(settings.data).translations)
     performer = open_performer(settings)
-    with performer.database.read_transaction(ALL_ORGANISATIONS) as db:
-        tables = {str(row[0]) for row in db.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        data = collect_data(db, {table for table in tables if table not in _TABLES_WITHOUT_DATA})
-    names = {*performer.languages.find(CODE).names.values(), *zone_names().values()}
-    initials = {initials_of(person["name"]) for person in made["people"]}
     with run_in_process(settings, with_worker=False) as server:
-        yield TextCrawl(server, TextCheck(data | names | initials, SAME_EVERYWHERE), made["people"])
+        yield TextCrawl(server, performer, made["people"])
     performer.database.close()
 
 

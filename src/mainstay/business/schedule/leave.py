@@ -60,10 +60,10 @@ class RequestTimeOff(Input):
     until: LastDay | None = Field(None, title="Last day off", description="Leave empty for a single day.")
     starts_at: EnteredMoment | None = Field(
         None,
-        title="Part of a day: from",
+        title="Part of a day, from",
         description="Only for part of a day. A local time such as `2026-11-15T10:30`, or with an `offset`.",
     )
-    ends_at: EnteredMoment | None = Field(None, title="Part of a day: to", description="Only for part of a day.")
+    ends_at: EnteredMoment | None = Field(None, title="Part of a day, to", description="Only for part of a day.")
     note: Paragraph | None = Field(None, description="For the office, e.g. why.")
     approved: Annotated[bool, RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
         default=False, title="Approve now", description="Office only."

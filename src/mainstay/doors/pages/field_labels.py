@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from mainstay.values.choices import to_label
 from mainstay.values.fields import InputKind
+from mainstay.values.reader_language import ReaderLanguage
 
 Labels = Mapping[str, str]
 NO_LABELS: Labels = MappingProxyType({})
@@ -48,9 +49,10 @@ def duration_fields_of(model: type[BaseModel]) -> frozenset[str]:
     )
 
 
-def quote_label(name: str, labels: Labels) -> str:
+def quote_label(name: str, labels: Labels, language: ReaderLanguage) -> str:
     """Return the label of a field in quotes."""
-    return f"\N{LEFT DOUBLE QUOTATION MARK}{labels.get(name) or words_of_name(name)}\N{RIGHT DOUBLE QUOTATION MARK}"
+    label = language.translate(labels.get(name) or words_of_name(name))
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{label}\N{RIGHT DOUBLE QUOTATION MARK}"
 
 
 def walk_type(kind: Any) -> Iterator[Any]:

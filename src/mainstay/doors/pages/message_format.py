@@ -23,6 +23,7 @@ from mainstay.values.message import (
     Message,
     MessageValue,
     local_time_of,
+    message_of,
 )
 from mainstay.values.translated_format import TranslatedFormat
 from mainstay.vocabulary.validation import EMPTY, NOT_A_BOOLEAN, NOT_ONE_OF, REQUIRED
@@ -47,7 +48,7 @@ class PageFormat(TranslatedFormat):
     def render_problem(self, message: Message | str, *, is_duration: bool = False) -> "Problem":
         """Return what is wrong with a field, to be completed by the label of the field."""
         if isinstance(message, str):
-            return Problem(self._localise_name(message))
+            return message if isinstance(message, Problem) else Problem(self._localise_name(message))
         template = SENTENCES.get(message.template)
         values = {
             name: Duration(value) if is_duration and isinstance(value, int) else value
@@ -85,7 +86,7 @@ class PageFormat(TranslatedFormat):
 
     def format_field(self, name: str) -> str:
         """Return the label of an input field, in quotes."""
-        return quote_label(name, self._labels)
+        return quote_label(name, self._labels, self._language)
 
     def _format_moment(self, text: str, time_zone: str) -> str:
         return format_moment(text, time_zone, self._language)
@@ -127,6 +128,12 @@ def problem_sentence(label: str, problem: str) -> str:
         return f"{label} {problem}."
     in_sentence = label_in_text(label)
     return sentence.format(label=label, label_in_sentence=in_sentence, a_label=_add_article(in_sentence))
+
+
+def duration_problem(label: str, error: ValueError) -> str:
+    """Return why a typed duration is not understood, as a sentence. No part of it depends on the organisation."""
+    page_format = PageFormat(DisplaySettings("UTC", language=current_language()))
+    return problem_sentence(label, page_format.render_problem(message_of(error)))
 
 
 def _add_article(noun: str) -> str:

@@ -26,6 +26,7 @@ from mainstay.doors.office.kit.record_panels import PANELS_WITHOUT_FILES
 from mainstay.doors.office.kit.reference_fields import record_title_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.deadline import reset_deadline
@@ -100,7 +101,7 @@ class DocumentPages:
             "refused.html",
             form.request,
             form.status,
-            title="Files not added",
+            title=translate_text("Files not added"),
             text=f"{form.refusal.text.rstrip('.')}.",
             back=self.office.path_of(form.fields.get("recordId", "")),
             back_words="Back",

@@ -245,7 +245,9 @@ class OfficePages:
                 return await view(replace(office_request, undoable_changes=changes), path_values)
             except Stale as stale:
                 # The address of an operation on a record is below that of the record.
-                return self.render_refusal(office_request, stale, _CHANGED_SINCE, back=request.path.rpartition("/")[0])
+                return self.render_refusal(
+                    office_request, stale, translate_text(_CHANGED_SINCE), back=request.path.rpartition("/")[0]
+                )
             except Refusal as refusal:
                 return self.render_refusal(
                     office_request, refusal, PageFormat(office_request.display).render(refusal.message or refusal.text)
@@ -403,9 +405,9 @@ class OfficePages:
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], refusal: Refusal
     ) -> Refusal:
         """Render a refusal for the person. Each fault stays assigned to its field."""
-        if isinstance(refusal, Invalid) and any(fault.field == "Idempotency-Key" for fault in refusal.faults):
-            return Conflict(_SENT_BEFORE)
         message_format = self._message_format(request, operation, operation_input)
+        if isinstance(refusal, Invalid) and any(fault.field == "Idempotency-Key" for fault in refusal.faults):
+            return Conflict(message_format.render(_SENT_BEFORE))
         if not isinstance(refusal, Invalid):
             refusal.message = message_format.render(refusal.message)
             return refusal
@@ -550,7 +552,7 @@ class OfficePages:
         return request.display.language.translate(notice) if notice else None
 
 
-_SENT_BEFORE = (
+_SENT_BEFORE = Message(
     "This form was already sent with different content, so nothing was saved now. Check it, then send it again."
 )
 RESTORED_NOTICE = "You're signed in again, and the form is as you left it. Nothing has been saved yet."

@@ -11,6 +11,7 @@ from mainstay.doors.office.kit.office_pages import OfficePages, Preview
 from mainstay.doors.office.money.invoices import INVOICES_LAYOUT
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.message import Message
@@ -50,7 +51,7 @@ class ReminderPages:
             lead=None,
             sends=True,
             deed="Send reminders",
-            called="Send reminders",
+            called=translate_text("Send reminders"),
             path=PATH,
             version=None,
             fields=fields,

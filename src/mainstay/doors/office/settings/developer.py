@@ -118,7 +118,7 @@ class DeveloperPages:
         if operation is not create_key:
             return None
         secret = self.key_maker.derive_key(request.actor, request.once_token) if request.once_token else key.key
-        return {"title": "Your new API key", "secret": secret}
+        return {"title": translate_text("Your new API key"), "secret": secret}
 
     async def _connection_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         if record is None:

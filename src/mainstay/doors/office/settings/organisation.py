@@ -27,7 +27,7 @@ from mainstay.identity.sign_in import WrongCredentials
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.images import media_type_of
 from mainstay.values.message import Message
-from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
 
 _ACCOUNT_PATH = "/settings/account"
 
@@ -143,6 +143,8 @@ class SettingsPages:
         except WrongCredentials:
             wrong = Invalid([Fault("password", Message("is not correct"))])
             raise self.office.translate_refusal(request, change_password, {}, wrong) from None
+        except Refusal as refusal:
+            raise self.office.translate_refusal(request, change_password, {}, refusal) from None
         cookie = await self.public_pages.remember_browser(request.http_request, request.visitor.account)
         return redirect(f"{_ACCOUNT_PATH}?done=password", (cookie,))
 

@@ -19,6 +19,7 @@ from mainstay.doors.pages.display import state_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_moment
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
@@ -58,10 +59,12 @@ DELIVERIES_LAYOUT = RecordLayout(
 
 def _event_title(event_name: str) -> str:
     """Return the title of an event for people."""
+    if event_name == TEST_EVENT:
+        return translate_text("Test event")
     return _EVENT_TITLES.get(event_name, event_name).rstrip(".")
 
 
-_EVENT_TITLES = {event.name: event.__doc__ or event.name for event in CATALOGUE.events} | {TEST_EVENT: "Test event"}
+_EVENT_TITLES = {event.name: event.__doc__ or event.name for event in CATALOGUE.events}
 
 _PYTHON = """\
 # pip install standardwebhooks
@@ -82,11 +85,11 @@ const webhook = new Webhook(process.env.WEBHOOK_SECRET);
 // Pass the unchanged bytes of the body, and the headers.
 // Throws an error if the signature is wrong.
 const event = webhook.verify(body, headers);"""
-_HOW_TO_VERIFY = "Keep the secret in the environment, not in the code:"
-_SNIPPETS = [
-    Snippet("Python", _HOW_TO_VERIFY, _PYTHON),
-    Snippet("Node", _HOW_TO_VERIFY, _NODE),
-]
+
+
+def _list_snippets() -> list[Snippet]:
+    how = translate_text("Keep the secret in the environment, not in the code:")
+    return [Snippet("Python", how, _PYTHON), Snippet("Node", how, _NODE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class WebhookPages:
         old_secret_text = format_moment(moment_text(until), request.time_zone) if until else None
         return {
             "old_secret_until": old_secret_text,
-            "snippets": _SNIPPETS,
+            "snippets": _list_snippets(),
             **await self._delivery_list_variables(request, record.id),
         }
 
@@ -166,4 +169,5 @@ class WebhookPages:
     def _reveal_secret(self, _request: OfficeRequest, operation: Operation, webhook: WebhookOut) -> AnyRecord | None:
         if operation not in {create_webhook, rotate_webhook_secret}:
             return None
-        return {"title": "Signing secret", "secret": self.signer.reveal_secret(webhook.id, webhook.generation)}
+        secret = self.signer.reveal_secret(webhook.id, webhook.generation)
+        return {"title": translate_text("Signing secret"), "secret": secret}

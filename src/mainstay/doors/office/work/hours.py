@@ -37,12 +37,11 @@ from mainstay.doors.office.work.hours_week import (
     page_faults_of,
     read_hours_changes,
 )
-from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField
 from mainstay.doors.pages.formatting import join_isolated
 from mainstay.doors.pages.forms import query_parameters
-from mainstay.doors.pages.message_format import PageFormat, problem_sentence
+from mainstay.doors.pages.message_format import duration_problem
 from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
@@ -226,14 +225,19 @@ class HoursPages:
             changes.append(HoursChange(_SUBMIT, submit_hours, {**address.date_range, **address.person_input}))
         if faults:
             raise _CellFaults(faults)
-        await self.office.visitors.runner.run_change(request.actor.organisation, self._perform_all, request, changes)
+        runner = self.office.visitors.runner
+        try:
+            await runner.run_change(request.actor.organisation, self._perform_all, request, changes)
+        except _RefusedChanges as error:
+            faults = {change.cell: self._explain(request, change, refusal) for change, refusal in error.refused}
+            raise _CellFaults(faults) from None
         return _redirect_to_week(address, changes[-1].operation.name if changes else "unchanged")
 
     async def _log(self, form: OpenForm[PathValues]) -> Response:
         """Log hours of one day."""
         fields, display = form.fields, form.request.display
         given = {
-            "minutes": _parse_duration("time", "Time", fields.get("time", ""), display),
+            "minutes": _parse_duration("time", "Time", fields.get("time", "")),
             "on": display.parse_date(fields.get("day", "")),
             "note": fields.get("note", "").strip() or None,
         }
@@ -251,7 +255,7 @@ class HoursPages:
             name: text for name in ("note", "endedAt") if (text := fields.get(name, "").strip())
         }
         given |= {"endedAt": display.parse_time(fields["endedAt"])} if "endedAt" in given else {}
-        given["breakMinutes"] = _parse_duration("break", "Break", fields.get("break", "") or "0", display)
+        given["breakMinutes"] = _parse_duration("break", "Break", fields.get("break", "") or "0")
         # The page of an entry stops its own timer, not another one that was started since.
         given |= {"timeEntryId": fields["entry"]} if fields.get("entry") else {}
         return await self._perform_and_redirect(form, stop_timer, given)
@@ -348,22 +352,31 @@ class HoursPages:
     async def _header_variables(self, request: OfficeRequest, record: Mapping[str, Any] | None) -> dict[str, Any]:
         return {} if record else {"can_see_queue": can_see_queue(request)}
 
+    def _explain(self, request: OfficeRequest, change: HoursChange, refusal: Refusal) -> str:
+        if isinstance(refusal, Stale):
+            return translate_text("Someone else changed this. Check it, then save again.")
+        return self.office.translate_refusal(request, change.operation, change.given, refusal).text
+
     def _perform_all(self, request: OfficeRequest, changes: Sequence[HoursChange]) -> None:
         """Perform all changes in one transaction. If any is refused, none is done."""
-        faults: dict[str, str] = {}
+        refused: list[tuple[HoursChange, Refusal]] = []
         with self.office.visitors.performer.open_batch(request.actor.organisation) as performer:
             for change in changes:
                 details = request.build_request_details(change.cell, change.version)
                 try:
                     performer.perform(change.operation, request.actor, orjson.dumps(change.given), details)
-                except Stale:
-                    faults[change.cell] = "Someone else changed this. Check it, then save again."
                 except Refusal as refusal:
-                    faults[change.cell] = self.office.translate_refusal(
-                        request, change.operation, change.given, refusal
-                    ).text
-            if faults:
-                raise _CellFaults(faults)
+                    refused.append((change, refusal))
+            if refused:
+                raise _RefusedChanges(refused)
+
+
+class _RefusedChanges(Exception):
+    """Some changes of the page were refused, so none was made."""
+
+    def __init__(self, refused: Sequence[tuple[HoursChange, Refusal]]) -> None:
+        super().__init__(refused)
+        self.refused = refused
 
 
 class _CellFaults(Invalid):
@@ -374,12 +387,11 @@ class _CellFaults(Invalid):
         self.faults_by_cell = faults_by_cell
 
 
-def _parse_duration(cell: str, label: str, text: str, display: DisplaySettings) -> int:
+def _parse_duration(cell: str, label: str, text: str) -> int:
     try:
         return parse_minutes(text)
     except ValueError as problem:
-        text = PageFormat(display).render_problem(message_of(problem))
-        raise _CellFaults({cell: problem_sentence(label, text)}) from None
+        raise _CellFaults({cell: duration_problem(label, problem)}) from None
 
 
 def _redirect_to_week(address: _WeekAddress, done: str) -> Response:

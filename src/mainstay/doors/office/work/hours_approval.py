@@ -25,6 +25,7 @@ from mainstay.doors.pages.display import DisplaySettings, state_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.refusal import Forbidden, Invalid, NotFound, Refusal, Stale
@@ -211,7 +212,7 @@ def _problem_text(refusal: Refusal | None, values: Mapping[str, str]) -> str | N
     """Return what is wrong. If something is missing, say so in words of this page."""
     faults = {fault.field for fault in refusal.faults} if isinstance(refusal, Invalid) else set()
     if "timeEntryIds" in faults and not any(name.startswith(_ENTRY_PREFIX) for name in values):
-        return "Select at least one entry."
+        return translate_text("Select at least one entry.")
     if "reason" in faults and not values.get("reason", "").strip():
-        return "Enter a reason, so the person knows what to correct."
+        return translate_text("Enter a reason, so the person knows what to correct.")
     return refusal.text if refusal else None

@@ -9,7 +9,8 @@ from mainstay.business.hours.model import TimeEntryOut
 from mainstay.business.hours.operations import delete_hours, log_hours, update_hours
 from mainstay.business.jobs.store import JOBS
 from mainstay.doors.pages.formatting import join_isolated
-from mainstay.doors.pages.message_format import problem_sentence
+from mainstay.doors.pages.message_format import duration_problem, problem_sentence
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text
 from mainstay.values.ids import is_id
@@ -126,7 +127,7 @@ def build_week(
     titles: dict[str, str] = {}
     for entry in entries:
         key = entry.job_id or NO_JOB
-        titles[key] = join_isolated(entry.job_number, entry.job_title) if entry.job_id else "No job"
+        titles[key] = join_isolated(entry.job_number, entry.job_title) if entry.job_id else translate_text("No job")
         rows.setdefault(key, [])
         if monday.isoformat() <= entry.on <= days[-1].isoformat():
             rows[key].append(entry)
@@ -205,13 +206,13 @@ def read_hours_changes(
         try:
             minutes = parse_minutes(text) if text.strip() else 0
         except ValueError as problem:
-            faults[name] = problem_sentence("Time", str(problem))
+            faults[name] = duration_problem("Time", problem)
             continue
         seen = fields.get(f"seen {cell_place}", "").split(" ")
         if is_id(seen[0], "entry"):
             changes += _entry_changes(name, minutes, seen)
         elif minutes and row == NEW_ROW and not job:
-            faults[name] = "Choose a job for this row."
+            faults[name] = translate_text("Choose a job for this row.")
         elif minutes:
             job_id = job if row == NEW_ROW else row
             job_input = {} if job_id == NO_JOB else {"jobId": job_id}

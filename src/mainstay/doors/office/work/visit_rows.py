@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from mainstay.business.schedule.model import VisitOut
 from mainstay.doors.office.work.schedule_days import visit_title
-from mainstay.doors.pages.message_format import problem_sentence
+from mainstay.doors.pages.message_format import duration_problem, problem_sentence
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.values.durations import hours_text
 from mainstay.values.message import Message
 from mainstay.values.moments import parse_moment
@@ -97,7 +98,7 @@ def build_rows(visits: Sequence[VisitOut], fields: Mapping[str, str]) -> list[Vi
         # Texts that were not changed here are shown as they are stored now, even if someone else changed them.
         typed = _merge_plan(current, seen, _read_plan(fields, sent_number))
         is_stale = typed != current and version != str(visit.version)
-        faults = {"visit": _CHANGED_SINCE} if is_stale else {}
+        faults = {"visit": translate_text(_CHANGED_SINCE)} if is_stale else {}
         rows.append(VisitRow(number, visit, current, typed, f"{sent_number}.mark" in fields, faults))
     return rows
 
@@ -212,16 +213,16 @@ def _build_change(row: VisitRow) -> tuple[dict[str, Any], dict[str, str]]:
 
 def _find_faults(typed: VisitPlan) -> Iterator[tuple[str, str]]:
     if not typed.day:
-        yield "day", "Enter a date."
+        yield "day", translate_text("Enter a date.")
     if not typed.time:
         return
     if not typed.length:
-        yield "length", "Enter a duration, such as 1:30."
+        yield "length", translate_text("Enter a duration, such as 1:30.")
         return
     try:
         parse_minutes(typed.length)
     except ValueError as problem:
-        yield "length", problem_sentence(_LABELS["length"], str(problem))
+        yield "length", duration_problem(_LABELS["length"], problem)
 
 
 def _move_plan(typed: VisitPlan, person_id: str, days: int) -> VisitPlan:
