@@ -46,7 +46,7 @@ from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text
-from mainstay.values.message import Message, message_of
+from mainstay.values.message import Message
 from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
