@@ -28,7 +28,7 @@ from mainstay.identity.sign_in import look_up_address
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.settings import read_settings
 from mainstay.vocabulary.actor import Actor
-from support.browser import NARROW, open_chromium, open_page
+from support.browser import NARROW, open_chromium
 from support.in_process import run_in_process
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
@@ -113,11 +113,21 @@ def _open_window(
         headers = {name: value for name, value in answered.headers.items() if name != "content-encoding"}
         route.fulfill(status=answered.status_code, headers=headers, body=answered.content)
 
-    with open_page(browser, base_url, size, is_phone=size == NARROW) as page:
-        page.context.add_cookies([{"name": "mainstay", "value": secret, "url": base_url}])
-        page.clock.set_fixed_time(_NOW)
-        page.route("**/*", answer)
-        yield page
+    is_phone = size == NARROW
+    context = browser.new_context(
+        base_url=base_url,
+        viewport={"width": size[0], "height": size[1]},
+        has_touch=is_phone,
+        is_mobile=is_phone,
+        # Its requests would not be answered here.
+        service_workers="block",
+    )
+    context.add_cookies([{"name": "mainstay", "value": secret, "url": base_url}])
+    context.route("**/*", answer)
+    page = context.new_page()
+    page.clock.set_fixed_time(_NOW)
+    yield page
+    context.close()
 
 
 def _store(picture: Picture, content: bytes) -> None:
