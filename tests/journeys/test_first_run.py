@@ -126,6 +126,31 @@ def test_the_first_organisation_is_made_in_a_browser_on_a_phone(
         page.get_by_role("button", name="Create organisation").click()
         expect(page.locator("body.office")).to_be_visible()
         expect(page.get_by_text("Beam & Sons").first).to_be_visible()
+        # The first steps: what is usual in the country, a price list to begin with, and a firm to look at.
+        page.get_by_role("link", name="Set tax rates and payment terms").click()
+        expect(page.get_by_label("We charge tax")).to_be_checked()
+        check_page(page)
+        page.get_by_role("button", name="Save settings").click()
+        expect(page.get_by_role("listitem").filter(has_text="Set tax rates")).to_contain_text("Done")
+        page.get_by_role("link", name="Start your price list").click()
+        check_page(page)
+        page.get_by_role("link", name="Electrical").click()
+        page.get_by_label("Electrician (h)").fill("48")
+        check_page(page)
+        page.get_by_role("button", name="Add items").click()
+        expect(page.get_by_text("Electrician").first).to_be_visible()
+        page.goto("/")
+        page.get_by_role("button", name="Look at a sample firm first").click()
+        open_button = page.get_by_role("button", name="Open the sample firm")
+        # The page loads itself again until it is made.
+        expect(open_button).to_be_visible()
+        check_page(page)
+        open_button.click()
+        expect(page.get_by_text("Try anything: nobody but you gets an email.")).to_be_visible()
+        check_page(page)
+        page.get_by_role("button", name="Delete sample firm").click()
+        expect(page.get_by_text("Beam & Sons").first).to_be_visible()
+        expect(page.get_by_text("Sample firm.")).to_be_hidden()
 
 
 def test_a_country_brings_what_is_usual_there_and_changes_nothing_that_was_chosen(
