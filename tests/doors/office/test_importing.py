@@ -322,6 +322,7 @@ def test_an_interrupted_import_says_how_far_it_came_and_is_continued(server: Run
     passing.set_progress(record_id, 1)
     going_on = orla.get(path)
     assert '<progress max="2" value="1"' in going_on.text
+    assert "Importing 1 of 2" in visible_text(orla.get(PATH).text)
     assert ("Importing 1 of 2 rows…" in visible_text(going_on.text), going_on.headers["refresh"]) == (True, "2")
     for verb in ("confirm", "undo"):
         assert orla.submit_page(orla.get(PATH).text, f"{path}/{verb}").status_code == 409

@@ -15,9 +15,10 @@ from mainstay.identity.authenticate import actor_of_person
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.schema import read_tables
 from mainstay.kernel.json_performer import JsonPerformer
+from mainstay.maintenance.sample_deletion import delete_sample_firm
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Role
-from mainstay.vocabulary.refusal import Refusal
+from mainstay.vocabulary.refusal import NotFound, Refusal
 from mainstay.webhooks.endpoints import create_webhook
 from support.browser_session import BrowserSession, emails_to, sign_in_cast, visible_text
 from support.cast import Cast
@@ -114,6 +115,8 @@ def test_it_is_opened_left_and_deleted_and_nothing_of_it_stays(
 def test_no_other_firm_can_be_deleted_or_become_a_sample(server: RunningServer, cast: Cast) -> None:
     olivia = sign_in_cast(server, cast, Role.OWNER)
     assert olivia.submit_page(olivia.get("/").text, f"{PATH}/delete").status_code == 404
+    with pytest.raises(NotFound):
+        delete_sample_firm(cast.performer.database, cast.organisation)
     for statement in (
         "UPDATE organisation SET is_sample = 1 WHERE id = :organisation",
         "DELETE FROM audit WHERE organisation_id = :organisation",

@@ -224,6 +224,11 @@ class ImportRun:
         return self.row_count - len(self.faulty_rows)
 
     @property
+    def progress_total(self) -> int:
+        """How much the work on it has to do: changes to undo, or rows to check or import."""
+        return self.change_count if self.is_undoing else self.import_count
+
+    @property
     def can_leave_out(self) -> bool:
         """Whether the rows without faults can be imported without the others."""
         return self.has_errors and not (self.result or {}).get("unclear") and self.import_count > 0

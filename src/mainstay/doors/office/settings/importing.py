@@ -191,7 +191,7 @@ class ImportPages:
             most_rows=MAX_ROWS,
             most_bytes=MAX_BYTES,
             problem=PageFormat(request.display).render(problem) if problem else None,
-            recent=[(run, self._state_of(run)) for run in recent],
+            recent=[(run, *self._state_of(run)) for run in recent],
         )
 
     async def _find_run(self, request: OfficeRequest, path_values: Mapping[str, str]) -> tuple[ImportRun, int | None]:
@@ -205,10 +205,10 @@ class ImportPages:
         run = await self.office.visitors.runner.run_read(self._fetch_run, request, path_values["id"])
         return run, done_rows if run.is_working else None
 
-    def _state_of(self, run: ImportRun) -> StateLabel:
-        return run.state_label(
-            interrupted=run.is_working and self.office.visitors.temporary_files.progress_of(run.id) is None
-        )
+    def _state_of(self, run: ImportRun) -> tuple[StateLabel, int | None]:
+        """Return the state of a run and, while work on it goes on, the number of rows that are done."""
+        done_rows = self.office.visitors.temporary_files.progress_of(run.id) if run.is_working else None
+        return run.state_label(interrupted=run.is_working and done_rows is None), done_rows
 
     def _read_recent(self, request: OfficeRequest) -> list[ImportRun]:
         with self.office.visitors.performer.database.read_transaction(request.actor.organisation) as rows:
@@ -282,7 +282,6 @@ def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:
         "fault_count": len(faults),
         "left_out": len(run.faulty_rows),
         "leave_out": _LEAVE_OUT,
-        "progress_total": run.change_count if run.is_undoing else run.import_count,
         "faults_left": max(len(faults) - _MAX_FAULTS, 0),
         "stays": _list_remaining(run),
         "goes_on": done_rows is not None,
