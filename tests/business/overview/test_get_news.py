@@ -1,5 +1,6 @@
 """The news: what happened since the start of yesterday, for those who may see it, each with its next step."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,9 @@ from support.cast import Cast
 from support.customers import make_customer
 from support.hours import cast_at, make_assigned_job, make_visit
 from support.invoices import issue_invoice, make_invoice, pay_invoice
+from support.query_plans import explain, find_full_scans
 from support.quotes import accept_quote, issue_quote, make_quote
+from support.recorded_statements import RecordingDatabase
 
 TWO_DAYS_AGO, YESTERDAY, TODAY = (f"2026-11-{day}" for day in ("14T23:59:59Z", "15T00:00:00Z", "16T12:00:00Z"))
 
@@ -97,3 +100,19 @@ def test_who_has_no_office_work_has_no_news(cast: Cast) -> None:
 def test_nobody_is_told_of_another_organisation_s(cast: Cast, other_cast: Cast) -> None:
     accept_quote(other_cast, issue_quote(other_cast))
     assert read_news(cast) == []
+
+
+def test_the_newest_are_found_without_looking_at_all(cast: Cast) -> None:
+    database = RecordingDatabase(cast.performer.database)
+    recording = replace(cast, performer=replace(cast.performer, database=database))
+    read_news(recording)
+    read = [one for one in database.statements if "LIMIT :limit" in one.sql]
+    assert len(read) == 3
+    for statement in read:
+        steps = explain(cast.performer.database, statement)
+        assert not find_full_scans(steps), "\n".join([statement.sql, *steps])
+    if database.engine == "sqlite":
+        plans = ["\n".join(explain(cast.performer.database, one)) for one in read]
+        assert "quote_by_decision" in plans[0]
+        assert "visit_by_finish" in plans[2]
+        assert not [plan for plan in plans if "TEMP B-TREE" in plan]

@@ -93,7 +93,8 @@ QUOTES = QuoteStore(
     dates_column="issued_on",
     filters={
         "status": STATUS_FILTERS,
-        "decided_from": "quote.decided_at >= :decided_from",
+        # `coalesce` keeps the engine from the index on `decided_at`, and then sorting all quotes it finds.
+        "decided_from": "coalesce(quote.decided_at, '') >= :decided_from",
     },
     orders={
         NEWEST: ListOrder("id", descending=True),
