@@ -59,7 +59,7 @@ from mainstay.business.records.invariants import (
     make_existence_invariant,
     make_search_words_invariant,
 )
-from mainstay.business.reporting import balance, journal, statement_sending
+from mainstay.business.reporting import balance, journal, month_end, statement_sending
 from mainstay.business.reporting import operations as reporting
 from mainstay.business.saved_views import operations as saved_views
 from mainstay.business.saved_views import reactions as saved_view_reactions
@@ -138,6 +138,7 @@ CATALOGUE = Catalogue(
         *costing.OPERATIONS,
         *unbilled.OPERATIONS,
         *reporting.OPERATIONS,
+        *month_end.OPERATIONS,
         *journal.OPERATIONS,
         *balance.OPERATIONS,
         *statement_sending.OPERATIONS,

@@ -330,6 +330,7 @@ EXAMPLES: dict[str, Callable[[SampleRecords, Role], ExampleInput]] = {
     "send_test_event": _webhook_input,
     "list_postings": lambda samples, _: REPORT_EXAMPLES["list_postings"](samples.work_samples.customer),
     "get_customer_balance": lambda samples, _: REPORT_EXAMPLES["get_customer_balance"](samples.work_samples.customer),
+    "get_month_end_pack": lambda samples, _: REPORT_EXAMPLES["get_month_end_pack"](samples.work_samples.customer),
     "get_report": lambda samples, _: REPORT_EXAMPLES["get_report"](samples.work_samples.customer),
     "list_documents": lambda samples, _: list_documents_input(samples.cast),
     "get_document": lambda samples, role: document_input(samples.cast, role),

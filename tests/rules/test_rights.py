@@ -112,6 +112,7 @@ OFFICE = MEMBER | {
     "cancel_job",
     "get_job_costing",
     "get_report",
+    "get_month_end_pack",
     "get_customer_balance",
     "list_postings",
     "plan_visit",

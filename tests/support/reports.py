@@ -33,7 +33,9 @@ def name_totals(report_json: dict[str, Any], *names: str) -> ReportRow:
 
 
 def _name_cells(report_json: dict[str, Any], row: list[Any], names: tuple[str, ...]) -> ReportRow:
-    cells = dict(zip((column["name"] for column in report_json["columns"]), row, strict=True))
+    # A key stands for the row in links; it is no figure.
+    named = zip(report_json["columns"], row, strict=True)
+    cells = {column["name"]: cell for column, cell in named if column["kind"] != "key"}
     return {name: cells[name] for name in names} if names else cells
 
 

@@ -58,7 +58,7 @@ def document_title_of(snapshot: Snapshot) -> str:
 
 def build_content(snapshot: Snapshot, copy: str | None = None) -> dict[str, Any]:
     """Return everything that is printed on a document, with characters that can all be printed."""
-    content: dict[str, Any] = _make_printable(DocumentContent(snapshot).build(copy))
+    content: dict[str, Any] = make_printable(DocumentContent(snapshot).build(copy))
     return content
 
 
@@ -331,12 +331,12 @@ _COLUMNS = {
 }
 
 
-def _make_printable(value: Any) -> Any:
+def make_printable(value: Any) -> Any:
     """Return the same values with characters that can all be printed."""
     if isinstance(value, str):
         return to_printable(value)
     if isinstance(value, dict):
-        return {name: _make_printable(item) for name, item in value.items()}
+        return {name: make_printable(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_make_printable(item) for item in value]
+        return [make_printable(item) for item in value]
     return value

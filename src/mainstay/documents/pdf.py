@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from mainstay.documents import cii, einvoice
 from mainstay.documents.characters import FONTS
-from mainstay.documents.document_content import build_content
+from mainstay.documents.document_content import build_content, make_printable
 from mainstay.documents.pdf_metadata import declare_einvoice
 from mainstay.documents.snapshot import Snapshot
 from mainstay.lazy_import import import_lazily
@@ -29,8 +29,9 @@ class RenderingFailed(Exception):
     """The document cannot be rendered."""
 
 
-# The template is alone in its folder, which is all that Typst may read.
+# Each template is alone in its folder, which is all that Typst may read.
 TEMPLATE = Path(__file__).parent / "layout" / "template.typ"
+REPORTS_TEMPLATE = Path(__file__).parent / "reports_layout" / "reports.typ"
 _MAX_LOGO_SIDE = 600  # pixels of a logo: 300 per inch at the printed width
 # A picture is shown 440 pixels wide; it is small to load, and sharp enough to recognise the document.
 _PICTURE_RESOLUTION, _PICTURE_COLOURS = 85.0, 16
@@ -59,7 +60,7 @@ def render_picture(snapshot: Snapshot, logo: bytes | None = None) -> bytes:
     if logo is not None:
         content["logo"] = _logo_to_svg(logo)
     inputs = {"sheet": json.dumps(content, ensure_ascii=False)}
-    pages = _compile(inputs, snapshot.issued_on, format="png", ppi=_PICTURE_RESOLUTION)
+    pages = _compile(TEMPLATE, inputs, snapshot.issued_on, format="png", ppi=_PICTURE_RESOLUTION)
     page: bytes = pages[0] if isinstance(pages, list) else pages
     with import_lazily("PIL.Image").open(BytesIO(page), formats=("PNG",)) as picture:
         fewer_colours = picture.convert("RGB").quantize(_PICTURE_COLOURS)
@@ -70,17 +71,24 @@ def render_picture(snapshot: Snapshot, logo: bytes | None = None) -> bytes:
 
 def compile_template(inputs: dict[str, str], day: str) -> bytes:
     """Compile the template with these inputs to a PDF, as if at the beginning of this day."""
-    pdf: bytes = _compile(inputs, day, format="pdf", pdf_standards=["a-3b"])
+    pdf: bytes = _compile(TEMPLATE, inputs, day, format="pdf", pdf_standards=["a-3b"])
     return pdf
 
 
-def _compile(inputs: dict[str, str], day: str, **output: Any) -> Any:
-    """Compile the template to the given kind of output."""
+def render_reports(sheet: str, day: str) -> bytes:
+    """Return the PDF of several reports, whose content is given as JSON, as if at the beginning of this day."""
+    content = json.dumps(make_printable(json.loads(sheet)), ensure_ascii=False)
+    pdf: bytes = _compile(REPORTS_TEMPLATE, {"sheet": content}, day, format="pdf")
+    return pdf
+
+
+def _compile(template: Path, inputs: dict[str, str], day: str, **output: Any) -> Any:
+    """Compile a template to the given kind of output."""
     at = int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp())
     with _compiler_lock:
         try:
             # Without its own inputs the compiler would print the previous document, which is another customer's.
-            return _compiler().compile(sys_inputs=inputs, timestamp=at, **output)
+            return _compiler(template).compile(sys_inputs=inputs, timestamp=at, **output)
         except BaseException as error:
             if not is_panic(error):
                 raise
@@ -91,10 +99,14 @@ def _compile(inputs: dict[str, str], day: str, **output: Any) -> Any:
 
 
 @cache
-def _compiler() -> Any:
+def _compiler(template: Path) -> Any:
+    return import_lazily("typst").Compiler(template, root=template.parent, font_paths=_fonts())
+
+
+@cache
+def _fonts() -> Any:
     typst = import_lazily("typst")
-    fonts = typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[FONTS])
-    return typst.Compiler(TEMPLATE, root=TEMPLATE.parent, font_paths=fonts)
+    return typst.Fonts(include_system_fonts=False, include_embedded_fonts=False, font_paths=[FONTS])
 
 
 @lru_cache(maxsize=32)

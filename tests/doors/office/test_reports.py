@@ -2,25 +2,32 @@
 
 import csv
 import re
+from datetime import timedelta
+from decimal import Decimal
 from html import unescape
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import httpx2
+import pypdf
 import pytest
 
 from doors.office.test_pages import check_headers
+from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.purchasing.bills import update_bill
 from mainstay.business.reporting.model import ReportName
-from mainstay.business.reporting.operations import REPORTS
+from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.doors.office.money.reports import JOURNAL_COLUMNS
 from mainstay.doors.pages.formatting import format_date
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_new_person, visible_text
 from support.cast import Cast
 from support.customers import ADDRESS, make_customer
-from support.hours import make_assigned_job, make_time_entry, set_organisation_columns
+from support.hours import cast_at, make_assigned_job, make_time_entry, set_organisation_columns
 from support.invoices import credit_issued, issue_invoice, make_invoice, pay_invoice, void_issued
+from support.purchases import make_bill
+from support.quotes import cast_at as quotes_cast_at
 from support.quotes import make_default_tax_rate
 from support.servers import RunningServer
 
@@ -44,6 +51,8 @@ def trading_cast(cast: Cast) -> Cast:
     credit_issued(cast, first, amount="120")
     pay_invoice(cast, first, "100", reference="+49 1")
     issue_invoice(cast, make_invoice(cast, customerId=make_customer(cast, "=1+1"), title="@SUM"))
+    bill = make_bill(cast, total="72", on=today(cast))
+    cast.perform(update_bill, Role.OFFICE, billId=bill["id"], status="approved")
     return cast
 
 
@@ -72,14 +81,102 @@ def test_a_report_is_a_table_with_links_and_sums(server: RunningServer, trading_
     assert "Total £2,180.00" in shown
 
 
-def test_bars_stand_beside_the_table_and_are_told_in_words(server: RunningServer, trading_cast: Cast) -> None:
-    page = sign_in_new_person(server, trading_cast, Role.OFFICE).get("/reports/revenue?from=2026-01-01").text
-    [label] = re.findall(r'role="img" aria-label="([^"]+)"', page)
-    assert label.startswith("Revenue as ")
+def test_a_chart_stands_above_the_table_and_is_told_in_words(server: RunningServer, trading_cast: Cast) -> None:
+    session = sign_in_new_person(server, trading_cast, Role.OFFICE)
+    page = session.get("/reports/revenue?from=2026-01-01").text
+    [label] = re.findall(r'role="group" aria-label="(Revenue as [^"]+)"', page)
     assert "the highest is " in label
     assert "1,900.00" in label
-    assert 'width="1000" height="10"' in page
+    assert 'width="14" height="1000"' in page
+    assert 'width="1000" height="10"' in session.get("/reports/receivables").text
     assert not re.search(r"<style|\sstyle=|<script(?![^>]*\ssrc=)", page)
+
+
+DRAWN_COLUMNS = {"revenue": "revenue", "taxSummary": "tax"}
+# For each report: the column that is summed up in what its links lead to.
+DRAWN = {
+    "revenue": "Revenue, net",
+    "taxSummary": "Tax",
+    "receivables": "Amount due",
+    "payables": "Total",
+    "hours": "Worked",
+}
+
+
+def read_columns(page: str) -> list[dict[str, str]]:
+    """Return the cells of each row of the first table by the heading of their column."""
+    table = page.partition("<tbody>")[2].partition("</tbody>")[0]
+    heads = [visible_text(head) for head in re.findall(r"<th scope=\"col\".*?</th>", page, re.DOTALL)]
+    rows = [re.findall(r"<t[hd]\b.*?</t[hd]>", row, re.DOTALL) for row in table.split("</tr>")[:-1]]
+    return [dict(zip(heads, (visible_text(cell) for cell in row), strict=False)) for row in rows]
+
+
+def sum_texts(texts: list[str]) -> Decimal:
+    """Return the sum of amounts, or of hours, as they are shown."""
+    if any(":" in text for text in texts):
+        hours = [[int(part) for part in text.split(":")] for text in texts]
+        return Decimal(sum(60 * hour + minute for hour, minute in hours))
+    return sum((Decimal(re.sub(r"[^\d.-]", "", text.replace("\N{MINUS SIGN}", "-"))) for text in texts), Decimal(0))
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_each_figure_is_the_sum_of_the_records_behind_its_link(
+    server: RunningServer, trading_cast: Cast, name: ReportName
+) -> None:
+    pay_invoice(trading_cast, issue_invoice(trading_cast), "2000")
+    void_issued(trading_cast, issue_invoice(trading_cast))
+    make_time_entry(trading_cast, Role.OFFICE, minutes=30, on=today(trading_cast))
+    make_time_entry(trading_cast, minutes=20, status="rejected", on=today(trading_cast))
+    session = sign_in_new_person(server, trading_cast, Role.OFFICE)
+    page = session.get(f"/reports/{name}").text
+    report = trading_cast.perform(get_report, name=name)
+    columns = [column["name"] for column in report["columns"]]
+    column = {"receivables": "open", "payables": "open", "hours": "worked"}.get(name) or DRAWN_COLUMNS[name]
+    figures = [row[columns.index(column)] for row in report["rows"]]
+    links = [unescape(link) for link in re.findall(r'<t[hd][^>]*><a href="(/[^"]*\?[^"]*)"', page)]
+    links = [link for link in links if "/export.csv" not in link][: len(figures)]
+    assert len(links) == len(figures) >= 1
+    for figure, link in zip(figures, links, strict=True):
+        answer = session.get(link)
+        assert answer.status_code == 200
+        listed = [row[DRAWN[name]] for row in read_columns(answer.text)]
+        expected = Decimal(figure)
+        assert sum_texts(listed) == expected, link
+    # The bars of the chart lead to the same records as the table, or to those of an age.
+    chart = page.partition('<ul class="')[2].partition("</ul>")[0]
+    for link in re.findall(r'<a href="([^"]+)"', chart):
+        assert session.get(unescape(link)).status_code == 200
+
+
+def test_the_ages_of_what_is_owed_are_those_of_the_invoices(server: RunningServer, cast: Cast) -> None:
+    clock = cast.performer.clock()
+    for days in (10, 14, 15, 44, 45, 74, 75, 104, 105, 300):
+        issue_invoice(quotes_cast_at(cast, clock - timedelta(days=days)))
+    report = cast.perform(get_report, name="receivables")
+    columns = [column["name"] for column in report["columns"]]
+    found = {}
+    for name, behind in report["columnsBehind"].items():
+        listed = cast.perform(list_invoices, **behind["given"], limit=100)["data"]
+        found[name] = sum((Decimal(invoice["due"]) for invoice in listed), Decimal(0))
+        assert found[name] == Decimal(report["totals"][columns.index(name)])
+    assert list(found.values()) == [Decimal(2000)] * 5
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    page = session.get("/reports/receivables").text
+    assert page.partition('<ul class="bars"')[2].partition("</ul>")[0].count("<a href=") == 5
+
+
+def test_a_report_is_compared_with_another_period(server: RunningServer, cast: Cast) -> None:
+    for moment, count in (("2025-10-16T12:00:00Z", 1), ("2026-09-16T12:00:00Z", 4), ("2026-10-16T12:00:00Z", 3)):
+        for _ in range(count):
+            issue_invoice(cast_at(cast, moment))
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    period = "from=2026-10-01&until=2026-10-31"
+    shown = visible_text(session.get(f"/reports/revenue?{period}&compareWith=periodBefore").text)
+    assert "compared with 1\N{EN DASH}30 Sep 2026" in shown
+    assert "£4,000.00 -25.0%" in shown.replace("\N{MINUS SIGN}", "-")
+    shown = visible_text(session.get(f"/reports/revenue?{period}&compareWith=yearBefore").text)
+    assert "£1,000.00 200.0%" in shown
+    assert "Change" not in visible_text(session.get(f"/reports/revenue?{period}").text)
 
 
 def test_the_time_and_the_customer_are_in_the_address(server: RunningServer, trading_cast: Cast) -> None:
@@ -202,6 +299,25 @@ def test_the_journal_is_whole_however_long_it_is(server: RunningServer, cast: Ca
     assert len(read_csv(sign_in_new_person(server, cast, Role.OFFICE).get("/reports/journal.csv"))) == 1 + 120
 
 
+def test_the_reports_of_a_month_are_one_pdf(server: RunningServer, trading_cast: Cast) -> None:
+    session = sign_in_new_person(server, trading_cast, Role.OFFICE)
+    page = session.get("/reports").text
+    assert 'action="/reports/month-end-pack.pdf"' in page
+    months = re.findall(r'<option value="(\d{4}-\d\d)"', page)
+    assert len(months) == 12
+    assert today(trading_cast)[:7] == months[-1]
+    answer = session.get(f"/reports/month-end-pack.pdf?month={months[-1]}")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
+    assert "Month-end pack" in answer.headers["content-disposition"]
+    text = "\n".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(answer.content)).pages)
+    titles = ("Revenue", "Tax summary", "Receivables", "Payables", "Job profit", "Hours and utilisation")
+    places = [text.index(title) for title in titles]
+    assert places == sorted(places)
+    # The figures are those of the pages.
+    assert {"£1,900.00", "£2,180.00", "=1+1", "1:30"} <= {*text.split()}
+    assert session.get("/reports/month-end-pack.pdf?month=2026-13").status_code == 422
+
+
 def test_home_tells_what_is_owed_and_what_the_month_brought(server: RunningServer, trading_cast: Cast) -> None:
     make_invoice(trading_cast)
     session = sign_in_new_person(server, trading_cast, Role.OFFICE)
@@ -219,7 +335,7 @@ def test_home_tells_what_is_owed_and_what_the_month_brought(server: RunningServe
 def test_whoever_may_not_read_them_finds_no_way_and_is_refused(server: RunningServer, cast: Cast, role: Role) -> None:
     session = sign_in_new_person(server, cast, role)
     assert 'href="/reports"' not in session.get("/").text
-    paths = ["", "/revenue", "/revenue/export.csv", "/statement", "/journal.csv"]
+    paths = ["", "/revenue", "/revenue/export.csv", "/statement", "/journal.csv", "/month-end-pack.pdf?month=2026-10"]
     assert {session.get(f"/reports{path}").status_code for path in paths} == {403}
 
 

@@ -5,7 +5,7 @@ Typst keeps the memory of the largest document that it has printed, so a child i
 
 from typing import Any
 
-from mainstay.documents.pdf import Copy, RenderingFailed, render_document, render_picture
+from mainstay.documents.pdf import Copy, RenderingFailed, render_document, render_picture, render_reports
 from mainstay.documents.snapshot import Snapshot
 from mainstay.infrastructure.child_pool import ChildFailed, ChildLimits, ChildPool
 
@@ -31,6 +31,10 @@ class Printer:
         """Return a picture of the first page of a draft, as a PNG."""
         return self._run("picture_task", logo, snapshot)
 
+    def print_reports(self, sheet: str, day: str) -> bytes:
+        """Return the PDF of several reports, given as JSON."""
+        return self._run("reports_task", None, sheet, day)
+
     def _run(self, task: str, logo: bytes | None, *inputs: Any) -> bytes:
         try:
             _, (printed,) = self._pool.run(f"{__name__}:{task}", *inputs, blobs=(logo,) if logo else ())
@@ -47,3 +51,8 @@ def print_task(snapshot: str, copy: Copy | None, logo: bytes | None = None) -> t
 def picture_task(snapshot: str, logo: bytes | None = None) -> tuple[Any, tuple[bytes, ...]]:
     """Picture the first page of one draft; runs in the child process."""
     return None, (render_picture(Snapshot.model_validate_json(snapshot), logo),)
+
+
+def reports_task(sheet: str, day: str) -> tuple[Any, tuple[bytes, ...]]:
+    """Print several reports; runs in the child process."""
+    return None, (render_reports(sheet, day),)

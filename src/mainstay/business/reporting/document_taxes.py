@@ -21,6 +21,11 @@ class TaxedAmount(NamedTuple):
     net: int
     tax: int
 
+    @property
+    def key(self) -> str:
+        """What is one row of the tax summary: the rate, its part and percentage. A part may have been renamed."""
+        return f"{self.rate_id or ''}/{self.part_number}/{self.percent}"
+
 
 def read_taxed_amounts(taxes: object) -> Iterator[TaxedAmount]:
     """Yield the amounts of each part of each tax rate, also of what is not taxed."""

@@ -30,6 +30,8 @@ class ReportQuery(NamedTuple):
     by: Grouping = "range"
     jobs: JobChoice = "workedOn"
     basis: ProfitBasis = "wholeLife"
+    # Only the documents behind one row of the tax summary.
+    tax: str | None = None
 
     @property
     def months(self) -> list[str]:
@@ -46,6 +48,12 @@ class ReportQuery(NamedTuple):
     def entry_range(self) -> "EntryRange":
         """The same range, for reading entries one by one."""
         return EntryRange(self.first.isoformat(), "", self.last.isoformat())
+
+    def behind(self, report: str) -> dict[str, str]:
+        """Return the input of another report with the same dates and filters."""
+        filters = {"customerId": self.customer, "personId": self.person}
+        given = {"name": report, "from": self.first.isoformat(), "until": self.last.isoformat()}
+        return given | {name: value for name, value in filters.items() if value}
 
     @property
     def parameters(self) -> dict[str, str]:

@@ -1,11 +1,20 @@
 """The report on the profit of jobs, each over its whole life."""
 
+from dataclasses import replace
 from typing import cast
 
 from mainstay.business.costing.margin import Costing, JobBilling, compute_costings
+from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.jobs.model import Billing, JobStatus
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table, to_percent
+from mainstay.business.reporting.model import (
+    CellValue,
+    RecordsBehind,
+    ReportTable,
+    make_column,
+    make_table,
+    to_percent,
+)
 from mainstay.business.reporting.profit_in_range import find_job_names, report_profit_in_range
 from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.kernel.context import Context
@@ -63,7 +72,8 @@ def report_job_profit(ctx: Context, query: ReportQuery) -> ReportTable:
     )
     unknown = len(rows) - len(known_margins)
     notes = [*_NOTES, *([_describe_unknown_margins(unknown)] if unknown else [])]
-    return make_table(_COLUMNS, rows, notes, {"marginPercent": percent})
+    behind = RecordsBehind(operation=get_job_costing.name, given={}, columns={"jobId": "jobId"})
+    return replace(make_table(_COLUMNS, rows, notes, {"marginPercent": percent}), behind=behind)
 
 
 def _find_jobs(ctx: Context, query: ReportQuery) -> dict[str, JobBilling]:

@@ -1,7 +1,7 @@
 """A report: a table of columns and rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -13,14 +13,27 @@ from mainstay.values.money import amount_text
 from mainstay.values.totals import round_fraction
 from mainstay.vocabulary.schemas import Output
 
-ReportName = Literal["receivables", "statement", "revenue", "jobProfit", "hours", "taxSummary", "numberSeries"]
-ColumnKind = Literal["id", "text", "date", "month", "count", "minutes", "money", "percent"]
+ReportName = Literal[
+    "receivables",
+    "payables",
+    "statement",
+    "revenue",
+    "jobProfit",
+    "hours",
+    "taxSummary",
+    "numberSeries",
+    "documents",
+    "timeEntries",
+]
+ColumnKind = Literal["id", "key", "text", "date", "month", "count", "minutes", "money", "percent"]
 # A value in a table. Amounts are in minor units.
 CellValue = str | int | None
 # A label of the product is rendered for each door.
 RowValue = CellValue | Message
 
 MAX_REPORT_ROWS = 1000
+# The operation that lists the records behind a figure, if they are of several kinds.
+REPORT_OPERATION = "get_report"
 _SUMMED_KINDS = {"count", "minutes", "money"}
 _DATE: dict[str, Any] = {"format": "date"}
 
@@ -33,10 +46,35 @@ class Column(BaseModel):
     name: str = Field(examples=["margin"])
     label: str = Field(description="The label for people.", examples=["Margin"])
     kind: ColumnKind = Field(
-        description="`id` is the ID of the row's record; `money` and `percent` are decimals as text, `date` is like"
-        " 2026-11-16 and `month` like 2026-11, `minutes` and `count` are whole numbers.",
+        description="`id` is the ID of the row's record, `key` stands for the row in `behind`; `money` and `percent`"
+        " are decimals as text, `date` is like 2026-11-16 and `month` like 2026-11, `minutes` and `count` are whole"
+        " numbers.",
         examples=["money"],
     )
+
+
+class RecordsBehind(BaseModel):
+    """The operation that lists the records behind a figure."""
+
+    model_config = OUTPUT_CONFIG
+
+    operation: str = Field(examples=["get_report"])
+    given: dict[str, str] = Field(description="The input for it.", examples=[{"name": "documents"}])
+    columns: dict[str, str] = Field(
+        description="More input, from columns of the row: the column by the name of the input.",
+        examples=[{"month": "month"}],
+    )
+
+
+class ComparedPeriod(BaseModel):
+    """The same report for the period to compare with."""
+
+    model_config = OUTPUT_CONFIG
+
+    from_: str = Field(alias="from", examples=["2025-01-01"], json_schema_extra=_DATE)
+    until: str = Field(examples=["2025-11-16"], json_schema_extra=_DATE)
+    rows: list[list[str | int | None]] = Field(description="In the same columns.", examples=[[["1200.00"]]])
+    totals: list[str | int | None] = Field(examples=[["1200.00"]])
 
 
 class ReportOut(Output):
@@ -59,6 +97,13 @@ class ReportOut(Output):
         description="The same for all rows, also those not returned.", examples=[["1440.00"]]
     )
     notes: list[str] = Field(description="What the figures include.", examples=[[]])
+    behind: RecordsBehind | None = Field(
+        description="The records behind each row; null if there is no such list.", examples=[None]
+    )
+    columns_behind: dict[str, RecordsBehind] = Field(description="The records behind totals, by column.", examples=[{}])
+    compared: ComparedPeriod | None = Field(
+        description="The period to compare with, if one was asked for.", examples=[None]
+    )
     has_more: bool = Field(
         description=f"Whether there are more rows than the first {MAX_REPORT_ROWS}.", examples=[False]
     )
@@ -72,6 +117,8 @@ class ReportTable:
     rows: Sequence[Sequence[RowValue]]
     totals: Sequence[CellValue]
     notes: Sequence[Message]
+    behind: RecordsBehind | None = None
+    columns_behind: Mapping[str, RecordsBehind] = field(default_factory=dict)
 
 
 def make_column(name: str, label: str, kind: ColumnKind) -> Column:

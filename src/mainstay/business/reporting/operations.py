@@ -1,6 +1,7 @@
 """The reports there are, and the operation that builds one."""
 
 from collections.abc import Callable
+from datetime import date
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
@@ -9,17 +10,29 @@ from mainstay.business.customers.store import CUSTOMERS
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.store import PEOPLE
 from mainstay.business.reporting.customer_statement import report_statement
+from mainstay.business.reporting.documents import report_documents
 from mainstay.business.reporting.inputs import JobChoice, ProfitBasis, ReportQuery, resolve_dates
 from mainstay.business.reporting.job_profit import report_job_profit
-from mainstay.business.reporting.model import MAX_REPORT_ROWS, ReportName, ReportOut, ReportTable, format_row
+from mainstay.business.reporting.model import (
+    MAX_REPORT_ROWS,
+    CellValue,
+    ComparedPeriod,
+    ReportName,
+    ReportOut,
+    ReportTable,
+    format_row,
+)
 from mainstay.business.reporting.number_gaps import report_number_series
+from mainstay.business.reporting.payables import report_payables
+from mainstay.business.reporting.periods import MONTH_PATTERN, Comparison, find_compared_period, month_range
 from mainstay.business.reporting.receivables import report_receivables
 from mainstay.business.reporting.revenue import report_revenue
 from mainstay.business.reporting.taxes import report_taxes
+from mainstay.business.reporting.time_entries import report_time_entries
 from mainstay.business.reporting.utilisation import report_hours
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
-from mainstay.values.fields import Day, make_id_validator
+from mainstay.values.fields import NOT_IN_FORMS, Day, make_id_validator
 from mainstay.values.message import FieldName, Message, MessageValue
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid
@@ -31,9 +44,10 @@ class GetReport(Input):
 
     name: ReportName = Field(
         title="Report",
-        description="`receivables` (who owes how much, by age), a customer's `statement`, `revenue` by month,"
-        " `jobProfit` (which jobs made or lost money, losses first, with their unbilled value), `hours` by person,"
-        " `taxSummary` by rate (VAT return), `numberSeries` of invoices and credit notes.",
+        description="`receivables` (who owes how much, by age), `payables` to suppliers, a customer's `statement`,"
+        " `revenue` by month, `jobProfit` (which jobs made or lost money, losses first, with their unbilled value),"
+        " `hours` by person, `taxSummary` by rate (VAT return), `numberSeries` of invoices and credit notes;"
+        " `documents` and `timeEntries` behind figures.",
     )
     from_: Day | None = Field(None, alias="from", title="From", description="The first date. Default: 1 January.")
     until: LastDay | None = Field(None, description="The last date. Default: today.")
@@ -55,6 +69,15 @@ class GetReport(Input):
         title="Include",
         description="jobProfit of each job over its `wholeLife` (default), or only within the `range` of dates.",
     )
+    compare_with: Comparison | None = Field(
+        None, title="Compare with", description="Adds the same for the period before, or for the same dates a year ago."
+    )
+    month: Annotated[str | None, NOT_IN_FORMS] = Field(
+        None, pattern=MONTH_PATTERN, description="documents of this month only, such as 2026-11."
+    )
+    tax: Annotated[str | None, NOT_IN_FORMS] = Field(
+        None, max_length=100, description="documents behind a row of taxSummary: its `taxKey`."
+    )
 
 
 class ReportKind(NamedTuple):
@@ -72,6 +95,7 @@ class ReportKind(NamedTuple):
 _RANGE = ("from", "until")
 REPORTS: dict[ReportName, ReportKind] = {
     "receivables": ReportKind("Receivables", "What customers owe, by age.", report_receivables, ("customerId",)),
+    "payables": ReportKind("Payables", "What you owe suppliers, by age.", report_payables, ()),
     "statement": ReportKind(
         "Statement of account",
         "A customer's invoices and payments, with the balance after each entry.",
@@ -80,25 +104,40 @@ REPORTS: dict[ReportName, ReportKind] = {
         ("customerId",),
     ),
     "revenue": ReportKind(
-        "Revenue", "Invoiced, credited and paid in each month.", report_revenue, (*_RANGE, "customerId")
+        "Revenue",
+        "Invoiced, credited and paid in each month.",
+        report_revenue,
+        (*_RANGE, "customerId", "compareWith"),
     ),
     "jobProfit": ReportKind(
         "Job profit",
         "The margin of each job: which jobs made money, and which lost it.",
         report_job_profit,
-        (*_RANGE, "customerId", "jobs", "basis"),
+        (*_RANGE, "customerId", "jobs", "basis", "compareWith"),
     ),
     "hours": ReportKind(
-        "Hours and utilisation", "Hours worked and billable, by person.", report_hours, (*_RANGE, "personId")
+        "Hours and utilisation",
+        "Hours worked and billable, by person.",
+        report_hours,
+        (*_RANGE, "personId", "compareWith"),
     ),
     "taxSummary": ReportKind(
         "Tax summary",
         "Tax on your sales at each rate, for your VAT or sales tax return. Purchases are not included.",
         report_taxes,
-        (*_RANGE, "by"),
+        (*_RANGE, "by", "compareWith"),
     ),
     "numberSeries": ReportKind(
         "Invoice numbering", "Missing invoice and credit note numbers.", report_number_series, _RANGE
+    ),
+    "documents": ReportKind(
+        "Documents",
+        "Each invoice, credit note and payment behind the figures.",
+        report_documents,
+        (*_RANGE, "customerId", "month", "tax"),
+    ),
+    "timeEntries": ReportKind(
+        "Time entries", "Each time entry behind the figures.", report_time_entries, (*_RANGE, "personId")
     ),
 }
 
@@ -115,6 +154,8 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
     settings = settings_of(ctx)
     today = settings.today(ctx)
     first, last = resolve_dates(given.from_, given.until, today)
+    if given.month:
+        first, last = _limit_to_month(given.month, first, last)
     if given.customer_id:
         CUSTOMERS.fetch(ctx, given.customer_id)
     if given.person_id:
@@ -129,24 +170,56 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
         given.by or "range",
         given.jobs or "workedOn",
         given.basis or "wholeLife",
+        given.tax,
     )
-    report_table, message_format = report.build(ctx, query), ctx.request.message_format
+    return build_report(ctx, given.name, query, given.compare_with)
+
+
+def build_report(ctx: Context, name: ReportName, query: ReportQuery, compare_with: Comparison | None) -> ReportOut:
+    """Build a report, and the same report for the period to compare with."""
+    report, currency = REPORTS[name], query.settings.currency
+    table, message_format = report.build(ctx, query), ctx.request.message_format
     return ReportOut(
         object=ReportOut.noun,
-        name=given.name,
+        name=name,
         title=report.title,
-        currency=settings.currency,
-        from_=first.isoformat() if "from" in report.accepts else None,
-        until=last.isoformat(),
-        columns=list(report_table.columns),
-        rows=[
-            format_row(row, report_table.columns, settings.currency, message_format)
-            for row in report_table.rows[:MAX_REPORT_ROWS]
-        ],
-        totals=format_row(report_table.totals, report_table.columns, settings.currency, message_format),
-        notes=[message_format.render(note) for note in report_table.notes],
-        has_more=len(report_table.rows) > MAX_REPORT_ROWS,
+        currency=currency,
+        from_=query.first.isoformat() if "from" in report.accepts else None,
+        until=query.last.isoformat(),
+        columns=list(table.columns),
+        rows=_format_rows(ctx, table, currency),
+        totals=format_row(table.totals, table.columns, currency, message_format),
+        notes=[message_format.render(note) for note in table.notes],
+        behind=table.behind,
+        columns_behind=dict(table.columns_behind),
+        compared=_build_compared(ctx, report, query, compare_with) if compare_with else None,
+        has_more=len(table.rows) > MAX_REPORT_ROWS,
     )
+
+
+def _build_compared(ctx: Context, report: ReportKind, query: ReportQuery, comparison: Comparison) -> ComparedPeriod:
+    first, last = find_compared_period(query.first, query.last, comparison)
+    table, currency = report.build(ctx, query._replace(first=first, last=last)), query.settings.currency
+    return ComparedPeriod.model_validate(
+        {
+            "from": first.isoformat(),
+            "until": last.isoformat(),
+            "rows": _format_rows(ctx, table, currency),
+            "totals": format_row(table.totals, table.columns, currency, ctx.request.message_format),
+        }
+    )
+
+
+def _format_rows(ctx: Context, table: ReportTable, currency: str) -> list[list[CellValue]]:
+    rows = table.rows[:MAX_REPORT_ROWS]
+    return [format_row(row, table.columns, currency, ctx.request.message_format) for row in rows]
+
+
+def _limit_to_month(month: str, first: date, last: date) -> tuple[date, date]:
+    begin, end = month_range(month)
+    if begin > last or end < first:
+        raise Invalid([Fault("month", Message("is not within the dates"))])
+    return max(first, begin), min(last, end)
 
 
 OPERATIONS = (get_report,)

@@ -1,10 +1,12 @@
 """The report on what customers owe, by age."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
+from mainstay.business.reporting.model import CellValue, RecordsBehind, ReportTable, make_column, make_table
 from mainstay.kernel.context import Context
 from mainstay.values.message import Message
 
@@ -52,7 +54,31 @@ def report_receivables(ctx: Context, query: ReportQuery) -> ReportTable:
     balances = sorted(
         find_balances(ctx, query.today, query.customer).items(), key=lambda balance: (-balance[1].open, balance[1].name)
     )
-    return make_table(_COLUMNS, [_to_row(customer, balance) for customer, balance in balances], _NOTES)
+    table = make_table(_COLUMNS, [_to_row(customer, balance) for customer, balance in balances], _NOTES)
+    behind = RecordsBehind(
+        operation=list_invoices.name, given={"status": "unpaid"}, columns={"customerId": "customerId"}
+    )
+    return replace(table, behind=behind, columns_behind=_find_invoices_by_age(query))
+
+
+def _find_invoices_by_age(query: ReportQuery) -> dict[str, RecordsBehind]:
+    """Return the invoices of each age, by column."""
+    customer = {"customerId": query.customer} if query.customer else {}
+
+    def to_day(days: int) -> str:
+        return (query.today - timedelta(days=days)).isoformat()
+
+    ages = {
+        "notDue": {"dueFrom": to_day(0)},
+        "late1To30": {"dueFrom": to_day(30), "dueUntil": to_day(1)},
+        "late31To60": {"dueFrom": to_day(60), "dueUntil": to_day(31)},
+        "late61To90": {"dueFrom": to_day(90), "dueUntil": to_day(61)},
+        "lateOver90": {"dueUntil": to_day(91)},
+    }
+    return {
+        column: RecordsBehind(operation=list_invoices.name, given={"status": "unpaid", **customer, **due}, columns={})
+        for column, due in ages.items()
+    }
 
 
 def find_balances(ctx: Context, today: date, customer: str | None = None) -> dict[str, CustomerBalance]:

@@ -1,5 +1,7 @@
 """The report on what was invoiced, credited and paid in each month."""
 
+from dataclasses import replace
+
 from mainstay.business.reporting.entries import (
     CREDIT_NOTES,
     INVOICES,
@@ -10,7 +12,14 @@ from mainstay.business.reporting.entries import (
     to_month_sql,
 )
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table
+from mainstay.business.reporting.model import (
+    REPORT_OPERATION,
+    CellValue,
+    RecordsBehind,
+    ReportTable,
+    make_column,
+    make_table,
+)
 from mainstay.kernel.context import Context
 from mainstay.values.message import Message
 
@@ -38,7 +47,8 @@ def report_revenue(ctx: Context, query: ReportQuery) -> ReportTable:
         [month, invoiced[month], credited[month], invoiced[month] - credited[month], tax[month], paid[month]]
         for month in query.months
     ]
-    return make_table(_COLUMNS, rows, _NOTES)
+    behind = RecordsBehind(operation=REPORT_OPERATION, given=query.behind("documents"), columns={"month": "month"})
+    return replace(make_table(_COLUMNS, rows, _NOTES), behind=behind)
 
 
 _NOTES = (

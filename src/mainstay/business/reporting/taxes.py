@@ -1,19 +1,27 @@
 """The report on what was taxed at each rate, for the tax return."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from mainstay.business.reporting.document_taxes import TaxedAmount, read_taxed_amounts
 from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, VOIDS, iterate_entries
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import CellValue, ReportTable, RowValue, make_column, make_table
+from mainstay.business.reporting.model import (
+    REPORT_OPERATION,
+    CellValue,
+    RecordsBehind,
+    ReportTable,
+    RowValue,
+    make_column,
+    make_table,
+)
 from mainstay.kernel.context import Context
 from mainstay.values.choices import to_label
 from mainstay.values.message import Message
 
 _MONTH = make_column("month", "Month", "month")
 _COLUMNS = (
+    make_column("taxKey", "Tax key", "key"),
     make_column("rate", "Tax rate", "text"),
     make_column("category", "Category", "text"),
     make_column("part", "Tax", "text"),
@@ -41,15 +49,12 @@ class _TaxSums:
 def report_taxes(ctx: Context, query: ReportQuery) -> ReportTable:
     """Build the report on taxes by rate and part, for the whole range or for each month."""
     by_month = query.by == "month"
-    sums: dict[tuple[Any, ...], _TaxSums] = {}
+    sums: dict[tuple[str, str], _TaxSums] = {}
     for entries in (INVOICES, VOIDS, CREDIT_NOTES):
         for on, _, taxes in iterate_entries(ctx, entries, query.entry_range, "taxes"):
             month = str(on)[:7] if by_month else ""
             for amount in read_taxed_amounts(taxes):
-                # A part may have been renamed, but its number stays.
-                row = sums.setdefault(
-                    (month, amount.rate_id or "", amount.part_number, amount.percent), _TaxSums(amount)
-                )
+                row = sums.setdefault((month, amount.key), _TaxSums(amount))
                 row.latest = amount
                 if entries is CREDIT_NOTES:
                     row.credited_net += amount.net
@@ -64,7 +69,9 @@ def report_taxes(ctx: Context, query: ReportQuery) -> ReportTable:
     rows = [[*([key[0]] if by_month else []), *_to_row(amount)] for key, amount in ordered]
     first_parts = [amount for _, amount in ordered if amount.latest.part_number == 1]
     part_notes = [_SEVERAL_PARTS] if len(first_parts) < len(ordered) else []
-    return make_table(columns, rows, [*_NOTES, *part_notes], _sum_net(first_parts))
+    columns_of_row = {"tax": "taxKey"} | ({"month": "month"} if by_month else {})
+    behind = RecordsBehind(operation=REPORT_OPERATION, given=query.behind("documents"), columns=columns_of_row)
+    return replace(make_table(columns, rows, [*_NOTES, *part_notes], _sum_net(first_parts)), behind=behind)
 
 
 _NOTES = (
@@ -79,7 +86,7 @@ def _to_row(tax_sums: _TaxSums) -> list[RowValue]:
     category = Message.with_values(to_label(latest.category), {}) if latest.category else None
     sums = tax_sums.invoiced_net, tax_sums.invoiced_tax, tax_sums.credited_net, tax_sums.credited_tax
     net, tax = tax_sums.invoiced_net - tax_sums.credited_net, tax_sums.invoiced_tax - tax_sums.credited_tax
-    return [latest.rate, category, latest.part, latest.percent, *sums, net, tax]
+    return [latest.key, latest.rate, category, latest.part, latest.percent, *sums, net, tax]
 
 
 def _sum_net(first_parts: Sequence[_TaxSums]) -> dict[str, CellValue]:

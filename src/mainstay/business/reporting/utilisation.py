@@ -1,13 +1,22 @@
 """The report on how much people worked, and how much of it is billable."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
 from mainstay.business.organisation.working_hours import WorkingHours, default_working_hours
 from mainstay.business.people.working_hours import find_own_hours
 from mainstay.business.reporting.inputs import ReportQuery
-from mainstay.business.reporting.model import CellValue, ReportTable, make_column, make_table, to_percent
+from mainstay.business.reporting.model import (
+    REPORT_OPERATION,
+    CellValue,
+    RecordsBehind,
+    ReportTable,
+    make_column,
+    make_table,
+    to_percent,
+)
 from mainstay.kernel.context import Context
 from mainstay.values.message import Message
 from mainstay.values.moments import Period, local_date, moment_text, parse_moment, start_of_day
@@ -63,7 +72,10 @@ def report_hours(ctx: Context, query: ReportQuery) -> ReportTable:
     utilisation = to_percent(
         sum(int(row[3] or 0) for row in rows_with_capacity), sum(int(row[5] or 0) for row in rows_with_capacity)
     )
-    return make_table(_COLUMNS, rows, _NOTES, {"utilisation": utilisation})
+    behind = RecordsBehind(
+        operation=REPORT_OPERATION, given=query.behind("timeEntries"), columns={"personId": "personId"}
+    )
+    return replace(make_table(_COLUMNS, rows, _NOTES, {"utilisation": utilisation}), behind=behind)
 
 
 _NOTES = (

@@ -15,6 +15,7 @@ from mainstay.doors.office.layouts import LAYOUTS
 from mainstay.doors.office.money.bank_statements import BankStatementPages
 from mainstay.doors.office.money.bills import BillPages
 from mainstay.doors.office.money.invoices import InvoicePages
+from mainstay.doors.office.money.month_end import MonthEndPages
 from mainstay.doors.office.money.orders import OrderPages
 from mainstay.doors.office.money.prices import PricePages
 from mainstay.doors.office.money.quotes import QuotePages
@@ -112,6 +113,7 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *DuplicatePages(office_pages).routes(),
         *CustomerPages(office_pages).routes(),
         *PricePages(office_pages).routes(),
+        *MonthEndPages(office_pages).routes(),
         *ReportPages(office_pages).routes(),
         *RecordPages(office_pages, PEOPLE_LAYOUT, add_variables=person_activity_variables).routes(),
         *SettingsPages(office_pages, public_pages).routes(),

@@ -1,12 +1,12 @@
 """Reports: their list, each with its chart, table and file, and the journal for the accountant."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
 from itertools import chain
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from urllib.parse import urlencode
 
 from mainstay.business.customers.operations import get_customer
@@ -20,20 +20,21 @@ from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, r
 from mainstay.doors.office.kit.reference_fields import ReferenceFields, restore_ids
 from mainstay.doors.office.kit.spreadsheet_rows import escape_formula, write_csv
 from mainstay.doors.office.money.charts import build_chart
-from mainstay.doors.pages.display import EMPTY_TEXT, DisplaySettings, drop_empty_cells, format_cells
+from mainstay.doors.office.money.month_end import PACK_PATH, list_recent_months
+from mainstay.doors.office.money.report_tables import HIDDEN_KINDS, REPORTS_PATH, ReportFigures
+from mainstay.doors.pages.display import drop_empty_cells, format_cells
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
-from mainstay.doors.pages.formatting import format_date, format_date_range, format_month
+from mainstay.doors.pages.formatting import format_date_range
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import translate_text
 from mainstay.kernel.catalogue import check_permission
-from mainstay.values.durations import hours_text
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Invalid, NotFound
 from mainstay.vocabulary.typed_records import RecordFields
 
-_PATH = "/reports"
+_PATH = REPORTS_PATH
 _JOURNAL_PATH = f"{_PATH}/journal.csv"
 # The columns of the journal's file, as docs/journal.md describes them, and the fields of a posting that they hold.
 JOURNAL_COLUMNS = {
@@ -55,22 +56,6 @@ JOURNAL_COLUMNS = {
 # The fields above a statement of account: of the organisation, and of the customer.
 _SELLER_FIELDS = ("name", "address", "email", "phone")
 _CUSTOMER_FIELDS = ("name", "billingAddress")
-
-ReportJson = Mapping[str, Any]
-
-
-class _ReportCell(NamedTuple):
-    """A formatted cell of a report."""
-
-    label: str
-    text: str
-    is_number: bool
-    to: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the cell has no value. Phones leave it out."""
-        return self.text == EMPTY_TEXT
 
 
 @dataclass(frozen=True)
@@ -100,6 +85,7 @@ class ReportPages:
             reports=[
                 {"path": f"{_PATH}/{name}", "title": one.title, "lead": one.lead} for name, one in REPORTS.items()
             ],
+            pack={"path": PACK_PATH, "months": list_recent_months(self.office.today(request))},
             journal={"path": _JOURNAL_PATH, "from": year.isoformat(), "until": self.office.today(request).isoformat()},
         )
 
@@ -107,8 +93,8 @@ class ReportPages:
         """Show a report, for the dates and filters in its address."""
         check_permission(get_report, request.actor)
         query, variables, refusal = self._read_query(request, path_values), self._table_variables(request, None), None
-        form_fields, fields = await ReferenceFields(self.office).add_choices(
-            request, self._form_fields(request, path_values), query, None
+        form_fields, fields = await ReferenceFields(self.office).add_filter_choices(
+            request, self._form_fields(request, path_values), query
         )
         try:
             # If a required field is missing, only the form is shown.
@@ -132,6 +118,7 @@ class ReportPages:
             lead=REPORTS[_report_name(path_values)].lead,
             path=f"{_PATH}/{path_values['name']}",
             asked=form_fields,
+            hidden={name: query[name] for name in ("tax",) if name in query},
             fields=defaultdict(str, fields),
             ranges=self._list_ranges(request, path_values, query),
             export=f"{_PATH}/{path_values['name']}/export.csv?{urlencode(query)}",
@@ -145,7 +132,9 @@ class ReportPages:
         query = self._read_query(request, path_values)
         report_input = await self._build_input(request, path_values, self._form_fields(request, path_values), query)
         report = await self.office.perform(request, get_report, report_input)
-        shown_columns = [(position, column) for position, column in enumerate(report.columns) if column.kind != "id"]
+        shown_columns = [
+            (position, column) for position, column in enumerate(report.columns) if column.kind not in HIDDEN_KINDS
+        ]
         message_format = PageFormat(request.display)
         headings = [_column_heading(one, message_format) for _, one in shown_columns]
         rows = [[_plain_value(column.kind, row[position]) for position, column in shown_columns] for row in report.rows]
@@ -197,7 +186,9 @@ class ReportPages:
     def _form_fields(self, request: OfficeRequest, path_values: Mapping[str, str]) -> list[FormField]:
         report = REPORTS[_report_name(path_values)]
         fields_by_name = {one.name: one for one in form_fields_of(get_report, request.actor.permissions)}
-        return [replace(fields_by_name[name], help=None, required=name in report.requires) for name in report.accepts]
+        # Not every filter is in the form: some only come with a link to what is behind a figure.
+        names = [name for name in report.accepts if name in fields_by_name]
+        return [replace(fields_by_name[name], help=None, required=name in report.requires) for name in names]
 
     def _read_query(self, request: OfficeRequest, path_values: Mapping[str, str]) -> dict[str, str]:
         """Return the report's fields from its address."""
@@ -228,35 +219,16 @@ class ReportPages:
         """Return the template variables of a report."""
         if report is None:
             return {"report": None, "chart": None}
-        totals = self._build_row(request, report, report.totals)
+        figures = ReportFigures(self.office, report, request.display)
+        compared = report.compared
         return {
             "report": report,
             "when": format_date_range(report.from_ or report.until, report.until),
-            "rows": [self._build_row(request, report, row) for row in report.rows],
-            # The total of a column that is not summed is empty.
-            "totals": [cell._replace(text="") if cell.is_empty else cell for cell in totals],
-            "chart": build_chart(report, request.display),
+            "compared_when": format_date_range(compared.from_, compared.until) if compared else "",
+            "rows": figures.build_rows(),
+            "totals": figures.build_totals(),
+            "chart": build_chart(figures),
         }
-
-    def _build_row(self, request: OfficeRequest, report: ReportOut, row: Sequence[Any]) -> list[_ReportCell]:
-        """Return the cells of a row. A column of record ids is not shown; it becomes the link of the next cell."""
-        cells = []
-        path = ""
-        for column, value in zip(report.columns, row, strict=True):
-            if column.kind == "id":
-                path = self.office.path_of(value) if value else ""
-                continue
-            kind = column.kind
-            cells.append(
-                _ReportCell(
-                    column.label,
-                    _format_value(kind, value, report.currency, request.display),
-                    kind not in _TEXT_FORMATS,
-                    path,
-                )
-            )
-            path = ""
-        return cells
 
 
 def _report_name(path_values: Mapping[str, str]) -> Any:
@@ -274,23 +246,6 @@ def _usual_ranges(today: date) -> list[tuple[str, date, date]]:
         (translate_text("This year"), year, today),
         (translate_text("Last year"), last_year.replace(month=1, day=1), last_year),
     ]
-
-
-def _format_value(kind: str, value: Any, currency: str, display: DisplaySettings) -> str:
-    """Format a value for people."""
-    if value is None:
-        return EMPTY_TEXT
-    if kind == "money":
-        return display.format_amount(value, currency)
-    if kind == "percent":
-        return display.format_percent(value)
-    if kind == "minutes":
-        return hours_text(value)
-    return _TEXT_FORMATS.get(kind, str)(value)
-
-
-# Formats of values that are not aligned as numbers.
-_TEXT_FORMATS: dict[str, Callable[[str], str]] = {"text": str, "date": format_date, "month": format_month}
 
 
 def _column_heading(column: Column, message_format: PageFormat) -> str:
