@@ -35,7 +35,7 @@ def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, 
         assert saved.value.suggested_filename == "Revenue.csv"
         page.goto("/reports")
         with page.expect_download() as journal:
-            page.get_by_role("button", name="Download").click()
+            page.get_by_role("button", name="Download", exact=True).click()
         assert journal.value.suggested_filename == "Journal.csv"
 
 
