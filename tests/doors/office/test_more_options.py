@@ -100,7 +100,7 @@ def test_a_visit_from_a_job_is_for_its_lead_and_as_long_as_is_chosen(server: Run
     assert f'name="personIds {lead}" checked' in session.get(unescape(full)).text
     fields = read_form(page) | {"day": "11/01/2038", "start": "10:00", "minutes": "90", "person": lead}
     refused = session.post("/schedule/new", fields | {"day": "soon"})
-    assert (refused.status_code, "Date is not a date" in visible_text(refused.text)) == (422, True)
+    assert (refused.status_code, "Date must be a date" in visible_text(refused.text)) == (422, True)
     answer = session.post("/schedule/new", fields)
     assert answer.headers["Location"] == f"/jobs/{job['id']}?done=plan_visit"
     assert "Visit planned." in visible_text(session.follow_redirect(answer).text)

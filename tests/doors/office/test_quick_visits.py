@@ -54,7 +54,7 @@ def test_the_small_form_says_why_it_is_refused_and_keeps_what_was_typed(server: 
     assert f"Mia Member is at {there['jobNumber']} Mend the roof" in visible_text(refused.text)
     assert 'value="10:30"' in refused.text
     assert '<option value="75" selected>1:15</option>' in refused.text
-    for wrong, words in ({"jobId": "No such job"}, "was not found"), ({"start": ""}, "Start is required"):
+    for wrong, words in ({"jobId": "No such job"}, "was not found"), ({"start": ""}, "Enter a start time."):
         refused = session.submit_form(PATH, **fields | wrong)
         assert refused.status_code == 422
         assert words in visible_text(refused.text)

@@ -151,7 +151,7 @@ def _read_start(request: OfficeRequest, fields: Mapping[str, str]) -> str:
     missing = [name for name, text in (("day", day), ("start", start)) if not text]
     faults: dict[str, Message | str] = dict.fromkeys(missing, Message("is required"))
     if day and parse_date(day) is None:
-        faults["day"] = Message("is not a date")
+        faults["day"] = Message("is not a date such as 2026-11-15")
     if not faults:
         try:
             return moment_text(parse_entered_moment(f"{day}T{start}", request.time_zone))
