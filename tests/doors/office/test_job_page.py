@@ -15,6 +15,7 @@ from support.cast import Cast
 from support.customers import make_contact, make_customer, make_job, make_site
 from support.form_fields import read_form
 from support.hours import make_time_entry, make_visit, set_rates
+from support.invoices import issue_invoice, make_invoice
 from support.servers import RunningServer
 
 
@@ -131,6 +132,21 @@ def test_visits_hours_and_costs_are_there_for_the_office(server: RunningServer, 
     assert 'href="tel:+447700900777">Call Ann Boyle' in page
     assert 'href="tel:+4414225550142">Call Calder Property' in page
     assert find_next_step(page) == ("Create invoice", f"/invoices/new?jobId={job}&unbilled=on")
+
+
+def test_the_money_says_whose_costs_are_missing_and_what_is_unpaid(server: RunningServer, cast: Cast) -> None:
+    job = make_job(cast, make_customer(cast), Role.MEMBER, Role.SUBCONTRACTOR)["id"]
+    set_rates(cast, Role.MEMBER, 20, 60)
+    set_rates(cast, Role.SUBCONTRACTOR, None, 50)
+    for role in (Role.MEMBER, Role.SUBCONTRACTOR):
+        make_time_entry(cast, role, status="approved", jobId=job, minutes=60)
+    session = sign_in_new_person(server, cast, Role.OFFICE)
+    shown = visible_text(extract_main(session.get(f"/jobs/{job}").text))
+    # The member's hour leaves 40.00, and the other one 50.00 if it cost nothing.
+    assert "Margin up to £90.00 1 cost is unknown: hours of Sam Subcontractor" in shown
+    assert "Unpaid" not in shown
+    issue_invoice(cast, make_invoice(cast, jobId=job, lines=[{"description": "Parts", "unitPrice": "70"}]))
+    assert "Unpaid, with tax £70.00" in visible_text(extract_main(session.get(f"/jobs/{job}").text))
 
 
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from doors.office.test_quotes import fields_of
+from mainstay.business.customers.operations import update_customer
 from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.jobs.operations import change_job_status
+from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_new_person, visible_text
 from support.cast import Cast
@@ -221,6 +223,13 @@ def test_a_customer_is_billed_by_a_choice_of_their_jobs(session: BrowserSession,
     make_approved_hour(busy, job)
     page = session.get(f"/invoices/new?customerId={job['customerId']}").text
     assert read_choices(page) == [(f"Hours and materials of {job['number']}", "£60.00"), ("Something else", "")]
+    # When it would be due follows from the customer's terms, unless a date is typed.
+    cast.perform(update_customer, customerId=job["customerId"], paymentTermsDays=0)
+    today = local_date(cast.performer.clock(), "Europe/London")
+    due = f"Due {today.day} {today:%b} {today.year} if sent today"
+    assert due in visible_text(session.get(f"/invoices/new?customerId={job['customerId']}").text)
+    dated = session.post("/invoices/new/totals", fields_of(page) | {"dueOn": "2038-01-11"})
+    assert "if sent today" not in visible_text(dated.text)
     answer = session.post("/invoices/new", fields_of(page) | {"do": "send"})
     draft = fetch_draft(cast)
     assert (draft["jobId"], draft["net"]) == (job["id"], "60.00")

@@ -348,6 +348,7 @@ for (const link of document.querySelectorAll("a[data-dialog]")) {
   link.addEventListener("click", async (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
+    link.closest("details.menu")?.removeAttribute("open");
     if (!document.querySelector("dialog.creating") && !(await openForm(new URL(link.href)))) location.assign(link.href);
   });
 }
