@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from mainstay.business.hours.visit_status import set_visit_status
+from mainstay.business.jobs.operations import create_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.business.schedule.leave import decide_time_off, request_time_off
@@ -25,6 +26,8 @@ from support.browser import (
     visit_on_board,
 )
 from support.cast import Cast
+from support.customers import make_customer
+from support.quotes import accept_quote, issue_quote, make_quote
 from support.servers import RunningServer
 from support.visits import DAY, make_site_job, plan_test_visit
 
@@ -130,8 +133,12 @@ def test_a_visit_is_planned_where_someone_clicks_or_draws_and_undone(cast: Cast,
 
 
 def test_a_job_of_the_tray_is_planned_by_dragging_and_by_keys(cast: Cast, page: Page) -> None:
-    there = plan_test_visit(cast)
-    job, other = make_site_job(cast, title="Clear the gutters"), make_site_job(cast, title="Paint the door")
+    there, other = plan_test_visit(cast), make_site_job(cast, title="Paint the door")
+    customer = make_customer(cast, email="ann@calder.example")
+    job = cast.perform(create_job, customerId=customer, title="Clear the gutters")
+    # A visit is as long as what was quoted.
+    labour = {"description": "Labour", "quantity": "3", "unit": "h", "unitPrice": "50"}
+    accept_quote(cast, issue_quote(cast, make_quote(cast, jobId=job["id"], lines=[labour])))
     enter_office(page, cast, Role.OFFICE)
     page.goto(f"/schedule?view=day&on={DAY}")
     row = page.locator(f"[data-person='{cast.people[Role.MEMBER]}']")
@@ -149,7 +156,7 @@ def test_a_job_of_the_tray_is_planned_by_dragging_and_by_keys(cast: Cast, page: 
         page.mouse.move(box["x"] + 6 * hour + 3 + by, box["y"] + 30)
     expect(page.locator("#dragged")).to_be_hidden()
     page.mouse.up()
-    expect(notice).to_contain_text("Clear the gutters planned: Mia Member, 11 Jan 2038, 13:00\N{EN DASH}15:00.")
+    expect(notice).to_contain_text("Clear the gutters planned: Mia Member, 11 Jan 2038, 13:00\N{EN DASH}16:00.")
     (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
     assert made["startsAt"] == f"{DAY}T13:00:00.000Z"
     # By keys alone.

@@ -43,6 +43,10 @@ class ReaderLanguage:
         """Format the month of a date: `Nov 2026`."""
         return f"{day:%b %Y}"
 
+    def format_long_month(self, day: date) -> str:
+        """Format the month of a date in full: `November 2026`."""
+        return f"{day:%B %Y}"
+
     def format_long_date(self, day: date) -> str:
         """Format a date with its weekday: `Monday 16 November`."""
         return f"{day:%A} {day.day} {day:%B}"
@@ -96,6 +100,10 @@ class TranslatedLanguage(ReaderLanguage):
     def format_month(self, day: date) -> str:
         """Format the month of a date."""
         return self._format(day, "yMMM")
+
+    def format_long_month(self, day: date) -> str:
+        """Format the month of a date in full."""
+        return self._format(day, "yMMMM")
 
     def format_long_date(self, day: date) -> str:
         """Format a date with its weekday."""

@@ -5,10 +5,14 @@ from urllib.parse import urlencode
 
 import pytest
 
+from mainstay.business.hours.operations import log_hours
+from mainstay.business.jobs.operations import create_job
 from mainstay.business.schedule.operations import list_visits
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
+from support.customers import make_customer
+from support.quotes import accept_quote, issue_quote, make_quote
 from support.servers import RunningServer
 from support.visits import DAY, make_site_job, plan_test_visit
 
@@ -42,6 +46,26 @@ def test_a_visit_is_planned_with_the_small_form(server: RunningServer, cast: Cas
     assert change
     session.submit_page(form[0], "/changes/undo", change=change[1], back=board)
     assert cast.perform(list_visits, jobId=job["id"])["data"] == []
+
+
+def test_the_small_form_proposes_the_quoted_hours_that_are_left_or_the_last_length(
+    server: RunningServer, cast: Cast
+) -> None:
+    job = cast.perform(create_job, customerId=make_customer(cast, email="ann@calder.example"), title="Rewire")
+    session = sign_in_cast(server, cast, Role.OFFICE)
+
+    def read_proposal() -> str | None:
+        found = re.search(r'<option value="([0-9]+)" selected>', session.get(f"{PATH}?jobId={job['id']}").text)
+        return found and found[1]
+
+    assert read_proposal() == "120"
+    plan_test_visit(cast, jobId=job["id"], times=("10:00", "11:45"))
+    assert read_proposal() == "105"
+    labour = {"description": "Labour", "quantity": "6", "unit": "hrs", "unitPrice": "50"}
+    extra = labour | {"description": "Loft", "optional": True}
+    accept_quote(cast, issue_quote(cast, make_quote(cast, jobId=job["id"], lines=[labour, extra])))
+    cast.perform(log_hours, Role.MEMBER, jobId=job["id"], on="2026-11-02", minutes=155)
+    assert read_proposal() == "210"
 
 
 def test_the_small_form_says_why_it_is_refused_and_keeps_what_was_typed(server: RunningServer, cast: Cast) -> None:

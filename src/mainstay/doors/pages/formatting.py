@@ -58,6 +58,11 @@ def format_month(text: str) -> str:
     return current_language().format_month(date.fromisoformat(f"{text}-01"))
 
 
+def format_long_month(day: date) -> str:
+    """Format the month of a day as a title: `November 2026`."""
+    return current_language().format_long_month(day)
+
+
 def format_long_date(day: date) -> str:
     """Format a day with its weekday: `Monday 16 November`."""
     return current_language().format_long_date(day)

@@ -13,11 +13,12 @@ from mainstay.business.people.operations import list_people
 from mainstay.business.schedule.operations import plan_visit
 from mainstay.business.schedule.store import VISITS
 from mainstay.doors.http import Response
-from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
+from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action
 from mainstay.doors.office.kit.reference_fields import ReferenceFields, record_title_of
 from mainstay.doors.office.work.schedule_days import DrawnPart, parse_date
+from mainstay.doors.office.work.visit_lengths import USUAL_MINUTES, find_usual_minutes
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.formatting import format_date, join_isolated
@@ -38,10 +39,9 @@ PATH = "/schedule/new"
 PLAN_PATH = f"{VISITS.path}/plan"
 # So many people, and jobs to choose from in the tray.
 _MAX_PEOPLE, _MAX_JOBS = 100, 30
-# The lengths to choose from, in minutes, and the one of a visit that is dragged from the tray.
+# The lengths to choose from, in minutes.
 _LENGTHS = (30, 60, 90, 120, 180, 240, 360, 480)
 LENGTH_CHOICES = tuple((str(length), hours_text(length)) for length in _LENGTHS)
-USUAL_MINUTES = 120
 _FIRST_HOUR = "08:00"
 
 
@@ -53,7 +53,9 @@ class QuickVisitPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of the form."""
-        form = Form(self.office, find_by_path, self._plan, self._render, fill_in=self._fill_in, operation=plan_visit)
+        form = Form(
+            self.office, self._find_minutes, self._plan, self._render, fill_in=self._fill_in, operation=plan_visit
+        )
         return form.routes(PATH)
 
     async def list_waiting_jobs(self, request: OfficeRequest, today: date) -> DrawnPart | None:
@@ -73,6 +75,7 @@ class QuickVisitPages:
             "count": f"{len(jobs)}+" if page.has_more else str(len(jobs)),
             "path": f"/jobs?{urlencode({'stage': TO_SCHEDULE})}",
             "minutes": USUAL_MINUTES,
+            "form_path": PATH,
         }
 
     def build_form(self, request: OfficeRequest, people: Sequence[tuple[str, str]], day: date) -> DrawnPart | None:
@@ -82,12 +85,16 @@ class QuickVisitPages:
         fields = {"day": day.isoformat(), "start": _FIRST_HOUR, "minutes": str(USUAL_MINUTES)}
         return _form_variables(_job_field(request), people, fields)
 
-    def _fill_in(self, request: OfficeRequest, _: PathValues) -> dict[str, str]:
+    async def _find_minutes(self, request: OfficeRequest, _: PathValues) -> int:
+        """Return how long a visit of the job in the address usually is."""
+        return await find_usual_minutes(self.office, request, query_parameters(request.http_request).get("jobId", ""))
+
+    def _fill_in(self, request: OfficeRequest, usual_minutes: int) -> dict[str, str]:
         today = self.office.today(request).isoformat()
-        usual = {"day": today, "start": _FIRST_HOUR, "minutes": str(USUAL_MINUTES)}
+        usual = {"day": today, "start": _FIRST_HOUR, "minutes": str(usual_minutes)}
         return usual | query_parameters(request.http_request)
 
-    async def _render(self, form: OpenForm[PathValues]) -> Response:
+    async def _render(self, form: OpenForm[int]) -> Response:
         request = form.request
         people = await self.office.perform(request, list_people, {"limit": _MAX_PEOPLE})
         choices = [(person.id, person.name) for person in people.data]
@@ -106,7 +113,7 @@ class QuickVisitPages:
             **form.variables,
         )
 
-    async def _plan(self, form: OpenForm[PathValues]) -> Response:
+    async def _plan(self, form: OpenForm[int]) -> Response:
         check_permission(plan_visit, form.request.actor)
         form_field, fields = _job_field(form.request), form.fields
         given, _ = await ReferenceFields(self.office).read_input(form.request, [form_field], fields)
@@ -193,5 +200,5 @@ def _describe_job(job: JobOut, today: date) -> DrawnPart:
         "due": translate_text("Due {date}", date=format_date(job.due_on)) if job.due_on else "",
         "budget": job.budget,
         "late": translate_counted_text("{count} day late", "{count} days late", days_late) if days_late > 0 else "",
-        "plan_path": f"{PLAN_PATH}?{urlencode({'jobId': job.id})}",
+        "plan_path": f"{PLAN_PATH}?jobId={job.id}",
     }

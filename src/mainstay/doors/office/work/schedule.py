@@ -49,8 +49,8 @@ from mainstay.doors.pages.formatting import (
     format_date,
     format_date_range,
     format_long_date,
+    format_long_month,
     format_moment,
-    format_month,
     format_other_zone,
     format_visit_date,
     join_isolated,
@@ -392,7 +392,7 @@ class SchedulePages:
         return await self._render_days(
             request,
             days,
-            title=format_month(f"{shown_day:%Y-%m}"),
+            title=format_long_month(shown_day),
             has_too_many=False,
             several_zones=False,
             weeks=ScheduleMonth(schedule, shown_day, self.office.today(request)).build_weeks(),

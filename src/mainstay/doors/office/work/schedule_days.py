@@ -71,10 +71,7 @@ class ScheduleDay:
         return {
             "hours": hours,
             "clocks": [f"{hour:%H:%M}" for hour in local_hours],
-            "rows": [*([nobody] if _is_busy(nobody) else []), *(busy or idle)],
-            "folded": idle if busy else [],
-            "folded_words": _describe_idle_people([str(row["name"]) for row in idle]),
-            "initials": [{"text": row["initials"], "tint": row["tint"]} for row in idle[:_MAX_INITIALS]],
+            **_fold_idle_rows([nobody] if _is_busy(nobody) else [], busy, idle),
             "date": self.day.isoformat(),
             "now": self._find_now(),
         }
@@ -132,8 +129,9 @@ class ScheduleDay:
             item = _visit_item(visit, self._zone_name) | _wall_span_of(visit, self._zone_name) | position
             if position["for"] <= _BRIEF:
                 start, dash, end = item["hours"].partition("\N{EN DASH}")
-                item |= {"start": start, "end": dash + end}
-            items.append(item | {"lane": lane, "late": self._describe_delay(visit)})
+                item |= {"start": start, "end": dash + end, "class": f"{item['class']} brief"}
+            place = f"at-{position['at']} for-{position['for']} lane-{lane}"
+            items.append(item | {"place": place, "late": self._describe_delay(visit)})
         return {
             **_describe_person(person, visits, self._day_bounds),
             "tint": self._tints[person.id],
@@ -181,12 +179,14 @@ class ScheduleWeek:
     today: date
 
     def build_table(self) -> DrawnPart:
-        """Return the dates, and a row for each person with a cell for each date."""
-        midnights = [moment_text(start_of_day(day, self._zone_name)) for day in (*self._days, self._days[-1] + ONE_DAY)]
-        dates = [
-            ({"date": day.isoformat(), "words": format_long_date(day)}, span)
-            for day, span in zip(self._days, pairwise(midnights), strict=True)
-        ]
+        """Return the dates, and a row for each person with a cell for each date.
+
+        People who have no visits and no time off are folded away, unless that is true of everyone.
+        """
+        rows = [self._build_row(person) for person in self._people]
+        unassigned = [row for row in rows if not row["id"]]
+        busy = [row for row in rows if row["id"] and _is_busy_in_week(row)]
+        idle = [row for row in rows if row["id"] and not _is_busy_in_week(row)]
         return {
             "days": [
                 {
@@ -196,25 +196,32 @@ class ScheduleWeek:
                 }
                 for day in self._days
             ],
-            "rows": [
+            **_fold_idle_rows(unassigned, busy, idle),
+        }
+
+    def _build_row(self, person: BoardPerson) -> DrawnPart:
+        return {
+            **_describe_person(person, self._visits_by_person.get(person.id, []), self._bounds),
+            "tint": self._tints[person.id],
+            "cells": [
                 {
-                    **_describe_person(person, self._visits_by_person.get(person.id, []), self._bounds),
-                    "tint": self._tints[person.id],
-                    "cells": [
-                        {
-                            **date_values,
-                            "items": self._items_by_cell.get((person.id, date_values["date"]), []),
-                            "away": [
-                                _leave_item(leave, self._zone_name) for leave in person.away if _touches(leave, span)
-                            ],
-                            "off": bool(person.id) and not any(_touches(interval, span) for interval in person.works),
-                        }
-                        for date_values, span in dates
-                    ],
+                    **date_values,
+                    "items": self._items_by_cell.get((person.id, date_values["date"]), []),
+                    "away": [_leave_item(leave, self._zone_name) for leave in person.away if _touches(leave, span)],
+                    "off": bool(person.id) and not any(_touches(interval, span) for interval in person.works),
                 }
-                for person in self._people
+                for date_values, span in self._dates
             ],
         }
+
+    @cached_property
+    def _dates(self) -> list[tuple[dict[str, str], tuple[str, str]]]:
+        """What is shown of each date, and the moments at which it begins and ends."""
+        midnights = [moment_text(start_of_day(day, self._zone_name)) for day in (*self._days, self._days[-1] + ONE_DAY)]
+        return [
+            ({"date": day.isoformat(), "words": format_long_date(day)}, span)
+            for day, span in zip(self._days, pairwise(midnights), strict=True)
+        ]
 
     def visits_by_date(self) -> Iterator[DrawnPart]:
         """Yield each date with its visits; each visit names its person."""
@@ -274,6 +281,22 @@ def _nobody() -> BoardPerson:
 def _is_busy(row: DrawnPart) -> bool:
     """Return whether a row has a visit or time off."""
     return bool(row["items"] or row["anytime"] or row["away"])
+
+
+def _is_busy_in_week(row: DrawnPart) -> bool:
+    """Return whether a row of a week has a visit or time off."""
+    return any(cell["items"] or cell["away"] for cell in row["cells"])
+
+
+def _fold_idle_rows(unassigned: list[DrawnPart], busy: list[DrawnPart], idle: list[DrawnPart]) -> DrawnPart:
+    """Return the rows that are shown, and those that are folded away with who they are."""
+    folded = idle if busy else []
+    return {
+        "rows": [*unassigned, *(busy or idle)],
+        "folded": folded,
+        "folded_words": _describe_idle_people([str(row["name"]) for row in folded]),
+        "initials": [{"text": row["initials"], "tint": row["tint"]} for row in folded[:_MAX_INITIALS]],
+    }
 
 
 def _group_by_person(visits: Sequence[BoardVisit]) -> dict[str, list[BoardVisit]]:
@@ -348,7 +371,7 @@ def _visit_item(visit: BoardVisit, organisation_zone: str) -> DrawnPart:
         "hours": format_visit_hours(visit, organisation_zone),
         "title": visit_title(visit),
         "subtitle": " · ".join(filter(None, (visit.customer_name, visit.site_name))),
-        "status": visit.status,
+        "class": f"booked {visit.status}",
         # Nearly all are planned, so only other statuses are shown.
         "status_label": None if is_usual_status(visit.status) else translate_label(visit.status),
         "date": day,

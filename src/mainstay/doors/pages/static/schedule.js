@@ -78,37 +78,66 @@ function letDrop(place) {
   place.addEventListener("drop", async (event) => {
     event.preventDefault();
     leave(place);
-    const { booked, job, grip } = held ?? {};
+    const { booked, item, grip } = held ?? {};
     held = null;
     if (booked) await move(booked, place, event.clientX - grip);
-    else if (job) await drop(job, place, event);
+    else if (item) await drop(item, place, event);
   });
 }
 
 // A job of the tray: it is dragged to a person, or planned with the small form.
 function letSchedule(item) {
-  const job = item.dataset.job;
   item.draggable = true;
-  letDrag(item, () => ({ job }));
+  letDrag(item, () => {
+    findLength(item);
+    return { item };
+  });
   item.closest("aside").querySelector(".hint").hidden = false;
   item.querySelector(".plan").addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    ask({ job }, item);
+    askForJob(item);
   });
   item.addEventListener("keydown", (event) => {
     if (event.key.toLowerCase() !== "s" || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    ask({ job }, item);
+    askForJob(item);
   });
 }
 
+async function askForJob(item) {
+  ask({ job: item.dataset.job, minutes: await findLength(item) }, item);
+}
+
+// How long a visit of a job of the tray usually is, as its form says. It is asked once, as soon as the job is dragged.
+const lengths = new Map();
+function findLength(item) {
+  if (!lengths.has(item)) lengths.set(item, readLength(item));
+  return lengths.get(item);
+}
+
+async function readLength(item) {
+  try {
+    const path = document.getElementById("tray").dataset.form + new URL(item.querySelector(".plan").href).search;
+    const form = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
+    item.dataset.minutes = form.querySelector("[name=minutes]").value;
+  } catch {
+    // The usual length of any visit does.
+  }
+  return knownLength(item);
+}
+
+function knownLength(item) {
+  return Number(item.dataset.minutes ?? document.getElementById("tray").dataset.minutes);
+}
+
 // A job that is dropped on a day begins there. In a week it is still asked when.
-async function drop(job, place, event) {
-  const length = Number(document.getElementById("tray").dataset.minutes);
-  const values = { job, person: place.dataset.person, day: place.dataset.day, minutes: length };
+async function drop(item, place, event) {
+  const start = place.dataset.quarters && clockAt(quarterUnder(place, event.clientX));
+  const minutes = await findLength(item);
+  const values = { job: item.dataset.job, person: place.dataset.person, day: place.dataset.day, minutes };
   if (place.dataset.quarters) {
-    fillIn({ ...values, start: clockAt(quarterUnder(place, event.clientX)) });
+    fillIn({ ...values, start });
     if (!(await plan())) await ask({}, place);
   } else ask(values, place);
 }
@@ -116,7 +145,7 @@ async function drop(job, place, event) {
 function clashesOfJob(place, event) {
   if (!place.dataset.quarters) return [];
   const from = `${place.dataset.day}T${clockAt(quarterUnder(place, event.clientX))}`;
-  return between(place, from, later(from, Number(document.getElementById("tray").dataset.minutes)));
+  return between(place, from, later(from, knownLength(held.item)));
 }
 
 // Mark empty time by clicking or dragging, and ask what is planned there. A finger that moves scrolls the page.
