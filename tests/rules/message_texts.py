@@ -51,6 +51,7 @@ DECLARATIONS: Mapping[str, set[int | str | None]] = {
     "ListOrder": {"missing_label"},
     "Panel": {0},
     "ReportKind": {0, 1},
+    "SelectionAction": {1},
     "Snippet": {0, 1},
     "StarterItem": {0},
     "StarterList": {0},

@@ -28,12 +28,13 @@ from support.servers import RunningServer
 SAME_EVERYWHERE = {
     *("Mainstay", "API", "CSV", "MCP", "PDF", "KB", "MB", "GB", "dd/mm/yyyy", "dd", "mm", "yyyy", "hh"),
     *("Claude", "Code", "Desktop", "claude.ai", "Cursor", "VS", "curl", "Firefox", "Linux"),
-    # The sign before a remark.
-    "i",
     # The name of a later quote: Q-0068 revision 2.
     "revision",
     # A decision that was sent although it is not among the options any more.
     "reject",
+    # The sign before a remark, and keys.
+    *"ceghijmnopqrstx",
+    "Esc",
 }
 # Files, what ends the session, and the texts of the product about itself, which are in English.
 _NOT_CRAWLED = re.compile(

@@ -23,4 +23,4 @@ def test_the_shortcuts_lead_where_the_person_may_go(server: RunningServer, cast:
 
 def test_the_button_for_a_new_record_has_its_key(server: RunningServer, cast: Cast) -> None:
     session = sign_in_cast(server, cast, Role.OFFICE)
-    assert '<a class="button primary" href="/jobs/new" data-key="n">' in session.get("/jobs").text
+    assert '<p class="buttons" data-key="n"><a class="button primary" href="/jobs/new">' in session.get("/jobs").text

@@ -8,7 +8,7 @@ const isTyping = (target) => target.closest("input:not([type=checkbox], [type=ra
 const actions = {
   "/": findText,
   "?": showShortcuts,
-  n: () => press("[data-key=n], .side .menu.new > summary"),
+  n: () => press("[data-key=n] > a, .side .menu.new > summary"),
   e: editRecord,
   x: selectRow,
 };
@@ -23,7 +23,7 @@ document.addEventListener("keydown", (event) => {
   // What follows `g` soon after says where to go.
   const goes = Date.now() - began < 1500;
   began = event.key === "g" && !goes ? Date.now() : 0;
-  if (goes ? press(`.side [data-key="${CSS.escape(event.key)}"]`) : actions[event.key]?.()) event.preventDefault();
+  if (goes ? press(`.side [data-key="${CSS.escape(event.key)}"] > a`) : actions[event.key]?.()) event.preventDefault();
 });
 
 function press(selector) {
