@@ -228,7 +228,7 @@ class ScheduleWeek:
         people = {person.id: person for person in self._people}
         for day in self._days:
             items = [
-                item | {"person": people[person].name, "tint": self._tints[person]}
+                item | {"person": people[person].name, "class": f"{item['class']} {self._tints[person]}"}
                 for (person, day_text), cell_items in self._items_by_cell.items()
                 if day_text == day.isoformat() and person in people
                 for item in cell_items
@@ -382,8 +382,8 @@ def _visit_item(visit: BoardVisit, organisation_zone: str) -> DrawnPart:
     }
 
 
-# What only visits with a time have, or those of a day. The page is quicker if every visit has all of it.
-_NOT_ON_GRID: DrawnPart = {"from": None, "until": None, "at": None, "for": None, "end": None, "late": None}
+# What only visits with a time have, or those of a day or a list. The page is quicker if every visit has all of it.
+_NOT_ON_GRID: DrawnPart = dict.fromkeys(("from", "until", "at", "for", "place", "end", "late", "person"))
 
 
 def _ceil_division(length: timedelta, unit: timedelta) -> int:
