@@ -7,7 +7,7 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.vocabulary.permissions import Role
 from support.browser import check_page, enter_office, open_page
 from support.cast import Cast
-from support.customers import make_customer, make_site
+from support.customers import make_customer, make_job, make_site
 from support.hours import cast_at
 from support.invoices import make_approved_hour, make_hourly_job
 from support.servers import RunningServer
@@ -41,6 +41,26 @@ def test_a_customer_is_picked_by_keyboard_with_their_only_site(
         expect(page.get_by_role("heading", level=1)).to_have_text("J-0001 Mend the roof")
     (job,) = cast.perform(list_jobs)["data"]
     assert (job["customerName"], job["siteName"]) == (name, site)
+
+
+def test_a_picked_customer_brings_the_site_and_the_lead_of_their_last_job(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    customer, lead = make_customer(cast), cast.people[Role.MEMBER]
+    make_site(cast, customer, name="The mill")
+    make_job(cast, customer, siteId=make_site(cast, customer, name="The lock"), leadPersonId=lead)
+    with open_page(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto("/jobs/new")
+        page.get_by_role("combobox", name="Customer").press_sequentially("calder")
+        page.get_by_role("option", name="Calder Property").first.click()
+        expect(page.get_by_label("Lead")).to_have_value(lead)
+        expect(page.get_by_role("combobox", name="Site")).to_have_value("The lock")
+        page.get_by_label("Title").fill("Mend the roof")
+        page.get_by_role("button", name="Create job").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("J-0002 Mend the roof")
+    made, _ = cast.perform(list_jobs)["data"]
+    assert (made["siteName"], made["leadPersonId"]) == ("The lock", lead)
 
 
 def test_a_new_customer_and_site_are_made_without_leaving_the_form(

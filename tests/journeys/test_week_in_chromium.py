@@ -15,7 +15,7 @@ from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
-from support.browser import NARROW, open_page
+from support.browser import NARROW, check_page, open_page
 from support.browser_session import NewPerson, add_new_person
 from support.cast import Cast
 from support.hours import set_rates
@@ -154,6 +154,7 @@ def plan_visit(effort: Effort, page: Page, path: str) -> None:
     effort.press(page.get_by_role("link", name="Plan visit"))
     dialog = page.get_by_role("dialog", name="New visit")
     expect(dialog.get_by_label("Job")).to_have_value("J-0001 New heating")
+    check_page(page)
     effort.choose(dialog.get_by_label("Person"), "Mia Fielding")
     effort.press(dialog.get_by_role("button", name="Plan visit"))
     expect(page.get_by_role("region", name="Visits")).to_contain_text("Mia Fielding")
@@ -193,6 +194,7 @@ def take_payments(effort: Effort, page: Page, day: str) -> None:
     effort.press(dialog.get_by_role("button", name="Record payment"))
     expect(page.get_by_role("status").first).to_contain_text("Payment recorded.")
     effort.press(page.locator(".crumb").get_by_role("link", name="Payments"))
+    check_page(page)
     statement = f"Date,Description,Amount\n{day},A BOYLE INV-0001,1000.00\n"
     effort.attach(page.get_by_label("Record payments from a bank statement"), "bank.csv", statement)
     effort.press(page.get_by_role("button", name="Record 1 payment"))

@@ -260,8 +260,10 @@ async function followLastJob(form, customerId) {
   if (!lead?.matches?.("select") || lead.value) return;
   const page = await readPage(`${location.pathname}?${new URLSearchParams({ customerId })}`);
   for (const field of [lead, site]) {
-    const known = field?.matches?.("select") && page?.querySelector(`select[name=${field.name}]`)?.value;
-    if (known && !field.value) field.value = known;
+    const known = field && page?.querySelector(`select[name=${field.name}]`)?.selectedOptions[0];
+    if (!known?.value || field.value) continue;
+    field.value = field.dataset.find ? known.text : known.value;
+    if (field.dataset.find) meantBy(field).value = `${known.value} ${known.text}`;
   }
 }
 
@@ -269,7 +271,9 @@ async function followLastJob(form, customerId) {
 async function followCustomer(form) {
   const site = fieldFor(form, "site");
   const customerId = customerIn(form);
-  if (!site || !customerId || site.form !== form) return;
+  // The browser says again that the field has changed when it is left.
+  if (!site || !customerId || site.form !== form || form.dataset.customer === customerId) return;
+  form.dataset.customer = customerId;
   const answer = await findRecords({ kind: "site", customerId });
   if (!answer) return;
   const only = answer.hits.length === 1 && !answer.hasMore ? answer.hits[0] : null;
