@@ -18,7 +18,10 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.overview.model import MonthRevenue, Need, NeedGroup, OverviewOut, RevenueNow
 from mainstay.business.overview.store import (
     DRAFTS,
+    ENQUIRIES,
     EXPIRED,
+    JOBS_TO_INVOICE,
+    JOBS_TO_SCHEDULE,
     ON_ACCOUNT,
     OVERDUE,
     SUBMITTED_HOURS,
@@ -64,7 +67,7 @@ class _WaitingList(NamedTuple):
     path: str
     make_input: Callable[[Context, date], dict[str, object]]
     is_late: bool = False
-    # Sums up their amounts, if they have amounts, or their minutes.
+    # Counts them faster than the list does, and sums up their amounts or minutes, if they have any.
     sum_query: SumQuery | None = None
     # The field with the person's name, if it matters who it is.
     name_field: str = ""
@@ -159,6 +162,7 @@ _WAITING_LISTS = (
         list_jobs,
         JOBS.path,
         _fixed_input(stage="enquiry"),
+        sum_query=ENQUIRIES,
     ),
     _WaitingList(
         Message("Jobs to schedule"),
@@ -167,6 +171,7 @@ _WAITING_LISTS = (
         list_jobs,
         JOBS.path,
         _fixed_input(stage="toSchedule"),
+        sum_query=JOBS_TO_SCHEDULE,
     ),
     _WaitingList(
         Message("Quotes waiting for an answer"),
@@ -192,6 +197,7 @@ _WAITING_LISTS = (
         list_jobs,
         JOBS.path,
         _fixed_input(stage="toInvoice"),
+        sum_query=JOBS_TO_INVOICE,
     ),
     _WaitingList(
         Message("Invoices to send"),
@@ -287,7 +293,7 @@ def get_overview(ctx: Context, _given: Input) -> OverviewOut:
     return OverviewOut(
         object=OverviewOut.noun,
         on=today.isoformat(),
-        needs=[need for need in needs if need.count],
+        needs=[need for need in needs if need],
         currency=settings.currency,
         revenue=_build_revenue(ctx, settings.currency, today) if sees_revenue else None,
         changed_by_apps=count_app_changes(ctx, (today - ONE_DAY).isoformat()) if sees_apps else 0,
@@ -298,7 +304,7 @@ def get_overview(ctx: Context, _given: Input) -> OverviewOut:
 OPERATIONS = (get_overview,)
 
 
-def _build_need(ctx: Context, waiting: _WaitingList, today: date, currency: str) -> Need:
+def _build_need(ctx: Context, waiting: _WaitingList, today: date, currency: str) -> Need | None:
     query = waiting.make_input(ctx, today)
     total: int | None = None
     names: list[str] = []
@@ -306,6 +312,8 @@ def _build_need(ctx: Context, waiting: _WaitingList, today: date, currency: str)
         count, total = count_and_sum(ctx, waiting.sum_query)
     else:
         count, names = _count_listed(ctx, waiting, query)
+    if not count:
+        return None
     is_time = waiting.sum_query is SUBMITTED_HOURS
     query_string = urlencode({name: "yes" if value is True else value for name, value in query.items()})
     return Need(

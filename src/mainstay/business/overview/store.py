@@ -4,6 +4,7 @@ from collections import defaultdict
 from datetime import date
 from typing import NamedTuple
 
+from mainstay.business.jobs.model import TO_BILL, TO_SCHEDULE
 from mainstay.business.quotes.store import STATUS_FILTERS as QUOTE_STATUS_FILTERS
 from mainstay.business.reporting.entries import CREDIT_NOTES, INVOICES, VOIDS, to_month_sql
 from mainstay.kernel.context import Context
@@ -15,10 +16,10 @@ _SUMMED_OF_YEAR = 12_000
 
 
 class SumQuery(NamedTuple):
-    """A sum: a column of the rows of a table that match a condition."""
+    """The rows of a table that match a condition, and the column that is summed up, if there is one."""
 
     table: str
-    column: str
+    column: str | None
     condition: str
 
 
@@ -29,13 +30,17 @@ ON_ACCOUNT = SumQuery("payment", "unallocated", "unallocated > 0 AND status = 'r
 UNANSWERED = SumQuery("quote", "total", QUOTE_STATUS_FILTERS["sent"])
 EXPIRED = SumQuery("quote", "total", QUOTE_STATUS_FILTERS["expired"])
 UNPAID_BILLS = SumQuery("bill", "total", "status = 'approved'")
+ENQUIRIES, JOBS_TO_SCHEDULE, JOBS_TO_INVOICE = (
+    SumQuery("job", None, f"stage = '{stage}'") for stage in ("enquiry", TO_SCHEDULE, TO_BILL)
+)
 SUBMITTED_HOURS = SumQuery("time_entry", "minutes", "status = 'submitted'")
 
 
 def count_and_sum(ctx: Context, query: SumQuery) -> tuple[int, int | None]:
-    """Return how many there are, up to the limit of lists, and their sum; None if there are too many to sum up."""
+    """Return how many there are, up to the limit of lists, and their sum; None if none is asked for, or too many."""
     counted = f"SELECT count(*) FROM (SELECT 1 AS one {_rows_sql(query)} LIMIT {COUNT_LIMIT}) AS counted"
-    row = ctx.db.one(f"SELECT ({counted}), ({_sum_sql(query, _SUMMED)})")
+    summed = _sum_sql(query, _SUMMED) if query.column else "NULL"
+    row = ctx.db.one(f"SELECT ({counted}), ({summed})")
     count, amount = row or (0, 0)
     return int(count or 0), None if amount is None else int(amount)
 
