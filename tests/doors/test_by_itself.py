@@ -368,6 +368,7 @@ def test_the_house_does_these_by_itself() -> None:
         "close_paid_job",
         "tell_office_of_acceptance",
         "confirm_acceptance",
+        "delete_private_views",
     ]
     assert names_of(CATALOGUE.timers) == ["forget_old_events", "expire_quotes", "became_overdue"]
     assert names_of(CATALOGUE.task_kinds) == [

@@ -72,7 +72,7 @@ def test_an_example_is_taken_by_its_operation(endpoint: Endpoint) -> None:
 
 def kind_of(parameter: str) -> str:
     """What a parameter of a path is the id of."""
-    return "tax" if parameter == "taxRateId" else parameter.removesuffix("Id")
+    return {"taxRateId": "tax", "savedViewId": "view"}.get(parameter, parameter.removesuffix("Id"))
 
 
 def test_an_example_shows_ids_of_the_right_kind_and_what_a_new_record_needs() -> None:

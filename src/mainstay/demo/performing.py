@@ -40,18 +40,19 @@ class DemoPerformer:
         return replace(self.json_performer, performer=performer).perform(operation, actor, **given)
 
     def run_steps(self, organisation: str, steps: Iterator[int], pace: DemoPace) -> Iterator[int]:
-        """Take all steps, and yield after each batch what its last step has yielded."""
+        """Take all steps, and yield after each batch the highest count that a step has yielded."""
         whole = self.json_performer
         count: int | None = 0
+        done = 0
         while count is not None:
             until = monotonic() + pace.batch_seconds
             with whole.performer.open_batch(organisation) as batch:
                 self.json_performer = replace(whole, performer=batch)
                 while (count := next(steps, None)) is not None:
-                    done = count
+                    done = max(done, count)
                     if monotonic() >= until:
                         break
             self.json_performer = whole
+            yield done
             if count is not None:
-                yield done
                 sleep(pace.pause_seconds)

@@ -58,9 +58,7 @@ def make_sample_firm(
         json_performer.perform(update_person, operator, personId=added["id"], **person.details)
         actors.setdefault(person.role, []).append(act_as(added["id"]))
     [office], field = actors["office"], [actor for role in FIELD_ROLES for actor in actors[role]]
-    done = 0
     for jobs_made in fill_firm(
         json_performer, DemoActors(act_as(created["id"]), office, field), SAMPLE_SIZE, None, _PACE
     ):
-        done = max(done, jobs_made)
-        report(done)
+        report(jobs_made)

@@ -94,4 +94,4 @@ def test_an_admin_may_not(cast: Cast) -> None:
 def test_every_missing_field_is_told(cast: Cast) -> None:
     with pytest.raises(Invalid) as refusal:
         cast.perform(add_person, operator_actor(cast.organisation))
-    assert refusal.value.text == ("name: is required; email: is required; role: is required; password: is required")
+    assert refusal.value.text == "name: is required; email: is required; role: is required"

@@ -137,7 +137,7 @@ def test_the_time_since_when_is_checked_and_kept(server: RunningServer, cast: Ca
         answer = session.submit_form(again, since=since)
         assert answer.status_code == 422
         assert problem in visible_text(answer.text)
-        assert f'value="{since}"' in answer.text
+        assert f'value="{since.partition("T")[0]}"' in answer.text
 
 
 def test_deliveries_are_counted_filtered_and_paged(server: RunningServer, cast: Cast) -> None:

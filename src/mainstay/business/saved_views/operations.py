@@ -24,7 +24,12 @@ _POSITION_FIELDS = {"startingAfter", "limit"}
 
 _ListName = Annotated[
     str,
-    Field(pattern="^[a-z_]{1,40}$", title="List", description="The list: `invoices` for that of `GET /invoices`."),
+    Field(
+        pattern="^[a-z_]{1,40}$",
+        title="List",
+        description="The list: `invoices` for that of `GET /invoices`.",
+        examples=["invoices"],
+    ),
 ]
 _Query = Annotated[
     str,

@@ -54,12 +54,6 @@ _NEXT_STEPS: dict[VisitStatus, VisitStep] = {
     "planned": VisitStep("started", "Start"),
     "started": VisitStep("done", "Finish"),
 }
-# The messages shown after a visit's state was set.
-STATUS_MESSAGES: dict[str, str] = {
-    "planned": "Visit set back to planned.",
-    "started": "Visit started.",
-    "done": "Visit done.",
-}
 
 
 def is_usual_status(status: VisitStatus) -> bool:

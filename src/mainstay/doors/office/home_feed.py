@@ -34,18 +34,23 @@ from mainstay.vocabulary.actor import Named
 _MAX_ENTRIES = 12
 # At most this many changes of apps and keys are read and put together.
 _MAX_CHANGES = 50
-# The buttons of the next steps. Operations that create a record have a form, which is filled in from the address.
-_LABELS: Mapping[Operation, str] = {
-    send_invoice: "Send deposit",
-    revise_quote: "Revise quote",
-    allocate_payment: "Allocate payment",
-    change_job_status: "Update job status",
-    plan_visit: "Plan visit",
-    draft_invoice: "Create invoice",
-}
+# Operations that create a record have a form, which is filled in from the address.
 _CREATE_PATHS: Mapping[Operation, str] = {plan_visit: VISITS.new_path, draft_invoice: INVOICES.new_path}
 # What the news tell already, if an app or a key did it.
 _NEWS_OPERATIONS = frozenset(one.name for one in (record_quote_decision, record_payment, set_visit_status))
+
+
+def _label_of(operation: Operation) -> str:
+    """Return the label of the button of a next step."""
+    labels: Mapping[Operation, str] = {
+        send_invoice: translate_text("Send deposit"),
+        revise_quote: translate_text("Revise quote"),
+        allocate_payment: translate_text("Allocate payment"),
+        change_job_status: translate_text("Update job status"),
+        plan_visit: translate_text("Plan visit"),
+        draft_invoice: translate_text("Create invoice"),
+    }
+    return labels[operation]
 
 
 class FeedButton(NamedTuple):
@@ -124,7 +129,7 @@ class HomeFeed:
         else:
             [record_id] = step.given.values()
             path = build_action(operation, self.office.path_of(record_id)).path
-        return FeedButton(_LABELS[operation], path)
+        return FeedButton(_label_of(operation), path)
 
     def _build_changes(self, items: Iterable[NewsItem], changes: Iterable[ActivityOut], today: date) -> list[FeedEntry]:
         """Put the changes of one kind together that the same app or key made for the same person in a day."""

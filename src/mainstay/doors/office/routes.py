@@ -1,6 +1,6 @@
 """Every page of the office."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mainstay.doors.http import Request, Response
@@ -48,7 +48,7 @@ from mainstay.doors.office.work.jobs import JobPages
 from mainstay.doors.office.work.offline import OfflinePages
 from mainstay.doors.office.work.people import PEOPLE_LAYOUT
 from mainstay.doors.office.work.schedule import SchedulePages
-from mainstay.doors.pages.door import PagesDoor, View, respond_with_error
+from mainstay.doors.pages.door import PagesDoor, Route, View, respond_with_error
 from mainstay.doors.pages.session import Visitors
 from mainstay.identity.first_organisation import FirstOrganisation
 from mainstay.identity.keys import SecretDeriver
@@ -125,11 +125,15 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *DeveloperPages(office_pages, tool_names, key_maker).routes(),
         *WebhookPages(office_pages, signer).routes(),
     ]
-    # Layouts that have no pages of their own get the usual ones.
-    addresses = {route.path for route in routes}
+    return PagesDoor([*routes, *_usual_routes(office_pages, routes)], _unknown_address_view(office_pages), first_metric)
+
+
+def _usual_routes(office_pages: OfficePages, others: Sequence[Route]) -> Iterator[Route]:
+    """Yield the routes of the layouts that have no pages of their own."""
+    addresses = {route.path for route in others}
     for layout in LAYOUTS:
-        routes += RecordPages(office_pages, layout).routes() if layout.path_of("{id}") not in addresses else ()
-    return PagesDoor(routes, _unknown_address_view(office_pages), first_metric)
+        if layout.path_of("{id}") not in addresses:
+            yield from RecordPages(office_pages, layout).routes()
 
 
 def _unknown_address_view(office: OfficePages) -> View:

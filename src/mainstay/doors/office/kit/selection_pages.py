@@ -94,7 +94,7 @@ class SelectionPages:
         actions = {action.key: action for action in find_selection_actions(self.office, self.layout)}
         action = actions.get(fields.get("do", ""))
         if action is None:
-            raise NotFound("page")
+            raise Conflict(Message("Nothing was chosen to be done. Go back and press one of the buttons."))
         check_permission(action.operation, request.actor)
         record_ids = [name.removeprefix(_RECORD_PREFIX) for name in fields if name.startswith(_RECORD_PREFIX)]
         if not record_ids:

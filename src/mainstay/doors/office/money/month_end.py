@@ -74,12 +74,17 @@ class MonthEndPages:
         totals = figures.build_totals()
         notes = list(report.notes)
         if report.has_more:
-            text = "Only the first {count} rows are shown. The totals include all of them."
-            notes.append(translate_text(text, count=len(report.rows)))
+            notes.append(
+                translate_text(
+                    "Only the first {count} rows are shown. The totals include all of them.", count=len(report.rows)
+                )
+            )
         return {
-            "title": translate_text(report.title),
+            "title": current_language().translate(report.title),
             "when": format_date_range(report.from_ or report.until, report.until),
-            "columns": [{"label": translate_text(cell.label), "number": cell.is_number} for cell in totals],
+            "columns": [
+                {"label": current_language().translate(cell.label), "number": cell.is_number} for cell in totals
+            ],
             "rows": [[cell.text for cell in row] for row in figures.build_rows()],
             "totals": [translate_text("Total"), *(cell.text for cell in totals[1:])],
             "notes": notes,
