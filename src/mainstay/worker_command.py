@@ -49,12 +49,12 @@ from mainstay.worker.worker_process import run_dispatcher, stop_on_signal
 def work(settings: Settings) -> None:
     """Do the tasks of the outbox and send deliveries to webhooks, until asked to end."""
     folder = DataFolder(settings.data)
-    share_working_children(folder.working_children)
     performer = open_performer(settings)
     email_counts = Counter(sent=0, failed=0)
     worker, dispatcher = open_worker(settings, performer, email_counts), open_dispatcher(settings, performer)
     stopping = stop_on_signal(WakeupSender(folder.worker_socket).wake)
     metrics = serve_metrics(settings.metrics, _make_metrics_reader(settings, performer, dispatcher, email_counts))
+    share_working_children(folder.working_children)
     with WakeupListener.listen(folder.worker_socket) as wakeups, metrics, run_dispatcher(dispatcher, stopping):
         worker.run(wakeups, stopping, dispatcher.wake)
     performer.database.close()

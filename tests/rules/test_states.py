@@ -21,6 +21,9 @@ STATES = {state for kind in OUTPUTS_WITH_STATES for state in kind.states}
 # Words that are also a state's, and are none here, or say which records of a list are meant.
 WORDS_THAT_ARE_NO_STATES = {
     "invoice_public.py": {"void"},  # which copy of the PDF is asked for
+    "charts.py": {"open"},  # a column of a report
+    "report_tables.py": {"open"},  # the same
+    "visit_lengths.py": {"accepted"},  # which quotes are asked for
     "customers.py": {"overdue", "paid"},  # the list that a number leads to; and names of facts
     "office_pages.py": {"done"},  # a word of an address: what was done before this page
     "hours.py": {"billed"},  # the name of a fact

@@ -59,4 +59,6 @@ def read_logo_address(session: BrowserSession) -> str:
 
 def list_temporary_files(server: RunningServer) -> list[Path]:
     """Return the temporary files of requests that are there now."""
-    return [*DataFolder(server.settings.data).temporary_files.iterdir()]
+    paths = DataFolder(server.settings.data).temporary_files.iterdir()
+    # Finished exports stay until they are fetched.
+    return [path for path in paths if not path.name.startswith("finished.")]

@@ -4,6 +4,7 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from mainstay.business.customers.model import CustomerOut
 from mainstay.business.customers.operations import list_customers
@@ -20,7 +21,9 @@ class CountedCustomerOut(CustomerOut):
 
 def read_plain(value: Any) -> Any:
     """Return what the fields of a record contain, as plain JSON."""
-    if isinstance(value, RecordFields):
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True)
+    if isinstance(value, (RecordFields, dict)):
         return {name: read_plain(part) for name, part in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)

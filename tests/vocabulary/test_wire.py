@@ -68,8 +68,9 @@ def sample_inner(kind: Any, *, empty: bool) -> object:
         return [] if empty else [sample_value(get_args(kind)[0], empty=False)[1]] * 2
     if get_origin(kind) is dict:
         of_each = get_args(kind)[1]
-        either = sample_inner(of_each, empty=False) if get_origin(of_each) is list else TEXT
-        return {} if empty else {"x": either, "y": either if of_each in (str, list[str]) else [None]}
+        is_structured = get_origin(of_each) is list or (isinstance(of_each, type) and issubclass(of_each, BaseModel))
+        either = sample_inner(of_each, empty=False) if is_structured else TEXT
+        return {} if empty else {"x": either, "y": either if is_structured or of_each is str else [None]}
     if kind in SPECIAL_SAMPLES:
         return SPECIAL_SAMPLES[kind](None if empty else TEXT)
     if issubclass(kind, Output):

@@ -18,17 +18,19 @@ from support.hours import make_time_entry, make_visit, set_rates
 from support.invoices import issue_invoice, make_invoice
 from support.servers import RunningServer
 
+# What scripts need to know of an element; nothing that is hidden matches.
+_DATA = r'(?: data-\w+(?:="[^"]*")?)*'
+_PRIMARY_LINK = re.compile(rf'<a class="button primary[^"]*" href="([^"]+)"{_DATA}>([^<]+)</a>')
+_PRIMARY_FORM = re.compile(
+    rf'<form method="post" action="([^"]+)"{_DATA}>(?:(?!</form>).)*<button class="primary"[^>]*>([^<]+)<'
+)
+
 
 def find_next_step(page: str) -> tuple[str, str]:
     """Return the label of the next step and where it leads."""
-    link = re.search(r'<a class="button primary[^"]*" href="([^"]+)"(?: data-dialog)?>([^<]+)</a>', extract_main(page))
-    if link:
-        return link[2], unescape(link[1])
-    form = re.search(
-        r'<form method="post" action="([^"]+)">(?:(?!</form>).)*<button class="primary"[^>]*>([^<]+)<', page
-    )
-    assert form
-    return form[2], unescape(form[1])
+    found = _PRIMARY_LINK.search(extract_main(page)) or _PRIMARY_FORM.search(page)
+    assert found
+    return found[2], unescape(found[1])
 
 
 def find_first_action(page: str) -> tuple[str, str]:

@@ -37,7 +37,7 @@ OFFICE = [
     "/settings/developer/webhooks/new",
 ]
 # What can be sent while nothing else can be changed.
-OPEN_WHEN_LAPSED = ("/sign-out", "/organisation", "/settings/account/")
+OPEN_WHEN_LAPSED = ("/sign-out", "/organisation", "/settings/account/", "/settings/export/")
 STRICT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self';"
     " connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; frame-ancestors 'none'"

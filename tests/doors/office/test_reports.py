@@ -107,6 +107,7 @@ def read_columns(page: str) -> list[dict[str, str]]:
     """Return the cells of each row of the first table by the heading of their column."""
     table = page.partition("<tbody>")[2].partition("</tbody>")[0]
     heads = [visible_text(head) for head in re.findall(r"<th scope=\"col\".*?</th>", page, re.DOTALL)]
+    table = re.sub(r'<td class="mark">.*?</td>', "", table)
     rows = [re.findall(r"<t[hd]\b.*?</t[hd]>", row, re.DOTALL) for row in table.split("</tr>")[:-1]]
     return [dict(zip(heads, (visible_text(cell) for cell in row), strict=False)) for row in rows]
 

@@ -1,5 +1,6 @@
 """Visits and time off: their output models, and the rules of what can be done with them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Literal, NamedTuple
@@ -53,6 +54,15 @@ def next_visit_step(status: VisitStatus) -> VisitStep | None:
 _NEXT_STEPS: dict[VisitStatus, VisitStep] = {
     "planned": VisitStep("started", "Start"),
     "started": VisitStep("done", "Finish"),
+}
+
+
+# The messages shown after a visit's state was set.
+STATUS_MESSAGES: Mapping[VisitStatus, Message] = {
+    "planned": Message("Visit set back to planned."),
+    "started": Message("Visit started."),
+    "done": Message("Visit done."),
+    "cancelled": Message("Visit cancelled."),
 }
 
 

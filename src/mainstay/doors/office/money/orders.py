@@ -30,6 +30,7 @@ from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import join_isolated
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid
@@ -59,7 +60,8 @@ def _read_received_lines(order: OrderOut, fields: Mapping[str, str], display: Di
         if text not in empty_texts
     ]
     if not lines:
-        raise Invalid([Fault("lines", Message("must have a quantity for at least one item"))])
+        problem = Message("must have a quantity for at least one item")
+        raise Invalid([Fault("lines", PageFormat(display).render_problem(problem))])
     return {"lines": lines}
 
 

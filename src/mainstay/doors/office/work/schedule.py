@@ -19,10 +19,10 @@ from mainstay.business.schedule.leave import (
     request_time_off,
 )
 from mainstay.business.schedule.model import (
+    STATUS_MESSAGES,
     SettableStatus,
     TimeOffOut,
     VisitOut,
-    VisitStatus,
     is_undecided,
     next_visit_step,
 )
@@ -90,16 +90,6 @@ def _describe_change(request: OfficeRequest, visit: VisitOut, operation: str) ->
 
 # The changes of visits whose notices say more than that something was done.
 _DESCRIBED_CHANGES = frozenset({plan_visit.name, move_visit.name})
-
-
-def _notice_of(status: VisitStatus) -> str | None:
-    """Return the notice after a visit's state was set."""
-    notices: dict[VisitStatus, str] = {
-        "planned": translate_text("Visit set back to planned."),
-        "started": translate_text("Visit started."),
-        "done": translate_text("Visit done."),
-    }
-    return notices.get(status)
 
 
 def _visit_subtitle(visit: VisitOut, zone: str) -> str:
@@ -292,7 +282,7 @@ class SchedulePages:
         variables: dict[str, Any] = {**menus, **work, "below": _visit_subtitle(visit, request.time_zone)}
         done = query_parameters(request.http_request).get("done")
         if done == set_visit_status.name:
-            variables["notice"] = _notice_of(visit.status)
+            variables["notice"] = PageFormat(request.display).render(STATUS_MESSAGES[visit.status])
         if done == move_visit.name:
             variables["notice"] = _describe_change(request, visit, done)
         return variables | {
