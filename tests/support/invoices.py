@@ -1,10 +1,12 @@
 """Invoices for tests, drafted, issued, paid and credited as the office does it."""
 
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from mainstay.business.invoices.drafting.operations import draft_invoice, get_invoice, update_invoice
 from mainstay.business.invoices.issuing.crediting import credit_invoice, list_credit_notes
+from mainstay.business.invoices.issuing.overdue import TIMERS
 from mainstay.business.invoices.issuing.sending import send_invoice, void_invoice
 from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.vocabulary.permissions import Role
@@ -37,6 +39,12 @@ def issue_invoice(cast: Cast, invoice: dict[str, Any] | None = None, **given: ob
     invoice = invoice or make_invoice(cast)
     values = {"deliver": "none", "confirmed": True, **given}
     return cast.perform(send_invoice, Role.OFFICE, invoiceId=invoice["id"], **values)
+
+
+def begin_day(cast: Cast, day: date) -> None:
+    """Note which invoices have become overdue, as the worker does when a day begins."""
+    [timer] = TIMERS
+    cast.performer.run_daily_timer(timer, cast.organisation, day)
 
 
 def edit_invoice(cast: Cast, invoice: dict[str, Any], *edits: dict[str, object], **given: object) -> dict[str, Any]:

@@ -4,20 +4,22 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from mainstay.business.invoices.issuing.overdue import TIMERS
 from mainstay.business.organisation.operations import update_organisation
 from support.cast import Cast
 from support.customers import run_all_tasks
 from support.hours import cast_at as at_noon
-from support.invoices import credit_issued, issue_invoice, make_invoice, pay_invoice, reread_invoice, void_issued
+from support.invoices import (
+    begin_day,
+    credit_issued,
+    issue_invoice,
+    make_invoice,
+    pay_invoice,
+    reread_invoice,
+    void_issued,
+)
 from support.quotes import cast_at, cast_later
 from support.recorded_statements import count_reads
 from support.stored_state import list_events_of
-
-
-def begin_day(cast: Cast, day: date) -> None:
-    [timer] = TIMERS
-    cast.performer.run_daily_timer(timer, cast.organisation, day)
 
 
 def list_overdue_numbers(cast: Cast) -> list[str]:

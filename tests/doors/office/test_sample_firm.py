@@ -70,6 +70,8 @@ def test_it_is_opened_left_and_deleted_and_nothing_of_it_stays(
 ) -> None:
     monkeypatch.setattr(sample, "SAMPLE_SIZE", SMALLER)
     olivia = sign_in_cast(server, cast, Role.OWNER)
+    # The worker has done what the cast left it, so that nothing changes meanwhile.
+    wait_until(lambda: "outbox" not in count_rows(cast, cast.organisation))
     own_rows = count_rows(cast, cast.organisation)
     page = open_sample(olivia)
     assert "Sample firm" in visible_text(page)

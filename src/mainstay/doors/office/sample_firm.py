@@ -20,7 +20,7 @@ from mainstay.lazy_import import import_lazily
 from mainstay.maintenance.sample_deletion import delete_sample_firm
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
-from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.permissions import Permission, has_permission
 from mainstay.vocabulary.refusal import NotFound, TooManyRequests
 
 PATH = "/sample-firm"
@@ -135,7 +135,8 @@ def _progress_name(request: OfficeRequest) -> str:
 
 def _find_sample(request: OfficeRequest) -> Membership | None:
     """Return the sample firm that the person owns. In one of somebody else, they may be a guest."""
-    return next((one for one in request.visitor.memberships if one.is_sample and one.role == Role.OWNER), None)
+    owned = (one for one in request.visitor.memberships if has_permission(one.role, Permission.OWNERS_NAME))
+    return next((one for one in owned if one.is_sample), None)
 
 
 def _find_own(request: OfficeRequest) -> Membership | None:
