@@ -9,10 +9,10 @@ from contextlib import suppress
 import pytest
 
 from mainstay.infrastructure.address_guard import AddressGuard
+from mainstay.infrastructure.guarded_connection import NoResponse
 from mainstay.infrastructure.webhook_client import (
     DEADLINE_SECONDS,
     MAX_ANSWER_BYTES,
-    NoResponse,
     WebhookClient,
     WebhookResponse,
 )

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from mainstay.infrastructure.address_guard import AddressGuard
-from mainstay.infrastructure.webhook_client import DEADLINE_SECONDS, NoResponse, WebhookClient, WebhookResponse
+from mainstay.infrastructure.guarded_connection import NoResponse
+from mainstay.infrastructure.webhook_client import DEADLINE_SECONDS, WebhookClient, WebhookResponse
 from support.receivers import (
     BODY,
     HEADERS,

@@ -6,7 +6,8 @@ import ssl
 import pytest
 
 from mainstay.infrastructure.address_guard import AddressGuard
-from mainstay.infrastructure.webhook_client import NoResponse, WebhookClient
+from mainstay.infrastructure.guarded_connection import NoResponse
+from mainstay.infrastructure.webhook_client import WebhookClient
 
 TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 

@@ -14,8 +14,9 @@ from time import monotonic
 import uvloop
 
 from mainstay.infrastructure.database import DatabaseUnavailable
+from mainstay.infrastructure.guarded_connection import NoResponse
 from mainstay.infrastructure.log import log, log_error
-from mainstay.infrastructure.webhook_client import NoResponse, WebhookClient
+from mainstay.infrastructure.webhook_client import WebhookClient
 from mainstay.values.moments import Clock
 from mainstay.webhooks.attempt import Attempt, LeasedDelivery
 from mainstay.webhooks.queue import DeliveryQueue
