@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 import httpcore2
 import pytest
 
-from mainstay.infrastructure.http_stream import LimitedStream, TooMuchData
+from mainstay.infrastructure.http_stream import MAX_UNREAD_BYTES, LimitedStream, TooMuchData
 
 MOST_BYTES = 1000
 
@@ -49,6 +49,27 @@ def test_what_nobody_reads_does_not_fill_the_memory() -> None:
         return sent
 
     assert asyncio.run(story()) < 5_000_000
+
+
+def test_a_long_response_goes_on_once_what_arrived_is_read() -> None:
+    async def story() -> tuple[int, int]:
+        here, there = socket.socketpair()
+        stream = await LimitedStream.connect(here, 10 * MAX_UNREAD_BYTES, None, "here")
+        _, writer = await asyncio.open_connection(sock=there)
+        writer.write(b"x" * 4 * MAX_UNREAD_BYTES)
+        writer.write_eof()
+        unread, received = 0, 0
+        while data := await stream.read(65_536):
+            received += len(data)
+            unread = max(unread, len(stream._buffer))
+            await asyncio.sleep(0)
+        await stream.aclose()
+        writer.close()
+        return unread, received
+
+    unread, received = asyncio.run(story())
+    assert unread < 2 * MAX_UNREAD_BYTES
+    assert received == 4 * MAX_UNREAD_BYTES
 
 
 def test_who_writes_waits_for_one_who_does_not_read() -> None:

@@ -113,10 +113,13 @@ async def close_at_once(_receiver: Receiver, _reader: asyncio.StreamReader, writ
 
 def make_test_client(*, deadline: float = DEADLINE_SECONDS) -> WebhookClient:
     """Make a client that trusts the certificate of the tests and resolves every name to this machine."""
-    tls = ssl.create_default_context(cafile=CERTIFICATE)
-    return WebhookClient(
-        AddressGuard(allow_private=True, resolve=lambda _host, _port: ["127.0.0.1"]), tls=tls, deadline=deadline
-    )
+    guard = AddressGuard(allow_private=True, resolve=lambda _host, _port: ["127.0.0.1"])
+    return WebhookClient(guard, tls=make_client_tls(), deadline=deadline)
+
+
+def make_client_tls() -> ssl.SSLContext:
+    """Make the TLS context of a client that trusts the certificate of the tests."""
+    return ssl.create_default_context(cafile=CERTIFICATE)
 
 
 def make_server_tls() -> ssl.SSLContext:

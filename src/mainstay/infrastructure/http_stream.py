@@ -7,6 +7,9 @@ from typing import Self, cast
 
 import httpcore2
 
+# Of what nobody has read yet, no more than this is stored, however large the limit is.
+MAX_UNREAD_BYTES = 262_144
+
 
 class TooMuchData(Exception):
     """The other side sends more than the limit."""
@@ -23,6 +26,7 @@ class LimitedStream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         self._limit = limit
         self._remaining = limit
         self._buffer = bytearray()
+        self._is_paused = False
         self._arrived = asyncio.Event()
         self._writable = asyncio.Event()
         self._writable.set()
@@ -48,6 +52,7 @@ class LimitedStream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
             self._remaining -= len(data)
             if not self._buffer and not self._ended:
                 self._arrived.clear()
+                self._resume_reading()
             return data
         if self._fault:
             raise self._fault
@@ -79,8 +84,9 @@ class LimitedStream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         self._arrived.set()
-        if len(self._buffer) > self._limit:
-            self._transport.pause_reading()  # permanently: the buffer already exceeds the limit
+        if len(self._buffer) > min(self._limit, MAX_UNREAD_BYTES):
+            self._transport.pause_reading()
+            self._is_paused = True
 
     def eof_received(self) -> None:
         self._mark_ended()
@@ -94,6 +100,11 @@ class LimitedStream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
 
     def resume_writing(self) -> None:
         self._writable.set()
+
+    def _resume_reading(self) -> None:
+        if self._is_paused:
+            self._is_paused = False
+            self._transport.resume_reading()
 
     def _mark_ended(self) -> None:
         self._ended = True
