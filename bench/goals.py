@@ -7,6 +7,7 @@ from operator import attrgetter
 from statistics import median
 
 from bench.billing import Billing, Rates
+from bench.first_token import FirstTokenTimes
 from bench.flat import MAX_GROWTH as MOST_GROWTH
 from bench.flat import ReadGrowth
 from bench.neighbours.measuring import NeighbourResults, Slowdown
@@ -116,6 +117,8 @@ _MAX_WRITE_MILLISECONDS = 250
 _MIN_GAIN_OF_TWO = 1.0
 _MAX_GROWTH_IN_MEMORY = 1.2
 _MAX_MILLISECONDS = 40
+# Until the first piece of a reply.
+_MAX_ADDED_MILLISECONDS = 20
 
 
 def judge_sending(rounds: Sequence[SendingRates]) -> list[Verdict]:
@@ -147,6 +150,17 @@ def judge_billing(rounds: Sequence[Billing]) -> list[Verdict]:
 def judge_papers(rounds: Sequence[PdfRates]) -> Verdict:
     """How much of the speed of bare Typst is left."""
     return _make_verdict("PDFs: part of bare Typst", [papers.ours / papers.bare for papers in rounds], least=0.7)
+
+
+def judge_first_tokens(rounds: Sequence[FirstTokenTimes]) -> list[Verdict]:
+    """What we add to the bare server of a model, in each of its protocols."""
+    added: dict[str, list[float]] = {}
+    for times in rounds:
+        added.setdefault(times.dialect, []).append(times.ours - times.bare)
+    return [
+        _make_verdict(f"assistant: added CPU, {dialect}, in ms", milliseconds, most=_MAX_ADDED_MILLISECONDS)
+        for dialect, milliseconds in added.items()
+    ]
 
 
 def judge_pages(rounds: Sequence[RoundResults]) -> list[Verdict]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.billing import Billing
+from bench.first_token import FirstTokenTimes
 from bench.flat import LARGE, MAX_GROWTH, SMALL, ReadGrowth
 from bench.goals import (
     RATIOS,
@@ -18,6 +19,7 @@ from bench.goals import (
     is_slowed,
     judge_billing,
     judge_day_starts,
+    judge_first_tokens,
     judge_flatness,
     judge_memory,
     judge_neighbours,
@@ -49,6 +51,8 @@ class BenchResults:
     # Beside Tryton; none where it is not installed.
     billings: Sequence[Billing]
     papers: Sequence[PdfRates]
+    # What the assistant adds to its model until the first piece of text.
+    first_tokens: Sequence[FirstTokenTimes]
     # Every reading in a small firm and in a large one, the one that grows most first; none in a quick look.
     flatness: Sequence[ReadGrowth]
     # What one firm's load costs another.
@@ -62,7 +66,7 @@ class BenchResults:
         ratios = [ratio.judge(self.rounds) for ratio in RATIOS]
         readings = [*judge_pages(self.rounds), *judge_flatness(self.flatness)]
         money = [*judge_billing(self.billings), judge_papers(self.papers)]
-        sending = [*judge_sending(self.sendings), judge_memory(shares)]
+        sending = [*judge_sending(self.sendings), *judge_first_tokens(self.first_tokens), judge_memory(shares)]
         return [
             *ratios,
             *readings,
@@ -187,6 +191,7 @@ def write_json(outcome: BenchResults, path: Path) -> None:
         "flatness": [asdict(reading) | {"growth": reading.growth} for reading in outcome.flatness],
         "billings": [asdict(billing) for billing in outcome.billings],
         "papers": [asdict(papers) for papers in outcome.papers],
+        "firstTokens": [asdict(times) for times in outcome.first_tokens],
         "neighbours": asdict(outcome.neighbours),
         "dayStarts": [asdict(found) for found in outcome.day_starts],
         "sendings": [asdict(sending) for sending in outcome.sendings],

@@ -30,6 +30,7 @@ from bench.billing import INVOICES, measure_billing
 from bench.client import NUMBER
 from bench.contenders.running import ROOT, Contender, plan_mainstay, plan_reference, run_contender
 from bench.firm import BenchFirm
+from bench.first_token import measure_first_tokens
 from bench.flat import LARGE, SMALL, ReadGrowth, measure_growth
 from bench.neighbours.measuring import FULL, QUICK, NeighbourResults, measure_neighbours
 from bench.neighbours.start_of_day import ORGANISATIONS, ROUNDS, DayStart, measure_day_starts
@@ -77,6 +78,8 @@ def main() -> None:
     )
     _print_progress("making PDFs, beside bare Typst")
     papers = [measure_pdfs(0.5 if quick else 3.0) for _ in range(_PDF_ROUNDS)]
+    _print_progress("the first piece of a model's reply, beside a bare socket")
+    first_tokens = measure_first_tokens(monotonic() + (3 if quick else 15))
     flatness = () if quick else _measure_flatness()
     _print_progress("a neighbour's requests while other firms are busy")
     neighbours = measure_neighbours(QUICK, ["sqlite"]) if quick else measure_neighbours(FULL)
@@ -86,6 +89,7 @@ def main() -> None:
         sendings=sendings,
         billings=billings,
         papers=papers,
+        first_tokens=first_tokens,
         flatness=flatness,
         neighbours=neighbours,
         day_starts=day_starts,
@@ -142,6 +146,7 @@ def measure(seconds: float, until: float) -> BenchResults:
             sendings=(),
             billings=(),
             papers=(),
+            first_tokens=(),
             flatness=(),
             neighbours=NeighbourResults(),
             day_starts=(),
