@@ -49,18 +49,24 @@ class InProcessServer(RunningServer):
 
 @contextmanager
 def run_in_process(
-    settings: Settings, clock: Clock = system_clock, catalogue: Catalogue = CATALOGUE, *, with_worker: bool = True
+    settings: Settings,
+    clock: Clock = system_clock,
+    catalogue: Catalogue = CATALOGUE,
+    *,
+    with_worker: bool = True,
+    performer: Performer | None = None,
 ) -> Iterator[InProcessServer]:
     """Serve these settings in this process until the block ends.
 
-    The catalogue can be a larger one, and the worker can be left out.
+    The catalogue can be a larger one, the worker can be left out, and the performer can be one that is open already.
     """
     link_template_cache(DataFolder(settings.data))
     prepare_shared_files(settings)
     worker = _run_worker(settings, open_performer(settings, clock)) if with_worker else nullcontext()
     with _run_loop_in_thread() as loop, worker:
         # The app closes its performer when it stops.
-        app = open_app(settings, replace(open_performer(settings, clock), catalogue=catalogue), slot=0)
+        performer = performer or open_performer(settings, clock)
+        app = open_app(settings, replace(performer, catalogue=catalogue), slot=0)
         _run_in_loop(app.start(), loop)
         try:
             yield InProcessServer(settings, app, loop)

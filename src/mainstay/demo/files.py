@@ -46,9 +46,14 @@ class DemoFiles:
         return self._store_file(*draw_photo(title))
 
     def _store_file(self, file_name: str, content: bytes) -> dict[str, object]:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "received"
-            path.write_bytes(content)
-            found = examine_file(path, file_name)
-            store_content(self.files, found)
-            return to_document_input(found, file_name)
+        return store_file(self.files, file_name, content)
+
+
+def store_file(files: FileStore, file_name: str, content: bytes) -> dict[str, object]:
+    """Store a file as an upload is stored, and return it as input of `add_document`."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "received"
+        path.write_bytes(content)
+        found = examine_file(path, file_name)
+        store_content(files, found)
+        return to_document_input(found, file_name)

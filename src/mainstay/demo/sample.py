@@ -18,7 +18,7 @@ from mainstay.vocabulary.actor import Actor, Door, operator_actor
 SAMPLE_SIZE = DemoSize(20, 60, 45, timedelta(days=120), timedelta(weeks=3), (1, 2, 2, 3), 1)
 _NAME = "Hartley & Daughters (sample)"
 # Short steps, so that other firms do not wait.
-_PACE = DemoPace(0.08, 0.05)
+_SHORT_STEPS = DemoPace(0.08, 0.05)
 
 
 class SampleOwner(NamedTuple):
@@ -29,7 +29,11 @@ class SampleOwner(NamedTuple):
 
 
 def make_sample_firm(
-    performer: Performer, organisation: str, owner: SampleOwner, report: Callable[[int], None]
+    performer: Performer,
+    organisation: str,
+    owner: SampleOwner,
+    report: Callable[[int], None],
+    pace: DemoPace = _SHORT_STEPS,
 ) -> None:
     """Make a sample firm with this id. Its other people have no accounts, so nobody else can sign in to it."""
     json_performer, operator = JsonPerformer(performer), operator_actor(organisation, Door.OFFICE)
@@ -59,6 +63,6 @@ def make_sample_firm(
         actors.setdefault(person.role, []).append(act_as(added["id"]))
     [office], field = actors["office"], [actor for role in FIELD_ROLES for actor in actors[role]]
     for jobs_made in fill_firm(
-        json_performer, DemoActors(act_as(created["id"]), office, field), SAMPLE_SIZE, None, _PACE
+        json_performer, DemoActors(act_as(created["id"]), office, field), SAMPLE_SIZE, None, pace
     ):
         report(jobs_made)
