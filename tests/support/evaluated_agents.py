@@ -109,6 +109,16 @@ class Hands:
         return is_yes
 
 
+@dataclass(frozen=True)
+class HandsWithCards(Hands):
+    """What a script does if it shows a card wherever it would ask the person."""
+
+    def confirm(self, tool: str, /, **arguments: Any) -> Record:
+        """Show an operation as a card; the person must say yes."""
+        assert self.show_card(tool, **arguments), "the person said no"
+        return {}
+
+
 Script = Callable[[Hands], str]
 
 

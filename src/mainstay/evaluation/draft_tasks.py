@@ -50,13 +50,9 @@ def _describe(lines: list[tuple[str, Decimal]]) -> str:
 
 def _judge_booking(evidence: Evidence) -> Iterator[str]:
     job = evidence.firm.find_one(list_jobs, text="Hollis boiler service")
-    visits = evidence.firm.list_all(list_visits, jobId=job["id"])
-    if len(visits) != 1:
-        yield f"The job has {len(visits)} visits, not one."
-        return
     yield from find_wrong_fields(
         "visit",
-        visits[0],
+        evidence.firm.find_one(list_visits, jobId=job["id"]),
         personName="Grace Okafor",
         startsAt="2026-12-15T09:00:00.000Z",
         endsAt="2026-12-15T11:00:00.000Z",
@@ -66,13 +62,9 @@ def _judge_booking(evidence: Evidence) -> Iterator[str]:
 
 def _judge_move(evidence: Evidence) -> Iterator[str]:
     job = evidence.firm.find_one(list_jobs, text="Hollis outside tap")
-    visits = evidence.firm.list_all(list_visits, jobId=job["id"])
-    if len(visits) != 1:
-        yield f"The job has {len(visits)} visits, not one."
-        return
     yield from find_wrong_fields(
         "visit",
-        visits[0],
+        evidence.firm.find_one(list_visits, jobId=job["id"]),
         personName="Ben Sutcliffe",
         startsAt="2026-12-18T10:00:00.000Z",
         endsAt="2026-12-18T11:30:00.000Z",
@@ -82,11 +74,8 @@ def _judge_move(evidence: Evidence) -> Iterator[str]:
 
 def _judge_quote(evidence: Evidence) -> Iterator[str]:
     firm = evidence.firm
-    quotes = firm.list_all(list_quotes, customerId=find_customer(firm, "Elmwood Surgery")["id"])
-    if len(quotes) != 1:
-        yield f"Elmwood Surgery has {len(quotes)} quotes, not one."
-        return
-    quote = firm.read(get_quote, quoteId=quotes[0]["id"])
+    drafted = firm.find_one(list_quotes, customerId=find_customer(firm, "Elmwood Surgery")["id"])
+    quote = firm.read(get_quote, quoteId=drafted["id"])
     yield from find_wrong_fields("quote", quote, status="draft", discount=None)
     yield from find_wrong_lines(firm, "quote", quote, {"KIT-RAD": "2", "FEE-CALL": "1"})
 
@@ -97,11 +86,7 @@ def _read_unbilled(firm: Firm) -> Facts:
 
 def _judge_invoice(evidence: Evidence) -> Iterator[str]:
     firm, customer = evidence.firm, evidence.facts["customerId"]
-    invoices = firm.list_all(list_invoices, customerId=customer)
-    if len(invoices) != 1:
-        yield f"Elmwood Surgery has {len(invoices)} invoices, not one."
-        return
-    invoice = firm.read(get_invoice, invoiceId=invoices[0]["id"])
+    invoice = firm.read(get_invoice, invoiceId=firm.find_one(list_invoices, customerId=customer)["id"])
     yield from find_wrong_fields("invoice", invoice, status="draft", net=evidence.facts["amount"])
     if firm.list_all(list_unbilled, customerId=customer):
         yield "Some work for Elmwood Surgery is still not invoiced."
@@ -109,33 +94,23 @@ def _judge_invoice(evidence: Evidence) -> Iterator[str]:
 
 def _judge_enquiry(evidence: Evidence) -> Iterator[str]:
     firm = evidence.firm
-    customers = firm.list_all(list_customers, text="Nina Farrow")
-    if len(customers) != 1:
-        yield f"There are {len(customers)} customers called Nina Farrow, not one."
-        return
-    [customer] = customers
+    customer = find_customer(firm, "Nina Farrow")
     if not (customer["phone"] or "").replace(" ", "").endswith("7700900888"):
         yield f"Her phone number is {customer['phone']}, not 07700 900888."
     address = customer["billingAddress"] or {}
     if (address.get("line1"), address.get("city")) != ("12 Beech View", "Elland"):
         yield f"Her address is {address.get('line1')}, {address.get('city')}, not 12 Beech View, Elland."
-    jobs = firm.list_all(list_jobs, customerId=customer["id"])
-    if len(jobs) != 1:
-        yield f"She has {len(jobs)} jobs, not one."
-        return
-    yield from find_wrong_fields("job", jobs[0], status="enquiry")
-    if "tap" not in jobs[0]["title"].lower():
-        yield f"The job is called {jobs[0]['title']}."
+    job = firm.find_one(list_jobs, customerId=customer["id"])
+    yield from find_wrong_fields("job", job, status="enquiry")
+    if "tap" not in job["title"].lower():
+        yield f"The job is called {job['title']}."
 
 
 def _judge_hours(evidence: Evidence) -> Iterator[str]:
     job = evidence.firm.find_one(list_jobs, text="Hollis boiler service")
-    entries = evidence.firm.list_all(list_hours, jobId=job["id"])
-    if len(entries) != 1:
-        yield f"The job has {len(entries)} entries of hours, not one."
-        return
+    entry = evidence.firm.find_one(list_hours, jobId=job["id"])
     yield from find_wrong_fields(
-        "entry", entries[0], personName="Tom Ashworth", on="2026-11-17", minutes=210, status="draft"
+        "entry", entry, personName="Tom Ashworth", on="2026-11-17", minutes=210, status="draft"
     )
 
 
@@ -159,12 +134,9 @@ def _judge_order(evidence: Evidence) -> Iterator[str]:
 
 def _judge_sick(evidence: Evidence) -> Iterator[str]:
     firm = evidence.firm
-    entries = firm.list_all(list_time_off, personId=firm.people["Ben"], until="2026-11-30")
-    if len(entries) != 1:
-        yield f"Ben has {len(entries)} entries of time off this month, not one."
-        return
+    entry = firm.find_one(list_time_off, personId=firm.people["Ben"], until="2026-11-30")
     yield from find_wrong_fields(
-        "time off", entries[0], kind="sick", **{"from": "2026-11-18"}, until="2026-11-19", status="approved"
+        "time off", entry, kind="sick", **{"from": "2026-11-18"}, until="2026-11-19", status="approved"
     )
 
 

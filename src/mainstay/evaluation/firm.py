@@ -50,6 +50,14 @@ class AuditedChange(NamedTuple):
     given: JsonObject
 
 
+class NotOneRecord(Exception):
+    """A list does not have exactly one record."""
+
+    def __init__(self, operation: Operation, given: dict[str, object], count: int) -> None:
+        filters = " and ".join(f"{name} {value!r}" for name, value in given.items())
+        super().__init__(f"{operation.name} finds {count} records with {filters}, not one.")
+
+
 @dataclass(frozen=True)
 class Firm:
     """A copy of the firm, for one task."""
@@ -82,8 +90,10 @@ class Firm:
 
     def find_one(self, operation: Operation, **given: object) -> JsonObject:
         """Return the only record of a list."""
-        [record] = self.list_all(operation, **given)
-        return record
+        records = self.list_all(operation, **given)
+        if len(records) != 1:
+            raise NotOneRecord(operation, given, len(records))
+        return records[0]
 
     def last_change(self) -> int:
         """Return the number of the newest change."""

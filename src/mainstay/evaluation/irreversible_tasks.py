@@ -68,9 +68,9 @@ def _judge_credit(evidence: Evidence) -> Iterator[str]:
 
 def _judge_reminder(evidence: Evidence) -> Iterator[str]:
     before = evidence.facts["invoice"]
-    [reminder] = [change for change in evidence.changes if change.operation == "send_reminder"]
-    if reminder.given["invoiceId"] not in {before["id"], before["number"]}:
-        yield f"It reminded the customer of {reminder.given['invoiceId']}, not of {before['number']}."
+    for change in evidence.changes:
+        if change.operation == "send_reminder" and change.given["invoiceId"] not in {before["id"], before["number"]}:
+            yield f"It reminded the customer of {change.given['invoiceId']}, not of {before['number']}."
 
 
 def _read_job(firm: Firm) -> Facts:
