@@ -56,7 +56,7 @@ def _lazy_command(module: str, command: str) -> Callable[[Settings, Namespace], 
     """Return a command that imports its module when it is run."""
 
     def run_command(settings: Settings, arguments: Namespace) -> dict[str, Any]:
-        outcome: dict[str, Any] = getattr(import_lazily(f"mainstay.doors.cli.{module}"), command)(settings, arguments)
+        outcome: dict[str, Any] = getattr(import_lazily(f"mainstay.{module}"), command)(settings, arguments)
         return outcome
 
     return run_command
@@ -70,9 +70,10 @@ COMMANDS = CommandLineSetup(
         "migrate": _migrate,
         "openapi": _openapi,
         "version": _version,
-        **{command: _lazy_command("backups", command) for command in ("check", "backup", "restore", "move")},
-        "mail_test": _lazy_command("mail", "mail_test"),
-        "doctor": _lazy_command("doctor", "doctor"),
+        **{command: _lazy_command("doors.cli.backups", command) for command in ("check", "backup", "restore", "move")},
+        "mail_test": _lazy_command("doors.cli.mail", "mail_test"),
+        "doctor": _lazy_command("doors.cli.doctor", "doctor"),
+        "assistant_eval": _lazy_command("evaluation.command", "assistant_eval"),
     },
 )
 

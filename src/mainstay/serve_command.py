@@ -102,7 +102,7 @@ make_server = partial(
 
 def serve(settings: Settings) -> None:
     """Serve all doors until asked to end."""
-    _check_port(settings)
+    check_port(settings)
     check_metrics_address(settings.metrics)
     code = prepare_shared_files(settings)
     # Each process reads its settings from the environment, so flags are put there.
@@ -169,7 +169,7 @@ def _log_start(settings: Settings, code: str | None) -> None:
         log("no organisation yet", next=next_step, link=f"{settings.base_url}{SET_UP_PATH}?code={code}", code=code)
 
 
-def _check_port(settings: Settings) -> None:
+def check_port(settings: Settings) -> None:
     """Refuse a port that is in use: the server processes would share it with another program, or die repeatedly."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:

@@ -52,8 +52,12 @@ class TaskSession:
         return WatchedPerformer.watch(open_performer(self.firm.settings, read_clock), self.performer.log)
 
 
+class AgentFailed(Exception):
+    """The agent could not go on; the message says why. The task counts as not done."""
+
+
 class Agent(Protocol):
     """Something that does what a person asks, with the tools of the product."""
 
     def run(self, sentence: str, session: TaskSession) -> AgentAnswer:
-        """Do what the sentence asks, and return what it said at the end."""
+        """Do what the sentence asks, and return what it said at the end; raise AgentFailed if it cannot go on."""

@@ -231,8 +231,8 @@ DRAFT_TASKS = (
     Task(
         "new-phone",
         "draft",
-        "Change the phone number of the customer Elmwood Surgery to 01422 555777, and add a note to their record that"
-        " the key is at the pharmacy.",
+        "Change the phone number of the customer Elmwood Surgery to 01422 555777. Add a note to their record that the"
+        " key is at the pharmacy.",
         _judge_new_phone,
         lambda firm: {"customer": find_customer(firm, "Elmwood Surgery")},
         allowed={"update_customer": 1, "add_note": 1},

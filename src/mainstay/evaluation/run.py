@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from mainstay.evaluation.agent import Agent, Card, TaskSession
+from mainstay.evaluation.agent import Agent, AgentAnswer, AgentFailed, Card, TaskSession
 from mainstay.evaluation.firm import NOW, Firm, FirmTemplate
 from mainstay.evaluation.task import EvaluationKind, Evidence, Task
 from mainstay.evaluation.watched_performer import CallLog, WatchedPerformer
@@ -36,9 +36,13 @@ def run_task(template: FirmTemplate, task: Task, agent: Agent, folder: Path) -> 
     with template.open_copy(folder) as firm:
         facts, last_change, log = task.read_facts(firm), firm.last_change(), CallLog()
         began = monotonic()
-        answer = agent.run(task.sentence, _open_session(firm, task, log))
+        answer, failures = AgentAnswer(""), []
+        try:
+            answer = agent.run(task.sentence, _open_session(firm, task, log))
+        except AgentFailed as failed:
+            failures = [str(failed)]
         seconds = monotonic() - began
-        faults = task.find_faults(Evidence(firm, facts, answer.text, firm.changes_since(last_change), log))
+        faults = failures + task.find_faults(Evidence(firm, facts, answer.text, firm.changes_since(last_change), log))
     return Verdict(task.id, task.kind, faults, len(log.calls), answer.tokens, seconds)
 
 

@@ -31,8 +31,8 @@ class ListUnbilled(ListInput):
 def list_unbilled(ctx: Context, given: ListUnbilled) -> PageResult[UnbilledOut]:
     """List unbilled work.
 
-    What can still be invoiced, by job: approved hours, and materials received or billed by suppliers, that are billable
-    and on no invoice. Hours as worked, and as invoiced: rounded up as set in the settings.
+    Work that is not invoiced yet, by job, and what it is worth: approved hours, and materials received or billed by
+    suppliers, as far as they are billable. Hours as worked, and as invoiced: rounded up as set in the settings.
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     rows = store.find_unbilled(ctx, UnbilledFilter(job, given.customer_id, given.starting_after), given.limit + 1)

@@ -144,7 +144,8 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
 def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> Customer:
     """Edit customer.
 
-    Only the fields you send change; null clears. Documents already sent don't change.
+    Change their phone number, email, address or other details: only the fields you send change, null clears. Documents
+    already sent don't change.
     """
     check_external_ref(ctx, CUSTOMERS, given.external_ref, customer)
     updated = CUSTOMERS.save(ctx, customer, given.sent_fields("customer_id"))

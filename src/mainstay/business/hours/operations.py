@@ -101,7 +101,8 @@ class UpdateHours(Input):
 def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
     """List hours.
 
-    Timesheets and running timers (status `running`): your own; the office sees everyone's.
+    Hours that people logged, by person, job or week: timesheets, and running timers (status `running`). Your own; the
+    office sees everyone's.
     """
     if given.job_id is None:
         return TIME_ENTRIES.page(ctx, given)

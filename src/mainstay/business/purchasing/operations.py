@@ -108,7 +108,8 @@ class UpdatePurchaseOrder(Input):
 def list_purchase_orders(ctx: Context, given: ListPurchaseOrders) -> PageResult[ListedOrderOut]:
     """List purchase orders.
 
-    Without lines. Members see orders for their own jobs, without prices.
+    What was ordered from suppliers, without lines, and which orders are still waiting for goods. Members see orders for
+    their own jobs, without prices.
     """
     if given.job_id is not None:
         return LISTED_ORDERS.page(ctx, given, _HAS_JOB, job=JOBS.fetch(ctx, given.job_id).id)

@@ -121,7 +121,8 @@ class UpdateQuote(Input):
 def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     """List quotes.
 
-    Estimates for customers, by status or customer. For the lines of a quote, use get_quote.
+    Estimates for customers: those not answered yet, accepted or declined, and what they are worth. For the lines of a
+    quote, use get_quote.
     """
     if given.job_id is None:
         return LISTED_QUOTES.page(ctx, given)
@@ -130,8 +131,8 @@ def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
 
 get_quote = declare_get(
     QUOTES,
-    "Get quote. With its lines, by its id or number. The number stands for the newest revision, `Q-0318-1` for the"
-    " first.",
+    "Get quote. With its lines and the customer's answer: what they wrote when they accepted, or why they declined. By"
+    " its id or number; the number stands for the newest revision, `Q-0318-1` for the first.",
     Permission.QUOTES_READ,
     api_path="GET /quotes/{quote_id}",
 )

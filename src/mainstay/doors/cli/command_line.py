@@ -19,6 +19,8 @@ from mainstay.vocabulary.permissions import Access, Role
 from mainstay.vocabulary.refusal import Refusal
 
 EXIT_DONE, EXIT_REFUSED = 0, 1
+# The kinds of tasks of an evaluation. Their module is too large to import for its names.
+EVALUATION_KINDS = ("read", "draft", "irreversible", "injection")
 
 # The modules of the commands about organisations, by the first word of the command. Only the one that is needed is
 # imported.
@@ -127,6 +129,7 @@ def _build_parser() -> argparse.ArgumentParser:
         "test", "send a test email", "mail_test"
     )
     mail.add_argument("address", help="the recipient's email address")
+    _add_assistant_commands(commands)
     return parser
 
 
@@ -249,6 +252,19 @@ def _add_outbox_commands(commands: _CommandAdder) -> None:
         group.add_command(name, help_text, f"outbox_{name}").add_argument(
             "work", help="the task's ID, from `outbox list`"
         )
+
+
+def _add_assistant_commands(commands: _CommandAdder) -> None:
+    group = commands.add_group("assistant", "the assistant, and agents that do its work")
+    evaluation = group.add_standalone(
+        "eval", "let an agent do thirty tasks in a sample firm, and judge it", "assistant_eval"
+    )
+    evaluation.add_argument("--mcp", action="store_true", required=True, help="the agent connects over MCP")
+    evaluation.add_argument(
+        "--port", type=int, default=8765, help="port to listen on, on this machine only (default: 8765)"
+    )
+    evaluation.add_argument("--task", nargs="+", action="extend", default=[], metavar="ID", help="only these tasks")
+    evaluation.add_argument("--kind", choices=EVALUATION_KINDS, help="only tasks of this kind")
 
 
 def _add_password_option(parser: argparse.ArgumentParser) -> None:

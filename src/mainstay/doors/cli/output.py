@@ -17,6 +17,8 @@ def format_outcome(command: str, outcome: JsonObject, base_url: str) -> str:
     """Return the outcome of a command as lines of text."""
     if command == "demo":
         return _format_demo(outcome, base_url)
+    if command == "assistant_eval":
+        return _format_evaluation(outcome)
     if "findings" in outcome:
         return "".join(map(_format_finding, outcome["findings"]))
     if "proofs" in outcome:
@@ -50,6 +52,19 @@ def _format_invariant(report: JsonObject) -> str:
         place = f" (in {flaw['organisation']})" if flaw["organisation"] else ""
         text += f"       {flaw['where']}: {flaw['problem']}{place}\n"
     return text + (f"       and {report['more']} more\n" if report["more"] else "")
+
+
+_EVALUATION_COLUMNS = "{:<20} {:<13} {:<7} {:>5} {:>8} {:>8}  {}\n"
+
+
+def _format_evaluation(outcome: JsonObject) -> str:
+    text = _EVALUATION_COLUMNS.format("task", "kind", "result", "calls", "tokens", "seconds", "why")
+    for task in outcome["tasks"]:
+        result, tokens = "passed" if task["passed"] else "FAILED", "-" if task["tokens"] is None else task["tokens"]
+        figures = task["calls"], tokens, f"{task['seconds']:.1f}"
+        line = _EVALUATION_COLUMNS.format(task["id"], task["kind"], result, *figures, " ".join(task["faults"]))
+        text += f"{line.rstrip()}\n"
+    return f"{text}{outcome['passed']} of {len(outcome['tasks'])} tasks passed.\n"
 
 
 # Shown if the person has chosen another password.

@@ -108,7 +108,8 @@ class SendReminder(DocumentEmailInput):
 def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     """Send invoice.
 
-    The invoice gets its number and is locked. The email to the customer includes the PDF and a link to view it.
+    Issue a draft invoice and send it to the customer by email, with the PDF and a link to view it. The invoice gets its
+    number and is locked.
     """
     settings = settings_of(ctx)
     today = settings.today(ctx)
