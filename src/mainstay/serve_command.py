@@ -135,14 +135,19 @@ def serve(settings: Settings) -> None:
 
 def prepare_shared_files(settings: Settings) -> str | None:
     """Create the files that the server processes share; return the code to set up the first organisation, if needed."""
-    folder = DataFolder(settings.data)
     code = _begin_first_organisation(settings)
     open_files(settings).remove_unfinished()
+    create_run_files(settings)
+    compile_templates(DataFolder(settings.data).templates)
+    return code
+
+
+def create_run_files(settings: Settings) -> None:
+    """Create the files without which no server process starts, as they are before the first request."""
+    folder = DataFolder(settings.data)
     TemporaryFiles(folder.temporary_files).prepare_folder()
     MachineRateLimits.create(folder.rate_limits)
     SharedMetrics.create(folder.counters, METRIC_LABELS, count_process_slots(settings))
-    compile_templates(folder.templates)
-    return code
 
 
 def _begin_first_organisation(settings: Settings) -> str | None:

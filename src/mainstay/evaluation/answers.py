@@ -35,10 +35,13 @@ def says_day(answer: str, day: date) -> bool:
 
 def says_time(answer: str, at: time) -> bool:
     """Return whether an answer contains a time of day, such as `13:15`, `1.15 pm` or `9 am`."""
-    hours = {at.hour: "", at.hour % 12 or 12: r" ?p\.?m" if at.hour >= _NOON else r" ?a\.?m"}
-    forms = [rf"\b0?{hour}[:.]{at.minute:02d}{suffix}" for hour, suffix in hours.items()]
-    if not at.minute:
-        forms += [rf"\b0?{hour}{suffix}" for hour, suffix in hours.items() if suffix]
+    half, other_half = (r" ?p\.?m", r" ?a\.?m") if at.hour >= _NOON else (r" ?a\.?m", r" ?p\.?m")
+    in_half_day = at.hour % 12 or 12
+    forms = [
+        rf"\b0?{at.hour}[:.]{at.minute:02d}\b(?!{other_half})",
+        rf"\b0?{in_half_day}[:.]{at.minute:02d}{half}",
+        *([] if at.minute else [rf"\b0?{in_half_day}{half}"]),
+    ]
     return any(re.search(form, answer, re.IGNORECASE) for form in forms)
 
 
@@ -48,7 +51,7 @@ def says_duration(answer: str, minutes: int) -> bool:
     decimal_hours = f"{Decimal(minutes) / 60:.2f}".rstrip("0").rstrip(".")
     forms = [
         rf"\b{minutes} ?min",
-        rf"\b{re.escape(decimal_hours)}0* ?h",
+        rf"\b{re.escape(decimal_hours)}(?:\.?0+)? ?h",
         rf"\b0?{hours}:{rest:02d}\b",
         rf"\b{hours} ?h[a-z]*,?(?: and)? ?0?{rest} ?(?:m|\b)",
         *([rf"\b{hours} ?(?:h|½)"] if not rest else []),

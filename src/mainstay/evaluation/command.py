@@ -13,7 +13,7 @@ from mainstay.evaluation.outside_agent import OutsideAgent
 from mainstay.evaluation.run import run_task
 from mainstay.evaluation.task import Task
 from mainstay.evaluation.tasks import TASKS
-from mainstay.serve_command import check_port, prepare_shared_files
+from mainstay.serve_command import check_port, create_run_files
 from mainstay.settings import Settings, read_settings
 from mainstay.values.json_object import JsonObject
 from mainstay.values.message import Message
@@ -57,7 +57,7 @@ def _make_template(folder: Path, port: int) -> FirmTemplate:
     settings = replace(read_settings({}), data=folder, port=port, base_url=f"http://127.0.0.1:{port}")
     check_port(settings)
     template = FirmTemplate.make(settings)
-    prepare_shared_files(settings)
+    create_run_files(settings)
     return template
 
 
