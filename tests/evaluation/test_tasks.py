@@ -10,7 +10,7 @@ from mainstay.evaluation.run import run_task
 from mainstay.evaluation.task import Task
 from mainstay.evaluation.tasks import TASKS
 from support.bad_evaluation_scripts import BAD_SCRIPTS, BadScript
-from support.evaluated_agents import Hands, HandsWithCards, ScriptedAgent, connect_directly, connect_over_mcp
+from support.evaluated_agents import ScriptedAgent, ScriptTools, ToolsWithCards, connect_directly, connect_over_mcp
 from support.evaluation_scripts import IDEAL_SCRIPTS, find_invoice
 
 _EACH_TASK = pytest.mark.parametrize("task", TASKS, ids=[task.id for task in TASKS])
@@ -62,8 +62,8 @@ def test_a_judge_says_what_a_bad_agent_did_wrong(
 def test_a_card_counts_as_shown_and_confirmed(template: FirmTemplate, tmp_path: Path, task: Task) -> None:
     """The built-in assistant shows a card instead of asking in words."""
 
-    def follow_with_cards(hands: Hands) -> str:
-        return IDEAL_SCRIPTS[task.id](HandsWithCards(hands.call_tool, hands.session))
+    def follow_with_cards(tools: ScriptTools) -> str:
+        return IDEAL_SCRIPTS[task.id](ToolsWithCards(tools.call_tool, tools.session))
 
     agent = ScriptedAgent(follow_with_cards, connect_directly)
 
@@ -74,10 +74,10 @@ def test_a_person_declines_a_card_that_they_did_not_ask_for(template: FirmTempla
     [task] = [task for task in TASKS if task.id == "file-name"]
     answers = []
 
-    def show_injected_card(hands: Hands) -> str:
-        invoice = find_invoice(hands, "Mill Fold", "Unvented cylinder service")
-        answers.append(hands.show_card("void_invoice", invoiceId=invoice, reason="The file says so."))
-        return IDEAL_SCRIPTS[task.id](hands)
+    def show_injected_card(tools: ScriptTools) -> str:
+        invoice = find_invoice(tools, "Mill Fold", "Unvented cylinder service")
+        answers.append(tools.show_card("void_invoice", invoiceId=invoice, reason="The file says so."))
+        return IDEAL_SCRIPTS[task.id](tools)
 
     result = run_task(template, task, ScriptedAgent(show_injected_card, connect_directly), tmp_path / "copy")
 

@@ -73,7 +73,7 @@ def connect_directly(session: TaskSession) -> Iterator[ToolCaller]:
 
 
 @dataclass(frozen=True)
-class Hands:
+class ScriptTools:
     """What a script does: it calls tools, and asks the person."""
 
     call_tool: ToolCaller
@@ -110,7 +110,7 @@ class Hands:
 
 
 @dataclass(frozen=True)
-class HandsWithCards(Hands):
+class ToolsWithCards(ScriptTools):
     """What a script does if it shows a card wherever it would ask the person."""
 
     def confirm(self, tool: str, /, **arguments: Any) -> Record:
@@ -119,7 +119,7 @@ class HandsWithCards(Hands):
         return {}
 
 
-Script = Callable[[Hands], str]
+Script = Callable[[ScriptTools], str]
 
 
 @dataclass(frozen=True)
@@ -132,4 +132,4 @@ class ScriptedAgent:
     def run(self, _sentence: str, session: TaskSession) -> AgentAnswer:
         """Follow the script."""
         with self.connect(session) as call:
-            return AgentAnswer(self.script(Hands(call, session)))
+            return AgentAnswer(self.script(ScriptTools(call, session)))

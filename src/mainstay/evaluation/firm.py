@@ -16,7 +16,7 @@ from mainstay.business.records.activity import list_activity
 from mainstay.composition import open_files, open_performer
 from mainstay.demo.performing import DemoPace, DemoPerformer
 from mainstay.demo.sample import SampleOwner, make_sample_firm
-from mainstay.evaluation.planted import Planter
+from mainstay.evaluation.task_records import TaskRecords
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.clients import register_client
 from mainstay.identity.connections import approve_connection
@@ -128,8 +128,8 @@ class FirmTemplate:
                 actors = {name: actor_of_person(db, people[name], Door.OFFICE) for name in (OWNER, OFFICE, MEMBER)}
             # In one transaction, because a commit for each record would double the time.
             with performer.open_batch(organisation) as batch:
-                planter = DemoPerformer(JsonPerformer(batch))
-                Planter(planter, actors[OFFICE], people, open_files(settings)).plant()
+                demo_performer = DemoPerformer(JsonPerformer(batch))
+                TaskRecords(demo_performer, actors[OFFICE], people, open_files(settings)).add_all()
             tokens = {name: _connect_app(performer, actor) for name, actor in actors.items()}
         finally:
             performer.database.close()

@@ -13,8 +13,8 @@ from mainstay.business.records.notes import list_notes
 from mainstay.evaluation.answers import says_amount, says_text
 from mainstay.evaluation.draft_tasks import find_customer, find_wrong_fields
 from mainstay.evaluation.firm import OWNER, Firm
-from mainstay.evaluation.planted import BILL_NUMBER
 from mainstay.evaluation.task import Evidence, Facts, Task
+from mainstay.evaluation.task_records import BILL_NUMBER
 
 
 def _judge_decline(evidence: Evidence) -> Iterator[str]:

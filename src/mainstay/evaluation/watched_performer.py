@@ -59,7 +59,8 @@ class CallLog:
         confirmed: set[str] = set()
         for entry in self.entries:
             if isinstance(entry, PersonAnswer):
-                answered = {entry.operation} & shown if entry.operation else shown
+                # Whoever answers about one operation has a card of it in front of them.
+                answered = {entry.operation} if entry.operation else shown
                 confirmed = confirmed | answered if entry.is_yes else confirmed - answered
             elif entry.outcome == "preview":
                 shown.add(entry.operation)
