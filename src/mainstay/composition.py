@@ -27,9 +27,12 @@ from mainstay.webhooks.signature import Signer
 if TYPE_CHECKING:
     from mainstay.identity.keys import SecretDeriver
     from mainstay.infrastructure.email_sending import EmailTransport
+    from mainstay.infrastructure.webhook_client import WebhookClient
 
 
 _GIGABYTE = 1_000_000_000
+# How long the description of an app may take to arrive, while a person waits for a page.
+_FETCH_SECONDS = 5.0
 
 
 def connect(settings: Settings) -> MigratableDatabase:
@@ -119,6 +122,14 @@ def open_files(settings: Settings) -> FileStore:
 def open_address_guard(settings: Settings) -> AddressGuard:
     """Return the guard that decides which outside addresses may be called."""
     return AddressGuard(allow_private=settings.webhook_private_addresses == "allow")
+
+
+def open_document_client() -> "WebhookClient":
+    """Return the client that fetches descriptions of apps: never from private addresses, whoever names them."""
+    client: WebhookClient = import_lazily("mainstay.infrastructure.webhook_client").WebhookClient(
+        AddressGuard(allow_private=False), deadline=_FETCH_SECONDS, user_agent="Mainstay/1"
+    )
+    return client
 
 
 def _reread_actor(db: DatabaseHandle, actor: Actor) -> Actor:

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import version
 from multiprocessing import parent_process
+from typing import TYPE_CHECKING
 
 from mainstay.business.issuing.pdf_printer import Printer
 from mainstay.catalogue import CATALOGUE
 from mainstay.composition import (
+    open_document_client,
     open_files,
     open_first_organisation,
     open_key_maker,
@@ -31,6 +33,7 @@ from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.metric_labels import METRIC_LABELS, SINGLE_PATHS, STATIC_LABEL
 from mainstay.doors.oauth.approve import ApprovalScreen
 from mainstay.doors.oauth.authorize import Authorization
+from mainstay.doors.oauth.client_documents import ClientDocuments
 from mainstay.doors.oauth.metadata import build_well_known
 from mainstay.doors.oauth.register import RegisterEndpoint
 from mainstay.doors.oauth.revoke import RevokeEndpoint
@@ -58,6 +61,9 @@ from mainstay.kernel.perform import Performer
 from mainstay.lazy_import import import_lazily
 from mainstay.settings import Settings, read_settings
 
+if TYPE_CHECKING:
+    from mainstay.infrastructure.webhook_client import WebhookClient
+
 # How often a process looks at the use of its database connections, and at the other processes.
 SAMPLE_SECONDS = 1.0
 
@@ -79,8 +85,13 @@ def application() -> HttpApp:
     return app
 
 
-def open_app(settings: Settings, performer: Performer, slot: int) -> HttpApp:
-    """Build the application with all doors. It counts requests in this slot; stopping it closes the performer."""
+def open_app(
+    settings: Settings, performer: Performer, slot: int, open_web: "Callable[[], WebhookClient]" = open_document_client
+) -> HttpApp:
+    """Build the application with all doors. It counts requests in this slot; stopping it closes the performer.
+
+    `open_web` opens the client that fetches the descriptions of apps.
+    """
     folder = DataFolder(settings.data)
     limits = _open_rate_limits(settings)
     last_used = LastUsed(performer.database)
@@ -112,12 +123,15 @@ def open_app(settings: Settings, performer: Performer, slot: int) -> HttpApp:
         performer.database.close()
 
     return HttpApp(
-        doors=_make_doors(settings, bearer_auth, visitors, tools, describe_once),
+        doors=_make_doors(settings, bearer_auth, visitors, tools, describe_once)
+        | _make_oauth_doors(settings, bearer_auth, visitors, cache(open_web)),
         prefix_doors={
             api.API_PREFIX: api.ApiDoor(
                 bearer_auth, build_api_router(CATALOGUE.operations), describe_once, document_answers
             ),
-            "/.well-known": build_well_known(settings.base_url),
+            "/.well-known": build_well_known(
+                settings.base_url, fetches_client_documents=settings.client_documents == "fetch"
+            ),
         },
         default_door=localise_door(
             build_office(visitors, tools.tool_names, _open_makers(settings), METRIC_LABELS.index(STATIC_LABEL)),
@@ -171,19 +185,29 @@ def _make_doors(
         challenge,
         METRIC_LABELS.index("mcp"),
     )
-    tokens = TokenIssuer(performer)
-    authorization = Authorization(performer, runner, base, settings.loopback_ports == "any")
     return {
         "/mcp": agents,
         "/mcp/": agents,
-        "/oauth/register": RegisterEndpoint(performer, bearer_auth.limits, visitors.addresses, runner),
-        "/oauth/authorize": localise_door(ApprovalScreen(authorization, visitors), performer.languages),
-        "/oauth/token": TokenEndpoint(performer, tokens, runner, f"{base}/mcp"),
-        "/oauth/revoke": RevokeEndpoint(performer, tokens, runner),
         "/openapi.json": PublicOpenApi(describe_once),
         "/developers": ReferencePage(CATALOGUE, base),
         "/healthz": health.answer_alive,
         "/readyz": health.answer_ready,
+    }
+
+
+def _make_oauth_doors(
+    settings: Settings, bearer_auth: BearerAuth, visitors: Visitors, open_web: "Callable[[], WebhookClient]"
+) -> dict[str, RequestHandler]:
+    """Return the doors by which apps connect, by their paths."""
+    base, performer, runner = settings.base_url, bearer_auth.performer, bearer_auth.runner
+    tokens = TokenIssuer(performer)
+    documents = ClientDocuments(performer, runner, bearer_auth.limits, open_web, settings.client_documents == "fetch")
+    authorization = Authorization(performer, runner, documents, base, settings.loopback_ports == "any")
+    return {
+        "/oauth/register": RegisterEndpoint(performer, bearer_auth.limits, visitors.addresses, runner),
+        "/oauth/authorize": localise_door(ApprovalScreen(authorization, visitors), performer.languages),
+        "/oauth/token": TokenEndpoint(performer, tokens, runner, f"{base}/mcp"),
+        "/oauth/revoke": RevokeEndpoint(performer, tokens, runner),
     }
 
 

@@ -38,6 +38,7 @@ class Settings:
     mail_from: str | None
     trusted_proxies: tuple[Network, ...]
     loopback_ports: str
+    client_documents: str
     webhook_private_addresses: str
     metrics: str | None
     storage_per_organisation: int
@@ -63,6 +64,7 @@ DESCRIPTIONS = {
     "mail_from": "the sender of every mail: NAME <ADDRESS> (default: Mainstay <no-reply@HOST of the base address>)",
     "trusted_proxies": "whose X-Forwarded-For is believed: addresses or networks with commas between (default: none)",
     "loopback_ports": "`any` ignores the port of an app's loopback redirect (default: exact)",
+    "client_documents": "`off` refuses apps whose ID is the address of a document that describes them (default: fetch)",
     "webhook_private_addresses": "`allow` lets webhooks go to private addresses, and over http (default: refuse)",
     "metrics": "HOST:PORT of a separate listener for Prometheus (default: none)",
     "storage_per_organisation": "gigabytes of photos, files and logo that each organisation may store (default: 50)",
@@ -97,6 +99,7 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
         mail_from=read_setting("mail_from", _read_sender, None),
         trusted_proxies=read_setting("trusted_proxies", _read_networks, ()),
         loopback_ports=read_setting("loopback_ports", _choice_reader("exact", "any"), "exact"),
+        client_documents=read_setting("client_documents", _choice_reader("fetch", "off"), "fetch"),
         webhook_private_addresses=read_setting(
             "webhook_private_addresses", _choice_reader("refuse", "allow"), "refuse"
         ),

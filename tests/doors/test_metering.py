@@ -10,7 +10,9 @@ from support.in_process import InProcessServer
 
 def test_every_door_and_page_is_counted_by_its_own_route(server: InProcessServer) -> None:
     agents = {"/mcp", "/mcp/"}
-    assert {*server.app.doors} - agents | {*build_well_known("").documents} == {*SINGLE_PATHS}
+    assert {*server.app.doors} - agents | {*build_well_known("", fetches_client_documents=True).documents} == {
+        *SINGLE_PATHS
+    }
     pages = server.app.default_door
     assert isinstance(pages, PagesDoor)
     assert METRIC_LABELS[-len(pages.routes) :] == tuple(route.name for route in pages.routes)

@@ -1,6 +1,6 @@
-"""The official conformance suite, on what it asks of a server that asks its client.
+"""The official conformance suite, on the metadata of the sign-in, and on what it asks of a server that asks its client.
 
-Its scenarios call tools with names and answers of their own; a proxy translates them to a tool of the product.
+The scenarios of the latter call tools with names and answers of their own; a proxy translates them to a tool of the product.
 """
 
 import subprocess
@@ -97,16 +97,21 @@ def serve(translation: Translation) -> Iterator[str]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_it_asks_as_the_suite_demands(server: RunningServer, cast: Cast, tmp_path: Path, scenario: str) -> None:
-    assert SUITE.exists(), "The conformance suite is not installed: run `make test`, which installs it."
     translation = Translation(server, cast.make_key(), {"personId": cast.people[Role.ADMIN]})
     with serve(translation) as address:
-        ran = subprocess.run(
-            [str(NODE), str(SUITE), "server", "--url", address, "--scenario", f"input-required-result-{scenario}"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        run_suite(tmp_path, "server", "--url", address, "--scenario", f"input-required-result-{scenario}")
+
+
+def test_the_metadata_of_the_sign_in_have_everything_it_looks_for(server: RunningServer, tmp_path: Path) -> None:
+    scenario = "authorization-server-metadata-endpoint"
+    run_suite(tmp_path, "authorization", "--url", server.url, "--scenario", scenario)
+
+
+def run_suite(folder: Path, *arguments: str) -> None:
+    """Run the suite, and expect neither failures nor warnings."""
+    assert SUITE.exists(), "The conformance suite is not installed: run `make test`, which installs it."
+    ran = subprocess.run(
+        [str(NODE), str(SUITE), *arguments], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ", 0 failed, 0 warnings" in ran.stdout, ran.stdout

@@ -6,7 +6,7 @@ the two against each other. What only a server can get wrong (framing, connectio
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -18,9 +18,10 @@ import httpx2
 from granian.rsgi import HTTPProtocol, ProtocolClosed, Scope
 
 from mainstay.catalogue import CATALOGUE
-from mainstay.composition import open_performer
+from mainstay.composition import open_document_client, open_performer
 from mainstay.doors.http import HttpApp
 from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.infrastructure.webhook_client import WebhookClient
 from mainstay.infrastructure.worker_wakeups import WakeupListener, WakeupSender
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.perform import Performer
@@ -46,6 +47,10 @@ class InProcessServer(RunningServer):
         """Make a client whose requests go straight to the HTTP app."""
         return httpx2.Client(transport=_InProcessTransport(self.app, self.loop), trust_env=False)
 
+    def async_transport(self) -> httpx2.AsyncBaseTransport:
+        """Make a transport for asynchronous clients, whose requests go straight to the HTTP app."""
+        return _AsyncTransport(_InProcessTransport(self.app, self.loop))
+
 
 @contextmanager
 def run_in_process(
@@ -55,18 +60,20 @@ def run_in_process(
     *,
     with_worker: bool = True,
     performer: Performer | None = None,
+    open_web: Callable[[], WebhookClient] = open_document_client,
 ) -> Iterator[InProcessServer]:
     """Serve these settings in this process until the block ends.
 
     The catalogue can be a larger one, the worker can be left out, and the performer can be one that is open already.
+    `open_web` opens the client that fetches the documents of apps.
     """
     link_template_cache(DataFolder(settings.data))
     prepare_shared_files(settings)
     worker = _run_worker(settings, open_performer(settings, clock)) if with_worker else nullcontext()
     with _run_loop_in_thread() as loop, worker:
         # The app closes its performer when it stops.
-        performer = performer or open_performer(settings, clock)
-        app = open_app(settings, replace(performer, catalogue=catalogue), slot=0)
+        performer = replace(performer or open_performer(settings, clock), catalogue=catalogue)
+        app = open_app(settings, performer, slot=0, open_web=open_web)
         _run_in_loop(app.start(), loop)
         try:
             yield InProcessServer(settings, app, loop)
@@ -140,6 +147,17 @@ class _InProcessTransport(httpx2.BaseTransport):
         _run_in_loop(self._app.__rsgi__(scope, cast("HTTPProtocol", protocol)), self._loop)
         assert protocol.answer, "the front did not answer"
         return protocol.answer
+
+
+class _AsyncTransport(httpx2.AsyncBaseTransport):
+    """Hands requests of an asynchronous client to the HTTP app, which has a loop of its own."""
+
+    def __init__(self, transport: _InProcessTransport) -> None:
+        self._transport = transport
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Have the app answer a request."""
+        return await asyncio.to_thread(self._transport.handle_request, request)
 
 
 class _RequestScope:

@@ -41,8 +41,8 @@ class Receiver:
     async def read_request(self, reader: asyncio.StreamReader) -> None:
         """Read one whole request."""
         head = await reader.readuntil(b"\r\n\r\n")
-        length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-        self.requests.append(head + await reader.readexactly(int(length.split(b":")[1])))
+        named = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+        self.requests.append(head + await reader.readexactly(int(named[0].split(b":")[1]) if named else 0))
         self.request_received.set()
 
     def accept_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -104,6 +104,9 @@ class TokenIssuer:
         organisation, connection, registered, challenge = map(str, row)
         if redirect_uri not in {None, registered} or not _is_proof_of(verifier, challenge):
             raise InvalidGrant
+        if client.is_document and not client.has_redirect(registered):
+            # Its document has changed since the code was issued.
+            raise InvalidGrant
         return self._exchange(client, _Grant(organisation, connection, "oauth_code", hash_), request)
 
     def refresh_tokens(self, client: OAuthClient, token: str, request: str) -> Tokens:

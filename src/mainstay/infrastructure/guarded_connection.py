@@ -54,23 +54,23 @@ class GuardedConnector:
         tls.set_alpn_protocols(["http/1.1"])
         return tls
 
-    def build_request(self, url: str, headers: Mapping[str, str], body: bytes) -> httpcore2.Request:
-        """Return a POST request, or raise NoResponse if the guard refuses the form of its address."""
+    def build_request(self, url: str, headers: Mapping[str, str], body: bytes | None) -> httpcore2.Request:
+        """Return a POST, or a GET without a body; raise NoResponse if the guard refuses the form of the address."""
         try:
             parsed = self._parse_url(url)
         except AddressDenied as refused:
             raise NoResponse("address refused") from refused
         return httpcore2.Request(
-            b"POST",
+            b"GET" if body is None else b"POST",
             httpcore2.URL(scheme=parsed.raw_scheme, host=parsed.raw_host, port=parsed.port, target=parsed.raw_path),
             headers=[
                 (b"host", parsed.netloc),
                 (b"user-agent", self._user_agent),
                 (b"accept-encoding", b"identity"),
-                (b"content-length", str(len(body)).encode()),
+                *(() if body is None else ((b"content-length", str(len(body)).encode()),)),
                 *((name.encode(), value.encode()) for name, value in headers.items()),
             ],
-            content=body,
+            content=body or b"",
         )
 
     async def open_connection(

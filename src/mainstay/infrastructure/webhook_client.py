@@ -1,10 +1,10 @@
-"""The client of webhooks: it posts to receivers that customers configured and that are not trusted."""
+"""The client of webhooks and of documents about apps: it calls addresses that others named and that are not trusted."""
 
 import asyncio
 import ssl
 from collections.abc import Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
@@ -30,34 +30,42 @@ _MAX_KEPT = 64
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """The receiver's response; a redirect is a response like any other."""
+    """The other side's response; a redirect is a response like any other."""
 
     status: int
+    # Its beginning, if it is longer than the limit.
     body: bytes
     retry_after: str | None
+    # By their names in lower case.
+    headers: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 class WebhookClient:
-    """Posts requests, and reuses connections: `async with WebhookClient(guard) as client`, then `client.post(…)`.
+    """Sends requests, and reuses connections: `async with WebhookClient(guard) as client`, then `client.post(…)`.
 
     It uses no redirects and no cookies.
     """
 
     def __init__(
-        self, guard: AddressGuard, *, tls: ssl.SSLContext | None = None, deadline: float = DEADLINE_SECONDS
+        self,
+        guard: AddressGuard,
+        *,
+        tls: ssl.SSLContext | None = None,
+        deadline: float = DEADLINE_SECONDS,
+        user_agent: str = "Mainstay-Webhooks/1",
     ) -> None:
-        self._connector = GuardedConnector(guard, "Mainstay-Webhooks/1", tls)
+        self._connector = GuardedConnector(guard, user_agent, tls)
         self._deadline = deadline
         self._kept: list[GuardedConnection] = []  # the one that was idle longest comes first
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> WebhookResponse:
         """Post, and read the response up to its limit, all within the deadline; raise NoResponse if that fails."""
-        request = self._connector.build_request(url, headers, body)
-        try:
-            async with asyncio.timeout(self._deadline):
-                return await self._post_request(request)
-        except TimeoutError as expired:
-            raise NoResponse("no answer in time") from expired
+        return await self._send_in_time(self._connector.build_request(url, headers, body))
+
+    async def get(self, url: str, accept: str) -> WebhookResponse:
+        """Get, with the same limits; `accept` is the kind of content. The connection is not reused."""
+        headers = {"accept": accept, "connection": "close"}
+        return await self._send_in_time(self._connector.build_request(url, headers, None))
 
     async def __aenter__(self) -> Self:
         return self
@@ -68,7 +76,14 @@ class WebhookClient:
         while self._kept:
             self._kept.pop().stream.close()
 
-    async def _post_request(self, request: httpcore2.Request) -> WebhookResponse:
+    async def _send_in_time(self, request: httpcore2.Request) -> WebhookResponse:
+        try:
+            async with asyncio.timeout(self._deadline):
+                return await self._send_over_any(request)
+        except TimeoutError as expired:
+            raise NoResponse("no answer in time") from expired
+
+    async def _send_over_any(self, request: httpcore2.Request) -> WebhookResponse:
         kept = self._take_kept(request.url.origin)
         if kept is not None:
             # The receiver may have just closed it; then a new one is tried.
@@ -81,7 +96,9 @@ class WebhookClient:
         try:
             with translate_errors(opened.stream):
                 response = await opened.connection.handle_async_request(request)
-                return WebhookResponse(response.status, await _read_body(response), _find_retry_after(response))
+                headers = {name.decode().lower(): value.decode("latin-1") for name, value in response.headers}
+                body = await _read_body(response)
+                return WebhookResponse(response.status, body, headers.get("retry-after"), headers)
         finally:
             self._put_back(opened)
 
@@ -113,7 +130,3 @@ async def _read_body(response: httpcore2.Response) -> bytes:
                     break
     await response.aclose()
     return bytes(body[:MAX_ANSWER_BYTES])
-
-
-def _find_retry_after(response: httpcore2.Response) -> str | None:
-    return next((value.decode("latin-1") for name, value in response.headers if name.lower() == b"retry-after"), None)

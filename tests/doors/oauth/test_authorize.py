@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mainstay.doors.oauth.authorize import is_same_redirect
+from mainstay.identity.clients import is_same_redirect
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.settings import read_settings
 from mainstay.vocabulary.permissions import Role

@@ -18,6 +18,7 @@ def test_the_authorization_server_tells_what_it_takes(server: RunningServer) -> 
     assert document["token_endpoint_auth_methods_supported"] == ["none", "client_secret_post", "client_secret_basic"]
     assert document["scopes_supported"] == ["mcp"]
     assert document["authorization_response_iss_parameter_supported"] is True
+    assert document["client_id_metadata_document_supported"] is True
     assert document["authorization_endpoint"] == f"{server.url}/oauth/authorize"
     assert document["token_endpoint"] == f"{server.url}/oauth/token"
     assert document["registration_endpoint"] == f"{server.url}/oauth/register"

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,8 +11,9 @@ from urllib.parse import urlsplit
 import orjson
 
 from mainstay.doors.http import HttpError, Request, Response
-from mainstay.doors.oauth.authorize import AppRequest, Authorization
+from mainstay.doors.oauth.authorize import AppRequest, Authorization, SignInNeeded
 from mainstay.doors.oauth.errors import OAuthError
+from mainstay.doors.oauth.redirect_uris import is_loopback
 from mainstay.doors.pages.door import error_page
 from mainstay.doors.pages.forms import FormError
 from mainstay.doors.pages.rendering import render_template
@@ -26,7 +28,7 @@ from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission, has_permission
-from mainstay.vocabulary.refusal import Invalid, Refusal
+from mainstay.vocabulary.refusal import Conflict, Invalid, Refusal
 
 TICKET_LIFETIME = timedelta(minutes=30)
 
@@ -43,13 +45,18 @@ class ApprovalScreen:
         if request.method not in {"GET", "HEAD", "POST"}:
             return error_page(405, Message("This method is not allowed here."), (("allow", "GET, HEAD, POST"),))
         try:
-            app_request = await self.authorization.read(request)
             visitor = await self.visitors.find_visitor(request)
+            app_request = await self.authorization.read(request, visitor.account if visitor else None)
             if visitor is None:
-                return await self.visitors.redirect_to_sign_in(request, form_path=path_with_query(request))
+                return await self._redirect_to_sign_in(request)
             return await self._answer_visitor(request, app_request, visitor)
+        except SignInNeeded:
+            return await self._redirect_to_sign_in(request)
         except (FormError, HttpError) as error:
             return error_page(error.status, error.message)
+
+    async def _redirect_to_sign_in(self, request: Request) -> Response:
+        return await self.visitors.redirect_to_sign_in(request, form_path=path_with_query(request))
 
     async def _answer_visitor(self, request: Request, app_request: AppRequest, visitor: Visitor) -> Response:
         try:
@@ -80,6 +87,8 @@ class ApprovalScreen:
             problem=problem.text if problem else None,
             visitor=visitor,
             app=app_request.client.name,
+            described_at=urlsplit(app_request.client.id).netloc if app_request.client.is_document else None,
+            is_loopback_only=app_request.client.is_document and all(map(is_loopback, app_request.client.redirect_uris)),
             returns_to=_destination_of(app_request.redirect_uri),
             places=memberships,
             chosen=chosen,
@@ -89,15 +98,17 @@ class ApprovalScreen:
                 if has_permission(membership.role, Permission.CONNECTIONS_WRITE)
             ],
             action=path_with_query(request),
-            ticket=_Ticket(secrets.token_hex(16), until).sign(visitor, request.query),
+            ticket=_Ticket(secrets.token_hex(16), until, app_request.client.digest).sign(visitor, request.query),
         )
 
     async def _decide(self, request: Request, app_request: AppRequest, visitor: Visitor) -> Response:
         form = await self.visitors.read_form(request, visitor)
         runner = self.authorization.runner
-        await runner.run(
-            self._spend_ticket, _read_ticket(visitor, request.query, form, self.authorization.performer.clock())
-        )
+        ticket = _read_ticket(visitor, request.query, form, self.authorization.performer.clock())
+        if ticket.client_digest != app_request.client.digest:
+            changed = Conflict(Message("The app has changed its description since. Check where you'll return to."))
+            return self._render_screen(request, app_request, visitor, problem=changed)
+        await runner.run(self._spend_ticket, ticket)
         if form.get("decision") != "approve":
             raise OAuthError("access_denied", "The person did not approve the app.")
         membership = next(
@@ -144,17 +155,25 @@ class _Ticket:
 
     nonce: str
     until: str
+    # The app as the screen showed it.
+    client_digest: str
 
     def sign(self, visitor: Visitor, query: bytes) -> str:
         """Return the ticket as the form carries it, signed with a key that only the session knows."""
-        message = b"\n".join((b"approve", query, self.nonce.encode(), self.until.encode()))
-        return f"{self.nonce}.{self.until}.{hmac.digest(visitor.csrf.encode(), message, hashlib.sha256).hex()}"
+        shown = f"{self.nonce}.{self.until}.{self.client_digest}"
+        message = b"\n".join((b"approve", query, shown.encode()))
+        return f"{shown}.{hmac.digest(visitor.csrf.encode(), message, hashlib.sha256).hex()}"
+
+
+_TICKET = re.compile(r"([0-9a-f]+)\.([^.]+\.[^.]+)\.([0-9a-f]+)\.[0-9a-f]+")
 
 
 def _read_ticket(visitor: Visitor, query: bytes, form: dict[str, str], now: datetime) -> _Ticket:
     text = form.get("ticket", "")
-    nonce, _, rest = text.partition(".")
-    ticket = _Ticket(nonce, rest.rpartition(".")[0])
+    parts = _TICKET.fullmatch(text)
+    if parts is None:
+        raise _stale_screen_error()
+    ticket = _Ticket(*parts.groups())
     is_genuine = hmac.compare_digest(text.encode(), ticket.sign(visitor, query).encode())
     if not is_genuine or ticket.until <= moment_text(now):
         raise _stale_screen_error()
@@ -164,7 +183,10 @@ def _read_ticket(visitor: Visitor, query: bytes, form: dict[str, str], now: date
 def _status_of(problem: Refusal | None) -> int:
     if problem is None:
         return 200
-    return 400 if isinstance(problem, Invalid) else 403
+    return next((status for kind, status in _STATUSES.items() if isinstance(problem, kind)), 403)
+
+
+_STATUSES = {Invalid: 400, Conflict: 409}
 
 
 def _stale_screen_error() -> FormError:

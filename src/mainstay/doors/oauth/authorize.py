@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode
 
 from mainstay.doors.http import Request, Response
+from mainstay.doors.oauth.client_documents import ClientDocuments, DocumentRefused
 from mainstay.doors.oauth.errors import OAuthError
 from mainstay.doors.oauth.metadata import SCOPE
 from mainstay.doors.oauth.redirect_uris import is_allowed_redirect, is_web_address
@@ -12,10 +13,10 @@ from mainstay.doors.pages.forms import FormError
 from mainstay.doors.pages.rendering import redirect
 from mainstay.doors.runner import Runner
 from mainstay.identity import clients
-from mainstay.identity.clients import OAuthClient
+from mainstay.identity.clients import OAuthClient, is_document_address
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.perform import Performer
-from mainstay.settings import MAX_PORT
+from mainstay.values.message import Message
 
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -39,8 +40,12 @@ class AppRequest:
 class NoSafeRedirect(FormError):
     """A request with no safe address to redirect to: the visitor sees a page instead."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(400, text)
+    def __init__(self, message: Message | str) -> None:
+        super().__init__(400, message)
+
+
+class SignInNeeded(Exception):
+    """The app is only looked up after the visitor has signed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +54,23 @@ class Authorization:
 
     performer: Performer
     runner: Runner
+    documents: ClientDocuments
     base_url: str
     # Whether the port of a loopback address may differ from the registered one (RFC 8252).
     any_loopback_port: bool
 
-    async def read(self, request: Request) -> AppRequest:
-        """Read the request; refuse it if the app or its redirect address is not known."""
+    async def read(self, request: Request, account: str | None) -> AppRequest:
+        """Read the request of a visitor; refuse it if the app or its redirect address is not known.
+
+        The account is None if the visitor is not signed in. Then SignInNeeded is raised for an app whose description
+        would have to be fetched.
+        """
         parameters, repeated = _parse_parameters(request.query)
         if repeated & {"client_id", "redirect_uri"} or not {"client_id", "redirect_uri"} <= parameters.keys():
             raise NoSafeRedirect("The app did not send its ID or its redirect address.")
-        client = await self.runner.run_read(self._find_client, parameters["client_id"])
-        if client is None:
-            raise NoSafeRedirect("This app is not registered. Start connecting it again in the app.")
+        client = await self._find_client(parameters["client_id"], account)
         redirect_uri = parameters["redirect_uri"]
-        if not any(
-            is_same_redirect(redirect_uri, registered, any_loopback_port=self.any_loopback_port)
-            for registered in client.redirect_uris
-        ):
+        if not client.has_redirect(redirect_uri, any_loopback_port=self.any_loopback_port):
             raise NoSafeRedirect("The app's redirect address is not one that it registered.")
         if not is_allowed_redirect(redirect_uri):
             # The rules may have become stricter since the app registered.
@@ -107,22 +112,22 @@ class Authorization:
             raise NoSafeRedirect(f"The app was not connected. {problem.text} You can close this page.")
         return self.answer(app_request, error=problem.code, error_description=problem.text)
 
-    def _find_client(self, client_id: str) -> OAuthClient | None:
+    async def _find_client(self, client_id: str, account: str | None) -> OAuthClient:
+        if is_document_address(client_id):
+            if account is None:
+                raise SignInNeeded
+            try:
+                return await self.documents.find_client(client_id, account)
+            except DocumentRefused as refused:
+                raise NoSafeRedirect(refused.message) from None
+        client = await self.runner.run_read(self._find_registered, client_id)
+        if client is None:
+            raise NoSafeRedirect("This app is not registered. Start connecting it again in the app.")
+        return client
+
+    def _find_registered(self, client_id: str) -> OAuthClient | None:
         with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
             return clients.find(db, client_id)
-
-
-def is_same_redirect(sent: str, registered: str, *, any_loopback_port: bool) -> bool:
-    """Return whether a redirect address is the registered one; an app on a device may change the port."""
-    return sent == registered or (any_loopback_port and _drop_port(sent) == _drop_port(registered))
-
-
-_LOOPBACK_WITH_PORT = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\])):([0-9]{1,5})(?=[/?]|$)")
-
-
-def _drop_port(address: str) -> str:
-    match = _LOOPBACK_WITH_PORT.match(address)
-    return f"{match[1]}{address[match.end() :]}" if match and 1 <= int(match[2]) <= MAX_PORT else address
 
 
 def _parse_parameters(query: bytes) -> tuple[dict[str, str], frozenset[str]]:

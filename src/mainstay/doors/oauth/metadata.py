@@ -30,10 +30,11 @@ class WellKnown:
         return Response(200, document, ANY_ORIGIN)
 
 
-def build_well_known(base_url: str) -> WellKnown:
+def build_well_known(base_url: str, *, fetches_client_documents: bool) -> WellKnown:
     """Build the documents of an installation. The issuer is the base address, exactly the same everywhere."""
     resource = orjson.dumps(_describe_resource(base_url))
-    server = orjson.dumps(_describe_server(base_url))
+    described = _describe_server(base_url) | {"client_id_metadata_document_supported": fetches_client_documents}
+    server = orjson.dumps(described)
     return WellKnown(
         {
             "/.well-known/oauth-protected-resource": resource,

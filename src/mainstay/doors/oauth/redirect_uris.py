@@ -27,6 +27,12 @@ def is_allowed_redirect(address: str) -> bool:
     return parts.scheme not in _RESERVED_SCHEMES and not parts.scheme.startswith(_RESERVED_PREFIXES)
 
 
+def is_loopback(address: str) -> bool:
+    """Return whether an allowed redirect address leads to a program on the person's own device."""
+    parts = urlsplit(address)
+    return parts.scheme == "http" and parts.hostname in _LOOPBACK_HOSTS
+
+
 def is_web_address(address: str) -> bool:
     """Return whether a browser opens the address itself, instead of starting a program with it."""
     return urlsplit(address).scheme in {"http", "https"}

@@ -74,7 +74,7 @@ def read_metadata(sent: object) -> dict[str, Any]:
     if "authorization_code" not in grants or not responses:
         raise OAuthError("invalid_client_metadata", "Only the authorization code flow is supported.")
     metadata: dict[str, Any] = {
-        "client_name": _clean_name(sent.get("client_name")),
+        "client_name": clean_name(sent.get("client_name"), default="Unnamed app"),
         "redirect_uris": _read_redirects(sent.get("redirect_uris")),
         "token_endpoint_auth_method": method,
         # If the client named no method, it may send the secret in either way.
@@ -104,12 +104,12 @@ def _read_choices(sent: dict[str, Any], name: str, choices: tuple[str, ...], def
     return [choice for choice in choices if choice in value]
 
 
-def _clean_name(sent: object) -> str:
+def clean_name(sent: object, default: str) -> str:
     """Return the app's name without deceptive characters, such as those that change the writing direction."""
     if sent is not None and not isinstance(sent, str):
         raise OAuthError("invalid_client_metadata", "client_name must be text.")
     cleaned = "".join(char for char in sent or "" if unicodedata.category(char) not in _DECEPTIVE_CATEGORIES)
-    return " ".join(cleaned.split())[:MAX_NAME_LENGTH].strip() or "Unnamed app"
+    return " ".join(cleaned.split())[:MAX_NAME_LENGTH].strip() or default
 
 
 _DECEPTIVE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
