@@ -1,5 +1,6 @@
 """Build a `Performer` and its parts from the settings."""
 
+from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -132,8 +133,8 @@ def open_document_client() -> "WebhookClient":
     return client
 
 
-def _reread_actor(db: DatabaseHandle, actor: Actor) -> Actor:
-    current: Actor = _import_authenticate().reread_actor(db, actor)
+def _reread_actor(db: DatabaseHandle, actor: Actor, now: datetime) -> Actor:
+    current: Actor = _import_authenticate().reread_actor(db, actor, now)
     return current
 
 

@@ -41,7 +41,7 @@ def test_the_actor_is_read_anew(cast: Cast) -> None:
     cast.perform(update_person, personId=cast.people[Role.ADMIN], name="Adam Renamed")
     cast.lapse()
     with cast.performer.database.read_transaction(cast.organisation) as db:
-        now = reread_actor(db, actor)
+        now = reread_actor(db, actor, cast.performer.clock())
     assert now.person is not None
     assert now.person.name == "Adam Renamed"
     assert not now.subscribed
@@ -49,13 +49,15 @@ def test_the_actor_is_read_anew(cast: Cast) -> None:
 
 def test_the_operator_stands_above(cast: Cast) -> None:
     with cast.performer.database.read_transaction(cast.organisation) as db:
-        assert reread_actor(db, operator_actor(cast.organisation)) == operator_actor(cast.organisation)
+        assert reread_actor(db, operator_actor(cast.organisation), cast.performer.clock()) == operator_actor(
+            cast.organisation
+        )
 
 
 def test_a_key_opens_nothing_in_another_organisation(cast: Cast, other_cast: Cast) -> None:
     actor = actor_with_key(cast, cast.make_key())
     with other_cast.performer.database.read_transaction(other_cast.organisation) as db, pytest.raises(InvalidKey):
-        reread_actor(db, actor)
+        reread_actor(db, actor, cast.performer.clock())
 
 
 def test_only_an_active_person_of_the_organisation_acts_by_themselves(cast: Cast, other_cast: Cast) -> None:

@@ -13,7 +13,7 @@ from support.stored_state import actor_with_key, read_trail
 
 def is_on(cast: Cast, key: str) -> bool:
     with cast.performer.database.read_transaction(cast.organisation) as db:
-        actor = actor_of_client(db, key, Door.API)
+        actor = actor_of_client(db, key, Door.API, cast.performer.clock())
     shown = cast.perform(get_key, keyId=key)["confirmsInOffice"]
     assert shown is actor.confirms_in_office
     return bool(shown)

@@ -1,6 +1,7 @@
 """The official conformance suite, on the metadata of the sign-in, and on what it asks of a server that asks its client.
 
-The scenarios of the latter call tools with names and answers of their own; a proxy translates them to a tool of the product.
+The scenarios of the latter call tools with names and answers of their own; a proxy translates them to a tool of the
+product.
 """
 
 import subprocess

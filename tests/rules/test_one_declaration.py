@@ -22,6 +22,7 @@ from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Permission, Role
 from mainstay.vocabulary.refusal import Blocked, Forbidden, Reason
 from mainstay.vocabulary.schemas import IrreversibleInput
+from mainstay.vocabulary.toolsets import Toolset
 from rules.documents import format_operation_row
 from support.cast import Cast
 from support.stored_state import operations_on, read_last_event, read_trail
@@ -59,6 +60,8 @@ def retire_person(ctx: Context, _given: RetirePerson, person: Person) -> Person:
     return after
 
 
+# It would have an area if a package of one declared it.
+retire_person = replace(retire_person, area=Toolset.PEOPLE)
 CATALOGUE_WITH_RETIRE = replace(CATALOGUE, operations=(*CATALOGUE.operations, retire_person))
 
 

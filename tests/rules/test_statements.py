@@ -225,7 +225,7 @@ def test_values_are_bound_and_never_written_into_a_statement(
 def test_a_key_is_looked_up_across_organisations_by_its_hash_alone(dry_run: DryRun) -> None:
     dry_run.database.statements.clear()
     with dry_run.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
-        actor_of_key(db, dry_run.open.keys[Role.OWNER, Access.READ], Door.API)
+        actor_of_key(db, dry_run.open.keys[Role.OWNER, Access.READ], Door.API, dry_run.open.cast.performer.clock())
     (only,) = find_unbound(dry_run.database.statements, read_tenant_tables(dry_run))
     assert only.endswith("AND api_key.hash = :hash")
 

@@ -106,7 +106,7 @@ def operations_on(cast: Cast, record: str) -> list[str]:
 def actor_with_key(cast: Cast, key: str) -> Actor:
     """Return the actor of this key; refused if the key is not valid."""
     with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
-        return actor_of_key(db, key, Door.API)
+        return actor_of_key(db, key, Door.API, cast.performer.clock())
 
 
 def actor_through_app(cast: Cast, role: Role, name: str = "Claude") -> Actor:

@@ -41,7 +41,7 @@ class BearerAuth:
         with self.performer.database.single_read(ALL_ORGANISATIONS) as db:
             # The HTTP API takes API keys only; the tool server also takes the access tokens of apps.
             if door is Door.API:
-                return actor_of_key(db, token, door)
+                return actor_of_key(db, token, door, now)
             return actor_of_bearer(db, token, door, now)
 
 

@@ -5,7 +5,10 @@ already sees it.
 """
 
 from datetime import datetime
+from functools import lru_cache
 from typing import cast
+
+import orjson
 
 from mainstay.identity import links
 from mainstay.identity.connections import EFFECTIVE_ACCESS, IS_VALID
@@ -17,15 +20,18 @@ from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import PERMANENT_CREDENTIALS, Actor, Door, Named, customer_actor
 from mainstay.vocabulary.permissions import Access, Permission, Role, permissions_of, sql_roles_with
 from mainstay.vocabulary.refusal import NotFound, Unauthenticated
+from mainstay.vocabulary.toolsets import Toolset
 
-# A key is valid while the person who made it is active and may still make keys.
+# A key is valid until its last day is over, and while the person who made it is active and may still make keys.
 _SELECT_KEY = f"""
 SELECT api_key.organisation_id, api_key.id, api_key.name, api_key.access, person.id, person.name, person.role,
-       organisation.subscription, organisation.grants, api_key.confirms_in_office
+       organisation.subscription, organisation.grants, api_key.confirms_in_office, api_key.toolsets,
+       api_key.amount_limit
 FROM api_key
 JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id
 JOIN organisation ON organisation.id = api_key.organisation_id
-WHERE api_key.revoked_at IS NULL AND person.status = 'active'
+WHERE api_key.revoked_at IS NULL AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
+  AND person.status = 'active'
   AND person.role IN {sql_roles_with(Permission.KEYS_MANAGE)}
 """
 _KEY_BY_HASH = _SELECT_KEY + "AND api_key.hash = :hash"
@@ -34,7 +40,8 @@ _KEY_BY_ID = _SELECT_KEY + "AND api_key.organisation_id = :organisation AND api_
 # A connection is valid until it is ended, and while its person is active and may connect apps.
 _SELECT_CONNECTION = f"""
 SELECT connection.organisation_id, connection.id, connection.client_name, {EFFECTIVE_ACCESS}, person.id, person.name,
-       person.role, organisation.subscription, organisation.grants, connection.confirms_in_office
+       person.role, organisation.subscription, organisation.grants, connection.confirms_in_office, connection.toolsets,
+       connection.amount_limit
 FROM connection
 JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id
 JOIN organisation ON organisation.id = connection.organisation_id
@@ -80,14 +87,14 @@ WHERE r.organisation_id = :organisation AND r.id = :id AND r.sent_at IS NOT NULL
 """
 
 
-def actor_of_key(db: DatabaseHandle, secret: str, door: Door) -> Actor:
+def actor_of_key(db: DatabaseHandle, secret: str, door: Door, now: datetime) -> Actor:
     """Return the actor that an API key identifies.
 
     The handle is not bound to one organisation, because the key says which organisation it belongs to.
     """
     if not is_secret(secret, API_KEY):
         raise InvalidKey
-    row = db.one(_KEY_BY_HASH, hash=hash_secret(secret))
+    row = db.one(_KEY_BY_HASH, hash=hash_secret(secret), now=moment_text(now))
     if row is None:
         raise InvalidKey
     return _actor_through_client(row, door)
@@ -103,7 +110,7 @@ def actor_of_bearer(db: DatabaseHandle, secret: str, door: Door, now: datetime) 
             Message("No token was sent. Send the header Authorization: Bearer with an API key or a token.")
         )
     if not is_secret(secret, ACCESS_TOKEN):
-        return actor_of_key(db, secret, door)
+        return actor_of_key(db, secret, door, now)
     row = db.one(_CONNECTION_BY_TOKEN, hash=hash_secret(secret), now=moment_text(now))
     if row is None:
         raise InvalidToken
@@ -150,7 +157,7 @@ _CUSTOMER_PERMISSIONS = {
 }
 
 
-def reread_actor(db: DatabaseHandle, actor: Actor) -> Actor:
+def reread_actor(db: DatabaseHandle, actor: Actor, now: datetime) -> Actor:
     """Return the actor with their current permissions, read inside the transaction of a change."""
     if actor.credential in PERMANENT_CREDENTIALS:
         return actor
@@ -162,13 +169,13 @@ def reread_actor(db: DatabaseHandle, actor: Actor) -> Actor:
         return read_actor(db, actor.credential)
     if actor.client is None:
         return _reread_person(db, actor)
-    return actor_of_client(db, actor.credential, actor.door)
+    return actor_of_client(db, actor.credential, actor.door, now)
 
 
-def actor_of_client(db: DatabaseHandle, credential: str, door: Door) -> Actor:
+def actor_of_client(db: DatabaseHandle, credential: str, door: Door, now: datetime) -> Actor:
     """Return the actor for an API key or a connected app of the handle's organisation, by its id."""
     select, error = (_KEY_BY_ID, InvalidKey) if is_id(credential, "key") else (_CONNECTION_BY_ID, InvalidToken)
-    row = db.one(select, id=credential)
+    row = db.one(select, id=credential, now=moment_text(now))
     if row is None:
         raise error
     return _actor_through_client(row, door)
@@ -200,7 +207,7 @@ class InvalidToken(Unauthenticated):
 
 def _actor_through_client(row: Row, door: Door) -> Actor:
     """Return the actor for a person who acts through an API key or a connected app."""
-    *texts, confirms_in_office = row
+    *texts, confirms_in_office, toolsets, amount_limit = row
     organisation, client_id, client_name, access, person_id, name, role_name, subscription, grants = cast(
         "list[str]", texts
     )
@@ -216,7 +223,14 @@ def _actor_through_client(row: Row, door: Door) -> Actor:
         client_id,
         Named(client_id, client_name),
         confirms_in_office=bool(confirms_in_office),
+        toolsets=None if toolsets is None else _decode_toolsets(str(toolsets)),
+        amount_limit=None if amount_limit is None else int(amount_limit),
     )
+
+
+@lru_cache(256)
+def _decode_toolsets(toolsets: str) -> frozenset[Toolset]:
+    return frozenset(map(Toolset, orjson.loads(toolsets)))
 
 
 def _actor_without_client(db: DatabaseHandle, row: Row, door: Door, credential: str) -> Actor:

@@ -4,13 +4,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Literal
 
+import orjson
 from pydantic import Field
 
-from mainstay.identity.confirmation_switch import ConfirmsInOffice, save_confirmation_switch
 from mainstay.identity.connection_emails import build_owner_emails
+from mainstay.identity.credential_limits import ConfirmsInOffice, LimitsInput, Toolsets, encode_toolsets, save_limits
 from mainstay.identity.keys import PEOPLE_DOORS
 from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import OAUTH_CODE, hash_secret, new_secret
+from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
@@ -21,9 +23,11 @@ from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.list_queries import Visibility
 from mainstay.vocabulary.permissions import Access, Permission, Role, sql_roles_with
+from mainstay.vocabulary.record_json import PriceText
 from mainstay.vocabulary.refusal import Forbidden, Reason
 from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Input, Output, StoredRecord, make_states
+from mainstay.vocabulary.toolsets import Toolset
 
 CODE_LIFETIME = timedelta(minutes=10)
 
@@ -31,9 +35,11 @@ CODE_LIFETIME = timedelta(minutes=10)
 EFFECTIVE_ACCESS = (
     f"CASE WHEN person.role IN {sql_roles_with(Permission.CONNECTIONS_WRITE)} THEN connection.access ELSE 'read' END"
 )
-# Whether a connection is valid: it was not ended, and its person is active and may connect apps.
+# Whether a connection is valid: it was not ended, its last day is not over, and its person is active and may connect
+# apps.
 IS_VALID = (
-    "connection.ended_at IS NULL AND person.status = 'active' AND person.role IN"
+    "connection.ended_at IS NULL AND (connection.expires_at IS NULL OR connection.expires_at > :now)"
+    " AND person.status = 'active' AND person.role IN"
     f" {sql_roles_with(Permission.CONNECTIONS_READ)}"
 )
 
@@ -43,7 +49,7 @@ class ConnectionOut(Output):
 
     noun = "connection"
     office_path = "/settings/developer/mcp/{id}"
-    states = make_states(active="good", ended="over")
+    states = make_states(active="good", expired="over", ended="over")
 
     id: str
     client_name: str = Field(description="The app's own name for itself.")
@@ -55,10 +61,15 @@ class ConnectionOut(Output):
     access: Access = Field(title="Approved access", description="The access that was approved.")
     effective_access: Access = Field(title="Access", description="What it may do now, with the person's current role.")
     confirms_in_office: ConfirmsInOffice
+    toolsets: list[Toolset] | None = Field(title="Areas", description="The areas it may use; null for all.")
+    amount_limit: PriceText | None = Field(
+        title="Confirm amounts above", description="What commits you to more waits for a confirmation on the website."
+    )
+    expires_on: str | None = Field(title="Works until", description="The last day on which it works.")
     created_at: str
     last_used_at: str | None = Field(description="Accurate to about a minute.")
     ended_at: str | None
-    status: Literal["active", "ended"]
+    status: Literal["active", "expired", "ended"]
 
 
 class ApprovedOut(Output):
@@ -76,15 +87,15 @@ class ApproveConnection(Input):
     client_id: str = Field(description="The app's registered ID.")
     client_name: str = Field(description="The app's own name for itself, not verified.")
     access: Access = Field(description="`read` or `write`, within the person's permissions.")
+    toolsets: Toolsets = None
     redirect_uri: str = Field(description="Where the code is sent.")
     challenge: str = Field(description="The hash of the secret that the app will show when it exchanges the code.")
 
 
-class UpdateConnection(Input):
-    """Which connection, and what to change."""
+class UpdateConnection(LimitsInput):
+    """Which connection, and what to change; null removes a limit."""
 
     connection_id: str = Field(description="The connection's ID.")
-    confirms_in_office: ConfirmsInOffice
 
 
 class EndConnection(Input):
@@ -102,6 +113,10 @@ class Connection(StoredRecord):
 
     client_name: str
     ended_at: str | None
+    toolsets: str | None
+    amount_limit: int | None
+    expires_on: str | None
+    limited_by_owner: int
 
     @property
     def display_name(self) -> str:
@@ -125,7 +140,8 @@ CONNECTIONS = Kind(
         "person_name": _SELECT_FROM_PERSON.format("person.name"),
         "person_role": _SELECT_FROM_PERSON.format("person.role"),
         "effective_access": _SELECT_FROM_PERSON.format(EFFECTIVE_ACCESS),
-        "status": "CASE WHEN connection.ended_at IS NULL THEN 'active' ELSE 'ended' END",
+        "status": "CASE WHEN connection.ended_at IS NOT NULL THEN 'ended'"
+        " WHEN connection.expires_at <= :now THEN 'expired' ELSE 'active' END",
     },
     list_condition="connection.started_at IS NOT NULL AND connection.ended_at IS NULL",
     visibility=Visibility("connection.person_id", unrestricted_with=Permission.CONNECTIONS_MANAGE),
@@ -151,13 +167,15 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
         raise Forbidden(Message("Only a person of the organisation can connect an app."))
     record_id, code = new_id("connection"), new_secret(OAUTH_CODE)
     ctx.db.run(
-        "INSERT INTO connection (organisation_id, id, client_id, client_name, person_id, access, created_at)"
-        " VALUES (:organisation, :id, :client, :name, :me, :access, :at)",
+        "INSERT INTO connection (organisation_id, id, client_id, client_name, person_id, access, created_at, toolsets,"
+        " amount_limit, expires_on, expires_at, limited_by_owner) VALUES (:organisation, :id, :client, :name, :me,"
+        " :access, :at, :toolsets, :amount_limit, :expires_on, :expires_at, :limited_by_owner)",
         id=record_id,
         client=given.client_id,
         name=given.client_name,
         access=given.access,
         at=ctx.now_text,
+        **_find_limits(ctx, given),
     )
     ctx.db.run(
         "INSERT INTO oauth_code"
@@ -238,9 +256,9 @@ def update_connection(ctx: Context, given: UpdateConnection, connection: Connect
     """Edit connected app.
 
     Choose whether the person has to confirm on the website whatever can't be undone. Owners and admins can change any
-    app, others their own.
+    app, others their own; and only they limit it to some areas, to amounts or to a last day.
     """
-    return save_confirmation_switch(ctx, CONNECTIONS, connection, is_on=given.confirms_in_office)
+    return save_limits(ctx, CONNECTIONS, connection, given)
 
 
 @operation(
@@ -291,6 +309,33 @@ OPERATIONS = (
     revoke_connection,
     end_connection,
 )
+
+
+def _find_limits(ctx: Context, given: ApproveConnection) -> dict[str, Value]:
+    """Return the limits of a new connection: the chosen areas, within what an owner set for this app before.
+
+    Otherwise its person could get rid of the limits by connecting the app again. An app that registers each time has
+    another ID, so its name counts too.
+    """
+    row = ctx.db.one(
+        "SELECT toolsets, amount_limit, expires_on, expires_at, limited_by_owner FROM connection"
+        " WHERE organisation_id = :organisation AND person_id = :me AND (client_id = :client OR client_name = :name)"
+        " AND limited_by_owner = 1 ORDER BY id DESC LIMIT 1",
+        client=given.client_id,
+        name=given.client_name,
+    )
+    toolsets, amount_limit, expires_on, expires_at, by_owner = row or (None, None, None, None, 0)
+    chosen = given.toolsets
+    if toolsets is not None:
+        allowed = {*orjson.loads(str(toolsets))}
+        chosen = [one for one in Toolset if one in allowed and (chosen is None or one in chosen)]
+    return {
+        "toolsets": encode_toolsets(chosen),
+        "amount_limit": amount_limit,
+        "expires_on": expires_on,
+        "expires_at": expires_at,
+        "limited_by_owner": by_owner,
+    }
 
 
 def _end_one(ctx: Context, connection: Connection) -> Connection:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from mainstay.identity.confirmation_switch import ConfirmsInOffice, save_confirmation_switch
+from mainstay.identity.credential_limits import ConfirmsInOffice, LimitsInput, save_limits
 from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import API_KEY, CALENDAR_LINK, hash_secret, is_secret, new_secret
 from mainstay.infrastructure.database import DatabaseHandle, UniqueViolation
@@ -22,9 +22,11 @@ from mainstay.values.ids import new_id
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permission
+from mainstay.vocabulary.record_json import PriceText, column_names
 from mainstay.vocabulary.refusal import Conflict, Forbidden, Reason
 from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Input, Output, RecordResult, StoredRecord, make_states
+from mainstay.vocabulary.toolsets import Toolset
 
 # People only: if a key could make keys, revoking it would not end its owner's access.
 PEOPLE_DOORS = frozenset({Door.OFFICE, Door.CLI})
@@ -35,12 +37,17 @@ class KeyOut(Output):
 
     noun = "apiKey"
     office_path = "/settings/developer/keys/{id}"
-    states = make_states(active="good", revoked="over")
+    states = make_states(active="good", expired="over", revoked="over")
 
     id: str
     name: str
     access: Access = Field(description="`read` is read-only, `write` is read and write. Fixed at creation.")
     confirms_in_office: ConfirmsInOffice
+    toolsets: list[Toolset] | None = Field(title="Areas", description="The areas it may use; null for all.")
+    amount_limit: PriceText | None = Field(
+        title="Confirm amounts above", description="What commits you to more waits for a confirmation on the website."
+    )
+    expires_on: str | None = Field(title="Works until", description="The last day on which it works.")
     person_id: Annotated[str, RefersTo("person")] = Field(
         description="The person who created it. It has their permissions."
     )
@@ -49,7 +56,7 @@ class KeyOut(Output):
     created_at: str
     last_used_at: str | None = Field(description="Accurate to about a minute.")
     revoked_at: str | None
-    status: Literal["active", "revoked"]
+    status: Literal["active", "expired", "revoked"]
 
 
 class NewKeyOut(KeyOut):
@@ -95,11 +102,10 @@ class SecretDeriver:
         return urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
-class UpdateKey(Input):
-    """Which key, and what to change."""
+class UpdateKey(LimitsInput):
+    """Which key, and what to change; null removes a limit."""
 
     key_id: str = Field(description="The key's ID.")
-    confirms_in_office: ConfirmsInOffice
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,10 @@ class Key(StoredRecord):
 
     name: str
     revoked_at: str | None
+    toolsets: str | None
+    amount_limit: int | None
+    expires_on: str | None
+    limited_by_owner: int
 
     def not_revocable(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be revoked."""
@@ -125,7 +135,8 @@ KEYS = Kind(
     id_field="key_id",
     columns={
         "person_name": select_related("person.name", "api_key.person_id"),
-        "status": "CASE WHEN api_key.revoked_at IS NULL THEN 'active' ELSE 'revoked' END",
+        "status": "CASE WHEN api_key.revoked_at IS NOT NULL THEN 'revoked'"
+        " WHEN api_key.expires_at <= :now THEN 'expired' ELSE 'active' END",
     },
 )
 
@@ -163,7 +174,8 @@ def create_key(ctx: Context, given: CreateKey) -> RecordResult[NewKeyOut]:
         raise Conflict(Message("This key already exists. Create another one.")) from None
     ctx.writer.touch(record_id)
     ctx.writer.mark_written(KEYS.table, record_id)
-    return RecordResult(NewKeyOut, (*(created or ()), None if given.key else secret))
+    shown = (created or ())[: len(column_names(KeyOut))]
+    return RecordResult(NewKeyOut, (*shown, None if given.key else secret))
 
 
 list_keys = declare_list(
@@ -197,9 +209,10 @@ get_key = declare_get(
 def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:
     """Edit API key.
 
-    Choose whether the person has to confirm on the website whatever can't be undone.
+    Limit it to some areas, to amounts or to a last day, and choose whether the person has to confirm on the website
+    whatever can't be undone.
     """
-    return save_confirmation_switch(ctx, KEYS, key, is_on=given.confirms_in_office)
+    return save_limits(ctx, KEYS, key, given)
 
 
 @operation(

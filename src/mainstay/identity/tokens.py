@@ -145,7 +145,7 @@ class TokenIssuer:
                 hash=grant.hash,
                 at=at,
             )
-            if used and str(used[0]) > at and _is_valid(db, grant.connection):
+            if used and str(used[0]) > at and _is_valid(db, grant.connection, at):
                 tokens = _issue_tokens(db, client, grant.connection, now)
                 if grant.is_first:
                     self._perform(batch, start_connection, grant, request)
@@ -184,13 +184,14 @@ def _is_proof_of(verifier: str, challenge: str) -> bool:
     return hmac.compare_digest(digest, challenge.encode())
 
 
-def _is_valid(db: DatabaseHandle, connection: str) -> bool:
+def _is_valid(db: DatabaseHandle, connection: str, now: str) -> bool:
     """Return whether a connection is valid: it has not ended, and its person is active and may connect apps."""
     row = db.one(
         "SELECT 1 FROM connection"
         " JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id"
         f" WHERE connection.organisation_id = :organisation AND connection.id = :id AND {IS_VALID}",
         id=connection,
+        now=now,
     )
     return row is not None
 

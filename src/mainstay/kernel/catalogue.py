@@ -16,6 +16,7 @@ from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permission
 from mainstay.vocabulary.refusal import Forbidden, Lapsed, Refusal
 from mainstay.vocabulary.schemas import Output, StoredRecord
+from mainstay.vocabulary.toolsets import Toolset
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ class Catalogue:
     def record_stores(self) -> dict[str, tuple[RecordStore[Any], Permission]]:
         """The store of each kind of record that has a `get` operation, and the permission to read it, by id prefix."""
         return {prefix: (one.on, one.permission) for prefix, one in self.get_operations.items() if one.on}
+
+    def find_record_stores(self, actor: Actor) -> Mapping[str, tuple[RecordStore[Any], Permission]]:
+        """Return the stores of the kinds of records in the areas of an actor."""
+        if actor.toolsets is None:
+            return self.record_stores
+        return {
+            prefix: store
+            for prefix, store in self.record_stores.items()
+            if actor.has_area(self.get_operations[prefix].area)
+        }
 
     @cached_property
     def _past_texts(self) -> dict[str, str]:
@@ -98,7 +109,7 @@ class Catalogue:
 
     def find_actions(self, record: StoredRecord, actor: Actor) -> list[str]:
         """Return the names of the operations that this actor can perform on a record now, through their door."""
-        key = (record.output, actor.door, actor.permissions, actor.access, actor.subscribed)
+        key = (record.output, actor.door, actor.permissions, actor.access, actor.subscribed, actor.toolsets)
         permitted = self._permitted_operations.get(key)
         if permitted is None:
             permitted = self._permitted_operations[key] = [
@@ -124,6 +135,7 @@ class Catalogue:
 
 def check_permission(operation: Operation, actor: Actor) -> None:
     """Raise a refusal if the actor may not perform the operation. Doors call this before they read a body."""
+    _check_areas(operation, actor)
     has_permission = actor.can(operation.permission)
     if operation.changes and actor.access is not Access.WRITE:
         if not has_permission:
@@ -147,6 +159,14 @@ def check_permission(operation: Operation, actor: Actor) -> None:
         raise Forbidden(Message("You don't have access to this. Ask an owner or admin.", for_programs=role))
     if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
         raise Lapsed
+
+
+def _check_areas(operation: Operation, actor: Actor) -> None:
+    """Refuse an operation of an area that the actor's key or app is not limited to."""
+    if operation.is_always_offered or actor.has_area(operation.area):
+        return
+    areas = [toolset.label for toolset in Toolset if actor.has_area(toolset)]
+    raise Forbidden(Message("This key or app is limited to these areas: {areas}. Ask an owner or admin.", areas=areas))
 
 
 def is_permitted(operation: Operation, actor: Actor) -> bool:

@@ -14,6 +14,7 @@ from mainstay.kernel.event import Event
 from mainstay.values.memo import CachedValue
 from mainstay.values.message import PROGRAM_FORMAT, Message, MessageFormat
 from mainstay.values.moments import moment_text
+from mainstay.values.money import minor_to_price
 from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
@@ -56,6 +57,9 @@ class KnownCatalogue(Protocol):
     @property
     def record_stores(self) -> Mapping[str, tuple[Any, Permission]]:
         """The `RecordStore` of each kind of record, and the permission to read it, by the prefix of its ids."""
+
+    def find_record_stores(self, actor: Actor) -> Mapping[str, tuple[Any, Permission]]:
+        """Return the stores of the kinds of records in the areas of an actor."""
 
     def find_operation(self, name: str) -> Any:
         """Return the operation with this name, or None."""
@@ -115,6 +119,8 @@ class Context:
     is_undoing: bool = False
     # How the undoing of a change is undone in turn: the operations, or the reason why it cannot be.
     redo: Sequence[Inverse] | Message = ()
+    # What it has committed the organisation to so far, in 1/10,000 of its currency.
+    committed: int = 0
     # The languages of the installation, for emails to people of the organisation.
     languages: Languages = ENGLISH_ONLY
 
@@ -190,6 +196,10 @@ class Context:
             record for record, expected in self.request.expected_versions.items() if versions.get(record) != expected
         ]:
             raise Stale(changed)
+
+    def commit_amount(self, amount: int, currency: str) -> None:
+        """Note an amount in minor units to which the operation commits the organisation; see `amount_limit`."""
+        self.committed += abs(minor_to_price(amount, currency))
 
     def emit(self, event: Event) -> None:
         """Store an event with the change. It is sent to webhooks after the commit."""

@@ -41,6 +41,7 @@ from mainstay.vocabulary.schemas import (
     RecordResult,
     StoredRecord,
 )
+from mainstay.vocabulary.toolsets import ToolChoice, Toolset, area_of_module
 from mainstay.vocabulary.typed_records import to_record
 
 R = TypeVar("R", bound=Output)
@@ -104,8 +105,15 @@ class Operation:
     api_path: str | None = None
     doors: frozenset[Door] = ALL_DOORS
     open_when_lapsed: bool = False
+    # The area of the catalogue that declares it, and the toolset that offers it to agents, if that is another.
+    area: Toolset | None = None
+    extra_toolset: Toolset | None = None
+    # Whether it helps in every area, so that no choice of toolsets leaves it out.
+    is_always_offered: bool = False
     # Whether it sends an email to someone outside the organisation.
     emails_outside: bool = False
+    # Whether it can commit the organisation to an amount, so that it may wait for the person of a limited program.
+    commits_amount: bool = False
     # Whether it reads with a single statement, and so needs no transaction.
     single_statement: bool = False
     # Whether it reads so much that it must not run on the threads for quick operations.
@@ -132,6 +140,10 @@ class Operation:
     def is_irreversible(self) -> bool:
         """Whether it cannot be undone, and so has a preview."""
         return self.effect is Effect.IRREVERSIBLE
+
+    def is_in(self, choice: ToolChoice) -> bool:
+        """Return whether a choice of toolsets includes it."""
+        return self.is_always_offered or choice.has(self.extra_toolset or self.area, self.area)
 
     def parse_answer(self, body: bytes) -> Any:
         """Return the typed answer of its JSON: a record, or a page of records."""
@@ -190,7 +202,10 @@ class OperationOptions(TypedDict, total=False):
     api_path: str
     doors: frozenset[Door]
     open_when_lapsed: bool
+    extra_toolset: Toolset
+    is_always_offered: bool
     emails_outside: bool
+    commits_amount: bool
     single_statement: bool
     is_slow: bool
     asks_again: bool
@@ -239,6 +254,7 @@ def operation(
             only_adds=on is None if only_adds is None else only_adds,
             field_permissions=_field_permissions(input_model),
             function=function,
+            area=area_of_module(function.__module__),
             **options,
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -50,7 +50,7 @@ from mainstay.vocabulary.validation import RawInput, parse_input
 T = TypeVar("T")
 
 # Reads the current permissions of the actor inside the transaction of a change, or refuses. `identity` provides it.
-RereadActor = Callable[[DatabaseHandle, Actor], Actor]
+RereadActor = Callable[[DatabaseHandle, Actor, datetime], Actor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +205,21 @@ class Performer:
         self, operation: Operation, db: DatabaseHandle, actor: Actor, request: RequestDetails, prepared: Any
     ) -> Context:
         # Since the door admitted the actor, a role may be lost, a key revoked or a subscription lapsed.
-        current = self.reread_actor(db, actor)
+        current = self.reread_actor(db, actor, self.clock())
         check_permission(operation, current)
         return self._make_context(db, current, request, prepared)
 
     def _check_confirmation(self, ctx: Context, operation: Operation, given: Input) -> None:
-        """Roll back an irreversible operation that the person of the program has to confirm in the office."""
-        if ctx.actor.confirms_in_office and operation.is_irreversible and not ctx.request.confirmed_in_office:
+        """Roll back an operation that the person of the program has to confirm in the office.
+
+        That is whatever cannot be undone, if they chose so, and whatever exceeds the amount that the program is limited
+        to.
+        """
+        limit = ctx.actor.amount_limit
+        waits = (ctx.actor.confirms_in_office and operation.is_irreversible) or (
+            limit is not None and ctx.committed > limit
+        )
+        if waits and not ctx.request.confirmed_in_office:
             raise _WaitsForOffice(self.preview_maker.make_preview(ctx, operation, given, ()))
 
     def _request_confirmation(

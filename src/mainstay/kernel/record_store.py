@@ -393,8 +393,8 @@ class RecordStore(Generic[K]):
 
 
 def record_stores_of(ctx: Context) -> Mapping[str, tuple[RecordStore[StoredRecord], Permission]]:
-    """Return the store of each kind of record, and the permission to read it, by the prefix of its ids."""
-    return ctx.catalogue.record_stores if ctx.catalogue else {}
+    """Return the store of each kind of record in the actor's areas, and the permission to read it, by id prefix."""
+    return ctx.catalogue.find_record_stores(ctx.actor) if ctx.catalogue else {}
 
 
 def fetch_any(ctx: Context, record_id: str) -> StoredRecord:

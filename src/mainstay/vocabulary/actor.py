@@ -18,6 +18,7 @@ from mainstay.vocabulary.permissions import (
     Permissions,
     Role,
 )
+from mainstay.vocabulary.toolsets import Toolset
 
 
 class Door(TextEnum):
@@ -102,10 +103,18 @@ class Actor(NamedTuple):
     linked_record: str | None = None
     # Whether the person confirms in the office what the program does and cannot be undone.
     confirms_in_office: bool = False
+    # The areas that the credential is limited to, with what was chosen beyond the default; None if it is not.
+    toolsets: frozenset[Toolset] | None = None
+    # The amount, in 1/10,000, above which the person confirms what it commits the organisation to; None for any.
+    amount_limit: int | None = None
 
     def can(self, permission: Permission) -> bool:
         """Return whether the actor has this permission."""
         return permission in self.permissions
+
+    def has_area(self, area: Toolset | None) -> bool:
+        """Return whether the credential may use an area."""
+        return self.toolsets is None or area in self.toolsets
 
     @property
     def id(self) -> str | None:

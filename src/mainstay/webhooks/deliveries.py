@@ -15,6 +15,7 @@ from mainstay.values.fields import STARTING_AFTER, Moment, make_id_validator
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import to_json
 from mainstay.vocabulary.refusal import Fault, Invalid
@@ -51,7 +52,7 @@ class RedeliverFailed(Input):
     since: Moment = Field(description="Events from this time on; at most 30 days ago.")
 
 
-@operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS)
+@operation(permission=Permission.WEBHOOKS_MANAGE, effect=Effect.READ, doors=PEOPLE_DOORS | {Door.AGENT})
 def list_deliveries(ctx: Context, given: ListDeliveries) -> PageResult[DeliveryOut]:
     """List webhook deliveries.
 

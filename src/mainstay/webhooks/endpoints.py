@@ -10,6 +10,7 @@ from mainstay.kernel.operation import Effect, Preparation, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import TextLine, WebAddress, omittable_field
 from mainstay.values.message import Message
+from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
 from mainstay.vocabulary.schemas import Input, IrreversibleInput
@@ -78,7 +79,7 @@ list_webhooks = declare_list(
     "List webhooks. Newest first. Their secrets are never shown again.",
     Permission.WEBHOOKS_MANAGE,
     {},
-    doors=PEOPLE_DOORS,
+    doors=PEOPLE_DOORS | {Door.AGENT},
 )
 
 

@@ -28,6 +28,9 @@ TOOL = pytest.mark.parametrize("operation", AGENT_OPERATIONS, ids=lambda operati
 AUDIT_TABLES = {"audit", "audit_record"}
 DESTRUCTIVE = {
     "update_organisation",
+    "update_saved_view",
+    "delete_saved_view",
+    "restore_saved_view",
     "update_person",
     "invite_again",
     "change_role",

@@ -14,6 +14,7 @@ from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.operation import Effect
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Role
+from mainstay.vocabulary.toolsets import DEFAULT_CHOICE, Toolset
 from rules.examples_any import make_example_input
 from support.cast import Cast, temporary_cast
 from support.mcp_client import call_legacy, call_modern, call_tool, make_legacy_call, post_call
@@ -23,13 +24,16 @@ from support.servers import RunningServer
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
 AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
+# Those that are offered unless others are asked for.
+DEFAULT_OPERATIONS = [operation for operation in AGENT_OPERATIONS if operation.is_in(DEFAULT_CHOICE)]
+EVERY_TOOLSET = {"X-MCP-Toolsets": ",".join(Toolset)}
 BUDGET = 140 * 1024
 MOST_TOOLS = 110
 
 
 def test_an_owner_is_offered_every_tool_in_the_catalogues_order(server: RunningServer, cast: Cast) -> None:
     tools = call_legacy(server, cast.make_key(), "tools/list")["tools"]
-    assert [tool["name"] for tool in tools] == [operation.name for operation in AGENT_OPERATIONS]
+    assert [tool["name"] for tool in tools] == [operation.name for operation in DEFAULT_OPERATIONS]
 
 
 def test_the_list_is_the_same_at_every_call_but_for_its_id(server: RunningServer, cast: Cast) -> None:
@@ -45,14 +49,14 @@ def test_the_list_is_the_same_at_every_call_but_for_its_id(server: RunningServer
 
 def test_a_read_only_key_is_offered_only_what_changes_nothing(server: RunningServer, cast: Cast) -> None:
     tools = call_legacy(server, cast.make_key(Access.READ), "tools/list")["tools"]
-    assert [tool["name"] for tool in tools] == [op.name for op in AGENT_OPERATIONS if op.effect is Effect.READ]
+    assert [tool["name"] for tool in tools] == [op.name for op in DEFAULT_OPERATIONS if op.effect is Effect.READ]
     assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
 
 
 @pytest.mark.parametrize("role", Role)
 def test_each_role_is_offered_what_its_rights_allow(role: Role) -> None:
     assert Tools(CATALOGUE.operations).tool_names(ROLE_PERMISSIONS[role], Access.WRITE) == [
-        op.name for op in AGENT_OPERATIONS if op.permission in ROLE_PERMISSIONS[role]
+        op.name for op in DEFAULT_OPERATIONS if op.permission in ROLE_PERMISSIONS[role]
     ]
 
 
@@ -67,7 +71,7 @@ def test_no_tool_makes_keys_connections_or_owners() -> None:
 
 def test_the_owners_list_stays_within_its_budget(server: RunningServer, cast: Cast) -> None:
     assert len(orjson.dumps(call_legacy(server, cast.make_key(), "tools/list"))) < BUDGET
-    assert len(AGENT_OPERATIONS) <= MOST_TOOLS
+    assert len(DEFAULT_OPERATIONS) <= MOST_TOOLS
 
 
 def test_every_tool_is_well_described() -> None:
@@ -122,7 +126,10 @@ def test_results_fit_their_output_schemas(server: RunningServer, cast: Cast) -> 
         else:
             # What is made for one would be in the way of another.
             with temporary_cast(cast.performer) as alone:
-                result = call_tool(server, alone.make_key(), operation.name, **make_example_input(alone, operation))
+                call = make_legacy_call(
+                    "tools/call", {"name": operation.name, "arguments": make_example_input(alone, operation)}
+                )
+                result = post_call(server, alone.make_key(), call, EVERY_TOOLSET).json()["result"]
         schema = describe_tool(operation)["outputSchema"]
         jsonschema.validate(result["structuredContent"], schema)
         # Every name that is told is there; sums only if they are asked for.

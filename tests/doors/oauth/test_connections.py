@@ -171,7 +171,7 @@ def test_whoever_has_become_a_subcontractor_is_kept_out_by_each_fence(server: Ru
     assert app.refresh_tokens(tokens["refresh_token"]).json()["error"] == "invalid_grant"
     assert app.redeem_code(code).json()["error"] == "invalid_grant"
     with pytest.raises(InvalidToken), cast.performer.database.write_transaction(cast.organisation) as db:
-        reread_actor(db, acting)
+        reread_actor(db, acting, cast.performer.clock())
 
 
 def test_a_lapsed_subscription_still_gives_tokens_that_read(server: RunningServer, cast: Cast) -> None:

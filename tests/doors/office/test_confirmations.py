@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from mainstay.business.customers.operations import create_customer
+from mainstay.business.invoices.payments.recording import list_payments
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.roles import remove_person
 from mainstay.identity.connections import revoke_connection, update_connection
@@ -95,6 +97,45 @@ def test_the_person_confirms_and_the_program_has_done_it(
         "agent",
         "owner write",
     )
+
+
+def test_what_exceeds_the_limit_of_a_program_waits_although_it_can_be_undone(
+    server: RunningServer, cast: Cast, owner: BrowserSession
+) -> None:
+    key = cast.make_key()
+    cast.perform(update_key, keyId=actor_with_key(cast, key).credential, amountLimit="500.00")
+    given = {"customerId": cast.perform(create_customer, name="Hartley")["id"], "method": "bank"}
+    assert call_tool(server, key, "record_payment", **given, amount="500.00")["structuredContent"]["amount"] == "500.00"
+    answer = call_tool(server, key, "record_payment", **given, amount="500.01")["structuredContent"]
+    assert (answer["status"], len(cast.perform(list_payments)["data"])) == ("confirmation", 1)
+    api = server.request("POST", "/api/v1/payments", key, json=given | {"amount": "1,000"})
+    assert api.status_code == 422
+    api = server.request("POST", "/api/v1/payments", key, json=given | {"amount": 1000})
+    assert (api.status_code, api.json()["object"]) == (202, "confirmation")
+
+    path = str(answer["confirmation"]["url"]).removeprefix(server.url)
+    page = owner.get(path)
+    assert "Requested by owner write. Nothing has changed yet." in visible_text(page.text)
+    assert len(cast.perform(list_payments)["data"]) == 1
+    done = owner.submit_page(page.text, path)
+    assert "You confirmed this. It's done." in visible_text(owner.follow_redirect(done).text)
+    owner.submit_page(page.text, path)
+    assert [one["amount"] for one in cast.perform(list_payments)["data"]] == ["500.01", "500.00"]
+
+
+def test_a_program_that_loses_the_area_meanwhile_is_not_confirmed(
+    server: RunningServer, cast: Cast, owner: BrowserSession
+) -> None:
+    key = cast.make_key()
+    credential = actor_with_key(cast, key).credential
+    cast.perform(update_key, keyId=credential, amountLimit="0")
+    given = {"customerId": cast.perform(create_customer, name="Hartley")["id"], "method": "bank", "amount": "5"}
+    answer = call_tool(server, key, "record_payment", **given)["structuredContent"]
+    path = str(answer["confirmation"]["url"]).removeprefix(server.url)
+    page = owner.get(path).text
+    cast.perform(update_key, keyId=credential, toolsets=["jobs"])
+    assert owner.submit_page(page, path).status_code == 403
+    assert cast.perform(list_payments)["data"] == []
 
 
 def test_it_counts_once(server: RunningServer, cast: Cast, key: str, owner: BrowserSession) -> None:

@@ -30,10 +30,10 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.message import Message
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.toolsets import Toolset
 
 _OptionalCustomerId = Annotated[str | None, make_id_validator("customer")]
 _CustomerId = Annotated[str, make_id_validator("customer")]
@@ -93,7 +93,7 @@ get_site = declare_get(
     "Show site. Its address, how to get in, and the contact there.",
     Permission.SITES_READ,
     api_path="GET /sites/{site_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 
@@ -150,7 +150,7 @@ get_contact = declare_get(
     "Show contact. Who they are, their customer, and how to reach them.",
     Permission.SITES_READ,
     api_path="GET /contacts/{contact_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 

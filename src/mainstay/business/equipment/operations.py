@@ -27,6 +27,7 @@ from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import raise_if_blocked
 from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.toolsets import Toolset
 
 EquipmentCreated = declare_event("equipment.created", EquipmentOut, "Equipment was added to a site.")
 EquipmentUpdated = declare_event("equipment.updated", EquipmentOut, "Equipment's details, site or status changed.")
@@ -76,7 +77,7 @@ get_equipment = declare_get(
     "Show equipment. Its make, model, serial number, warranty and site.",
     Permission.SITES_READ,
     api_path="GET /equipment/{equipment_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 

@@ -39,10 +39,10 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.message import FieldName, Message
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
+from mainstay.vocabulary.toolsets import Toolset
 
 _EntryId = Annotated[str, Field(description="The time entry's id.")]
 
@@ -114,7 +114,7 @@ get_time_entry = declare_get(
     "Show hours. One time entry: the hours of one person on one job.",
     Permission.HOURS_READ,
     api_path="GET /hours/{time_entry_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 

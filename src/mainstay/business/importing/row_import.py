@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -287,9 +288,9 @@ class RowImporter:
 def _cache_actors(reread_actor: RereadActor) -> RereadActor:
     cache: dict[Actor, Actor] = {}
 
-    def reread_cached(db: DatabaseHandle, actor: Actor) -> Actor:
+    def reread_cached(db: DatabaseHandle, actor: Actor, now: datetime) -> Actor:
         if actor not in cache:
-            cache[actor] = reread_actor(db, actor)
+            cache[actor] = reread_actor(db, actor, now)
         return cache[actor]
 
     return reread_cached

@@ -89,7 +89,7 @@ class ImportUndoer:
         """Give a record its previous values again, or return why that was refused."""
         body = orjson.dumps({self.kind.id_field: record.id, **_clear_added_parts(record, previous or {})})
         # Anyone who may import may undo. An undo that has begun is finished even if the person loses the permission.
-        unchecked_performer = replace(step_performer, reread_actor=lambda _db, actor: actor)
+        unchecked_performer = replace(step_performer, reread_actor=lambda _db, actor, _now: actor)
         try:
             unchecked_performer.perform(
                 self.kind.update_operation, self.actor, body, RequestDetails(self.run_id, record_only=True)

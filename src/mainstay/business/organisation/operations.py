@@ -56,6 +56,7 @@ get_organisation = declare_get(
     " check that a credential works.",
     Permission.ORGANISATION_READ,
     api_path="GET /organisation",
+    is_always_offered=True,
 )
 
 

@@ -29,10 +29,10 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import record_stores_of
 from mainstay.values.fields import WholeNumber
 from mainstay.values.message import Message
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import ListInput, PageResult
+from mainstay.vocabulary.toolsets import Toolset
 
 DiaryFilter = Literal["photos", "notes", "hours", "emails", "documents"]
 
@@ -52,7 +52,7 @@ class ListJobDiary(ListInput):
     limit: WholeNumber = Field(default=25, ge=1, le=100, description="Maximum number of entries.")
 
 
-@operation(permission=Permission.JOBS_READ, effect=Effect.READ, api_path="GET /job-diary", doors=API_AND_OFFICE)
+@operation(permission=Permission.JOBS_READ, effect=Effect.READ, api_path="GET /job-diary", extra_toolset=Toolset.NEWS)
 def list_job_diary(ctx: Context, given: ListJobDiary) -> PageResult[JobDiaryEntryOut]:
     """List job diary.
 

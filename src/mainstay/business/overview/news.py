@@ -20,16 +20,16 @@ from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.kernel.record_store import select_related
 from mainstay.values.moments import ONE_DAY
 from mainstay.values.money import amount_text
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.toolsets import Toolset
 
 # Of each kind, at most this many.
 _MAX_ITEMS = 8
 
 
-@operation(permission=Permission.HISTORY_READ, effect=Effect.READ, api_path="GET /news", doors=API_AND_OFFICE)
+@operation(permission=Permission.HISTORY_READ, effect=Effect.READ, api_path="GET /news", extra_toolset=Toolset.NEWS)
 def get_news(ctx: Context, _given: Input) -> NewsOut:
     """Get news.
 

@@ -51,6 +51,7 @@ from mainstay.values.money import amount_text
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import MoneyText, column_names
 from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.toolsets import Toolset
 
 _A_WEEK = timedelta(days=7)
 # At most this many people are named.
@@ -272,7 +273,7 @@ _WAITING_LISTS = (
 )
 
 
-@operation(permission=Permission.OVERVIEW_READ, effect=Effect.READ, api_path="GET /overview")
+@operation(permission=Permission.OVERVIEW_READ, effect=Effect.READ, api_path="GET /overview", is_always_offered=True)
 def get_overview(ctx: Context, _given: Input) -> OverviewOut:
     """Get overview.
 
@@ -286,9 +287,10 @@ def get_overview(ctx: Context, _given: Input) -> OverviewOut:
     needs = [
         _build_need(counting_ctx, waiting_list, today, settings.currency)
         for waiting_list in _WAITING_LISTS
-        if ctx.actor.can(waiting_list.permission)
+        if ctx.actor.can(waiting_list.permission) and ctx.actor.has_area(waiting_list.list_operation.area)
     ]
-    sees_revenue, sees_apps = ctx.actor.can(get_report.permission), ctx.actor.can(Permission.HISTORY_READ)
+    sees_revenue = ctx.actor.can(get_report.permission) and ctx.actor.has_area(get_report.area)
+    sees_apps = ctx.actor.can(Permission.HISTORY_READ) and ctx.actor.has_area(Toolset.RECORDS)
     sees = {"revenue": sees_revenue, "changedByApps": sees_apps}
     return OverviewOut(
         object=OverviewOut.noun,

@@ -83,7 +83,9 @@ class UpdatePerson(Input):
     bill_rate: Annotated[_BillRate, _PEOPLE_CHANGE] = None
 
 
-@operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /me", single_statement=True)
+@operation(
+    permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /me", single_statement=True, is_always_offered=True
+)
 def get_me(ctx: Context, _given: Input) -> MeOut:
     """Show own access.
 

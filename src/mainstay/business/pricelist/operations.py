@@ -39,10 +39,10 @@ from mainstay.values.fields import (
     omittable_field,
 )
 from mainstay.values.message import Message
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, NotFound, Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.toolsets import Toolset
 
 _MAX_PARTS = 50
 
@@ -101,7 +101,7 @@ get_price_item = declare_get(
     "Get price list item. With its price and cost, and the parts of a kit.",
     Permission.PRICE_LIST_READ,
     api_path="GET /price-items/{item_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 

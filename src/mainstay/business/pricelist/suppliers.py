@@ -26,9 +26,9 @@ from mainstay.values.fields import (
     make_id_validator,
     omittable_field,
 )
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.toolsets import Toolset
 
 
 class SaveSupplier(Input):
@@ -70,7 +70,7 @@ get_supplier = declare_get(
     "Get supplier. With contact details and your account number.",
     Permission.PURCHASING_READ,
     api_path="GET /suppliers/{supplier_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 

@@ -20,10 +20,10 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import DefaultValue, TextLine, make_id_validator, omittable_field
 from mainstay.values.message import Message
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid
 from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.toolsets import Toolset
 
 _MAX_TAXES = 4
 
@@ -65,7 +65,7 @@ get_tax_rate = declare_get(
     "Get tax rate. With its taxes and its category.",
     Permission.SETTINGS_READ,
     api_path="GET /tax-rates/{tax_rate_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 

@@ -164,6 +164,7 @@ get_bill = declare_get(
     api_path="POST /bills",
     only_adds=False,
     undone_by=declare_inverse("void_bill", "billId", reason="Recorded by mistake", confirmed=True),
+    commits_amount=True,
     past_text="Bill recorded",
 )
 def record_bill(ctx: Context, given: RecordBill) -> Bill:
@@ -198,6 +199,7 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
             **columns,
         },
     )
+    ctx.commit_amount(bill.total, bill.currency)
     update_after_bill(ctx, bill)
     return bill
 
@@ -210,6 +212,7 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
     blocked_by=ListedBill.not_changeable,
     done_message="Bill saved.",
     undone_by=restore_document,
+    commits_amount=True,
     past_text="Bill edited",
     past_text_by=(
         "status",
@@ -238,6 +241,8 @@ def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
         changes["on_date"] = changes.pop("on")
     line_columns = _recompute_lines(ctx, given, bill) if given.edits or given.total is not None else {}
     after = BILLS.save(ctx, bill, {**changes, **line_columns, **_status_changes(ctx, given, bill)})
+    if line_columns or after.status != bill.status:
+        ctx.commit_amount(after.total, after.currency)
     if changes_costs:
         update_after_bill(ctx, after)
     return after
@@ -250,6 +255,7 @@ def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     on=BILLS,
     blocked_by=ListedBill.not_voidable,
     not_undone=Message("Record the bill again."),
+    commits_amount=True,
     past_text="Bill voided",
 )
 def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:
@@ -265,6 +271,7 @@ def void_bill(ctx: Context, given: VoidBill, bill: Bill) -> Bill:
     if order:
         ctx.effects.append(Message("The goods of {order} on it can be billed again.", order=order.number))
     after = BILLS.save(ctx, bill, {"status": "void", "void_reason": given.reason})
+    ctx.commit_amount(bill.total, bill.currency)
     update_after_bill(ctx, after)
     return after
 

@@ -54,6 +54,7 @@ class SendPurchaseOrder(DocumentEmailInput):
     blocked_by=ListedOrder.not_sendable,
     emails_outside=True,
     not_undone=Message("The order has been sent. Cancel or close it instead."),
+    commits_amount=True,
     past_text="Purchase order sent",
 )
 def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) -> Order:
@@ -81,6 +82,7 @@ def send_purchase_order(ctx: Context, given: SendPurchaseOrder, order: Order) ->
             "sent_at": ctx.now_text,
         },
     )
+    ctx.commit_amount(after.total, after.currency)
     ctx.add_task(create_print_task(after.id, after.number))
     ctx.summary = Message(
         "{order} will be sent to {supplier}: {total}.",

@@ -63,6 +63,7 @@ class RecordQuoteDecision(IrreversibleInput):
     emails_outside=True,
     done_message="Answer recorded.",
     not_undone=Message("Create a new quote."),
+    commits_amount=True,
     past_text="Answer recorded",
     past_text_by=("decision", {"accepted": "Acceptance recorded", "declined": "Decline recorded"}),
 )
@@ -118,6 +119,7 @@ def accept_quote(ctx: Context, quote: Quote, accepted: AcceptanceDetails) -> Quo
     }
     changes = {"status": "accepted", "acceptance": acceptance, "decided_at": ctx.now_text, "job_id": job.id}
     after = QUOTES.save(ctx, quote, changes | columns)
+    ctx.commit_amount(after.total, after.currency)
     if quote.job_id and not open_job:
         # The job that the quote was for is over, and no longer waits for an answer.
         store.update_quoted_job(ctx, quote.job_id)

@@ -67,6 +67,7 @@ class WithdrawQuote(IrreversibleInput):
     blocked_by=ListedQuote.not_sendable,
     emails_outside=True,
     not_undone=Message("The quote has been sent. Withdraw or revise it instead."),
+    commits_amount=True,
     past_text="Quote sent",
 )
 def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
@@ -99,6 +100,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
             "sent_by": ctx.actor.id,
         },
     )
+    ctx.commit_amount(after.total, after.currency)
     _supersede(ctx, after)
     store.update_quoted_job(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, after.short_name))

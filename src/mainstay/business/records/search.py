@@ -33,7 +33,7 @@ class Search(Input):
     limit: WholeNumber = Field(default=10, ge=1, le=100, description="Maximum number of records of all kinds.")
 
 
-@operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /search")
+@operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /search", is_always_offered=True)
 def search(ctx: Context, given: Search) -> FoundOut:
     """Search.
 

@@ -53,6 +53,7 @@ def _find_redo(act: Act) -> Sequence[Inverse] | Message:
 
 @operation(
     # What undoes the changes asks for permissions of its own.
+    is_always_offered=True,
     permission=Permission.ME_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /changes/undo",

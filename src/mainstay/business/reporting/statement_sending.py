@@ -35,6 +35,7 @@ from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import LastDay
+from mainstay.vocabulary.toolsets import Toolset
 
 
 class SendStatement(DocumentEmailInput):
@@ -118,7 +119,7 @@ list_statements = declare_list(
     {"customer_id": "Only statements of this customer."},
     name="list_statements",
     api_path="GET /statements",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.STATEMENTS,
 )
 
 
@@ -127,7 +128,7 @@ get_statement = declare_get(
     "Get sent statement. A statement of account, as it was sent.",
     Permission.INVOICES_READ,
     api_path="GET /statements/{statement_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.STATEMENTS,
     single_statement=False,
 )
 

@@ -12,7 +12,6 @@ from mainstay.kernel.inverse import declare_inverse, restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import STARTING_AFTER, TextLine, make_id_validator, omittable_field
 from mainstay.values.message import Message
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, ListInput, PageResult
@@ -67,7 +66,7 @@ class UpdateSavedView(Input):
     shared: _Shared = omittable_field(description="Whether the office sees it too.")
 
 
-@operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /saved-views", doors=API_AND_OFFICE)
+@operation(permission=Permission.ME_READ, effect=Effect.READ, api_path="GET /saved-views")
 def list_saved_views(ctx: Context, given: ListSavedViews) -> PageResult[SavedViewOut]:
     """List saved views.
 
@@ -80,7 +79,6 @@ def list_saved_views(ctx: Context, given: ListSavedViews) -> PageResult[SavedVie
     permission=Permission.ME_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /saved-views",
-    doors=API_AND_OFFICE,
     undone_by=declare_inverse("delete_saved_view", "savedViewId"),
     past_text="View saved",
 )
@@ -102,7 +100,6 @@ def create_saved_view(ctx: Context, given: CreateSavedView) -> SavedView:
     effect=Effect.CHANGE,
     api_path="PATCH /saved-views/{saved_view_id}",
     on=SAVED_VIEWS,
-    doors=API_AND_OFFICE,
     undone_by=restore_values,
     past_text="View changed",
 )
@@ -124,7 +121,6 @@ def update_saved_view(ctx: Context, given: UpdateSavedView, view: SavedView) -> 
     effect=Effect.CHANGE,
     api_path="POST /saved-views/{saved_view_id}/delete",
     on=SAVED_VIEWS,
-    doors=API_AND_OFFICE,
     blocked_by=SavedView.not_deletable,
     undone_by=declare_inverse("restore_saved_view", "savedViewId"),
     past_text="View deleted",
@@ -142,7 +138,6 @@ def delete_saved_view(ctx: Context, _given: Input, view: SavedView) -> SavedView
     effect=Effect.CHANGE,
     api_path="POST /saved-views/{saved_view_id}/restore",
     on=SAVED_VIEWS,
-    doors=API_AND_OFFICE,
     blocked_by=SavedView.not_restorable,
     undone_by=declare_inverse("delete_saved_view", "savedViewId"),
     past_text="View restored",

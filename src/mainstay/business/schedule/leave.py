@@ -22,11 +22,11 @@ from mainstay.values.fields import STARTING_AFTER, Day, Paragraph, make_id_valid
 from mainstay.values.message import CalendarDate, CalendarDates, Choice, FieldName, LocalPeriod, Message
 from mainstay.values.moments import ONE_DAY, local_date, moment_text, parse_moment
 from mainstay.values.wall_times import EnteredMoment
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import column_names, to_json
 from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid
 from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
+from mainstay.vocabulary.toolsets import Toolset
 from mainstay.vocabulary.validation import REQUIRED
 
 _MAX_LENGTH = timedelta(days=366)
@@ -104,7 +104,7 @@ def list_time_off(ctx: Context, given: ListTimeOff) -> PageResult[TimeOffOut]:
     effect=Effect.READ,
     api_path="GET /time-off/{time_off_id}",
     on=TIME_OFF,
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 def get_time_off(ctx: Context, _given: Input, time_off: TimeOff) -> TimeOff:
     """Show time off.

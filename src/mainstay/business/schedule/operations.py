@@ -20,9 +20,9 @@ from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import STARTING_AFTER, Day, QueryBool, make_id_validator
 from mainstay.values.message import Message
 from mainstay.values.moments import local_date
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
+from mainstay.vocabulary.toolsets import Toolset
 
 # If many visits are planned at once, only this many are checked for warnings, because the others are alike.
 _MAX_CHECKED = 10
@@ -90,7 +90,7 @@ get_visit = declare_get(
     "Show visit. The address, access notes, contact and work to do.",
     Permission.SCHEDULE_READ,
     api_path="GET /visits/{visit_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 

@@ -117,7 +117,7 @@ def _describe_operation(endpoint: Endpoint, schemas: Schema) -> Schema:
             str(endpoint.status): _describe_success(endpoint),
             **({"202": _describe_pending_file(operation)} if operation.returns_file else {}),
             **{status: {"$ref": f"#/components/responses/{status}"} for status in statuses},
-            **(_describe_confirmation() if operation.is_irreversible else {}),
+            **_describe_confirmation(operation),
         },
     }
     if operation.changes:
@@ -254,13 +254,17 @@ def _describe_refusal(text: str) -> Schema:
     return {"description": text, "content": _json_content(schema_ref("Error"))}
 
 
-def _describe_confirmation() -> Schema:
-    """Describe the answers of an irreversible operation that waits for its person, or whose preview would differ."""
+def _describe_confirmation(operation: Operation) -> Schema:
+    """Describe the answers of an operation that waits for its person, or whose preview would differ."""
+    if not operation.is_irreversible and not operation.commits_amount:
+        return {}
     waits = "Nothing was done yet: the person of the key has to confirm it on the website."
     differs = f"{_REFUSALS['409']} Or the preview of the token in `previewToken` would differ now."
     refusals = {"oneOf": [schema_ref("Error"), schema_ref("PreviewDiffers")]}
-    return {
-        "202": {"description": waits, "content": _json_content(schema_ref("Confirmation"))},
+    answers: Schema = {"202": {"description": waits, "content": _json_content(schema_ref("Confirmation"))}}
+    if not operation.is_irreversible:
+        return answers
+    return answers | {
         "409": {"description": differs, "content": _json_content(refusals)},
     }
 

@@ -18,17 +18,19 @@ from mainstay.doors.mcp.elicitation import AnsweredQuestion, Elicitation, Invali
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_response
 from mainstay.doors.mcp.tool_schema import DRY_RUN, IDEMPOTENCY_KEY
-from mainstay.doors.mcp.tools import DECLINED, Tools, describe_preview
+from mainstay.doors.mcp.tools import DECLINED, ToolOffer, Tools, describe_preview
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
-from mainstay.vocabulary.permissions import Access, Permissions
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Unauthenticated
+from mainstay.vocabulary.toolsets import ToolChoice, Toolset, choose_toolsets, parse_toolsets
 from mainstay.vocabulary.validation import NOT_A_BOOLEAN
 
 BODY_LIMIT = 1_048_576
+# The header by which a client chooses the toolsets that it is offered.
+TOOLSETS_HEADER = "x-mcp-toolsets"
 # How long a client may cache answers that are the same for everyone.
 DISCOVERY_MS = 3_600_000
 
@@ -70,8 +72,9 @@ class McpDoor:
                     429, protocol.TOO_MANY, RateLimitExceeded().text, headers=(("retry-after", "60"),)
                 )
             _check_headers(request, actor)
+            choice = _read_choice(request, actor)
             call = read_call(request.headers, await request.read_body(BODY_LIMIT))
-            return await self._answer_call(request, actor, call)
+            return await self._answer_call(request, actor, call, choice)
         except Unauthenticated as refusal:
             headers = (("www-authenticate", self.challenge),)
             return rpc_error_response(401, protocol.UNAUTHENTICATED, refusal.text, headers=headers)
@@ -80,21 +83,21 @@ class McpDoor:
         except NotACall as not_a_call:
             return not_a_call.response
 
-    async def _answer_call(self, request: Request, actor: Actor, call: Call) -> Response:
+    async def _answer_call(self, request: Request, actor: Actor, call: Call, choice: ToolChoice) -> Response:
         """Answer a call; an unexpected error is answered with the id of the call too."""
         try:
-            return await self._dispatch(request, actor, call)
+            return await self._dispatch(request, actor, call, choice)
         except (Unauthenticated, HttpError):
             raise
         except Exception as problem:
             return _internal_error_response(problem, request, call.id)
 
-    async def _dispatch(self, request: Request, actor: Actor, call: Call) -> Response:
+    async def _dispatch(self, request: Request, actor: Actor, call: Call, choice: ToolChoice) -> Response:
         match call.method:
             case "tools/call":
-                return await self._call_tool(request, actor, call)
+                return await self._call_tool(request, actor, call, choice)
             case "tools/list":
-                return self._list_tools(request, actor, call)
+                return self._list_tools(request, ToolOffer(actor.permissions, actor.access, choice), call)
             case "initialize" if not call.is_modern:
                 return call.answer(self._build_initialize_result(call))
             case "ping" if not call.is_modern:
@@ -103,26 +106,28 @@ class McpDoor:
                 return call.answer(self._build_discovery_result())
         return call.refuse(protocol.METHOD_NOT_FOUND, f"There is no method {call.method[:100]!r} here.")
 
-    def _list_tools(self, request: Request, actor: Actor, call: Call) -> Response:
+    def _list_tools(self, request: Request, offer: ToolOffer, call: Call) -> Response:
         if call.params.get("cursor") is not None:
             return call.refuse(protocol.INVALID_PARAMS, "The cursor is unknown: the list has only one page.")
-        body = _encode_tool_list(self, actor.permissions, actor.access, call.id, is_modern=call.is_modern)
+        body = _encode_tool_list(self, offer, call.id, is_modern=call.is_modern)
         return Response(200, body, quiet=True, gzipped_body=_compress_once(body) if request.accepts_gzip else None)
 
-    def build_tool_list(self, permissions: Permissions, access: Access, *, is_modern: bool) -> dict[str, Any]:
-        """Return the result of `tools/list` for an actor with these permissions and this access."""
-        result: dict[str, Any] = {"tools": self.tools.list_tools(permissions, access)}
+    def build_tool_list(self, offer: ToolOffer, *, is_modern: bool) -> dict[str, Any]:
+        """Return the result of `tools/list` for an offer."""
+        result: dict[str, Any] = {"tools": self.tools.list_tools(offer)}
         if is_modern:
             result |= {**self._build_modern_fields(), "ttlMs": 0, "cacheScope": "private"}
         return result
 
-    async def _call_tool(self, request: Request, actor: Actor, call: Call) -> Response:
+    async def _call_tool(self, request: Request, actor: Actor, call: Call, choice: ToolChoice) -> Response:
         name, arguments = call.params.get("name"), call.params.get("arguments", {})
         if not isinstance(name, str):
             return call.refuse(protocol.INVALID_PARAMS, "name is required: the name of a tool; tools/list shows them.")
         operation = self.tools.find_operation(name)
         if operation is None:
             return call.refuse(protocol.INVALID_PARAMS, "There is no tool with that name; tools/list shows them.")
+        if not operation.is_in(choice):
+            return call.refuse(protocol.INVALID_PARAMS, _describe_missing_toolset(operation, actor))
         if not isinstance(arguments, dict):
             return call.refuse(protocol.INVALID_PARAMS, "arguments is not an object.")
         tool_call = ToolCall(call, operation, actor, arguments)
@@ -194,10 +199,8 @@ class McpDoor:
 # Clients count their calls from 0 or 1, and few sets of permissions are in use: nearly all of these large answers are
 # the same. Compressing one takes ten times as long as everything else that a call takes.
 @lru_cache(16)
-def _encode_tool_list(
-    door: McpDoor, permissions: Permissions, access: Access, id_: protocol.CallId, *, is_modern: bool
-) -> bytes:
-    return protocol.encode_answer(id_, door.build_tool_list(permissions, access, is_modern=is_modern))
+def _encode_tool_list(door: McpDoor, offer: ToolOffer, id_: protocol.CallId, *, is_modern: bool) -> bytes:
+    return protocol.encode_answer(id_, door.build_tool_list(offer, is_modern=is_modern))
 
 
 _compress_once = lru_cache(16)(compress)
@@ -236,6 +239,30 @@ def _check_headers(request: Request, actor: Actor) -> None:
         raise HttpError(415, "Send the header Content-Type: application/json.")
     if not _accepts_json(request.headers.get("accept")):
         raise HttpError(406, "Responses are application/json; the Accept header does not allow that.")
+
+
+def _read_choice(request: Request, actor: Actor) -> ToolChoice:
+    """Return the toolsets that a request asks for by its header, as far as its credential has them."""
+    try:
+        return _choose_named(request.headers.get(TOOLSETS_HEADER, ""), actor.toolsets)
+    except ValueError as unknown:
+        names = [toolset.value for toolset in Toolset]
+        text = f"There is no toolset {str(unknown)[:100]!r}. X-MCP-Toolsets takes some of: {', '.join(names)}."
+        raise NotACall(rpc_error_response(400, protocol.INVALID_PARAMS, text, toolsets=names)) from None
+
+
+@lru_cache(256)
+def _choose_named(names: str, allowed: frozenset[Toolset] | None) -> ToolChoice:
+    return choose_toolsets(parse_toolsets(names) if names.strip() else None, allowed)
+
+
+def _describe_missing_toolset(operation: Operation, actor: Actor) -> str:
+    """Return how to get a tool that is not among the chosen ones."""
+    needed = sorted({toolset.value for toolset in (operation.area, operation.extra_toolset) if toolset})
+    if actor.toolsets is not None and not actor.toolsets.issuperset(needed):
+        return f"This connection does not include {operation.name}: it is limited to other areas than {needed[0]}."
+    name = operation.extra_toolset or operation.area
+    return f"{operation.name} is not among the chosen tools. The header X-MCP-Toolsets: {name} offers it."
 
 
 @lru_cache(1024)

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -17,6 +17,7 @@ from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Permissions
 from mainstay.vocabulary.refusal import Conflict, Fault, Forbidden, Invalid, NotFound, Refusal
+from mainstay.vocabulary.toolsets import DEFAULT_CHOICE, ToolChoice, choose_toolsets
 
 
 class ToolResult(NamedTuple):
@@ -37,6 +38,22 @@ class ToolResult(NamedTuple):
         return result
 
 
+class ToolOffer(NamedTuple):
+    """What decides which tools are offered: the actor's permissions and access, and the chosen toolsets."""
+
+    permissions: Permissions
+    access: Access
+    choice: ToolChoice
+
+    def includes(self, operation: Operation) -> bool:
+        """Return whether it includes the tool of an operation."""
+        return (
+            operation.permission in self.permissions
+            and (self.access is Access.WRITE or not operation.changes)
+            and operation.is_in(self.choice)
+        )
+
+
 DECLINED = ToolResult(("Declined. Nothing happened.",), b'{"status":"declined"}')
 
 
@@ -46,12 +63,14 @@ class Tools:
     def __init__(self, operations: Sequence[Operation]) -> None:
         self._operations = {operation.name: operation for operation in operations if Door.AGENT in operation.doors}
         # The tools that list records and those that get one, by the noun of the record; a list shows fewer fields.
+        # Refusals name only tools that are offered by default.
+        default_tools = [operation for operation in self._operations.values() if operation.is_in(DEFAULT_CHOICE)]
         self._list_tool_by_noun = {
-            operation.output.noun: operation.name for operation in self._operations.values() if operation.returns_page
+            operation.output.noun: operation.name for operation in default_tools if operation.returns_page
         }
         self._get_tool_by_noun = {
             operation.output.noun: operation.name
-            for operation in self._operations.values()
+            for operation in default_tools
             if operation.on and not operation.changes
         }
         # The tool that lists each kind of record, for refusals. A record that was not found may be of another kind than
@@ -64,8 +83,6 @@ class Tools:
         self._searchable_kinds = {
             operation.on.label for operation in operations if operation.on and operation.on.search_fields
         }
-        # The lists of tools, by what decides them. Only a few sets of permissions are in use; each is built once.
-        self._tool_lists: dict[tuple[Permissions, Access], orjson.Fragment] = {}
 
     def find_operation(self, name: str) -> Operation | None:
         """Find the operation of a tool."""
@@ -73,7 +90,7 @@ class Tools:
 
     def hint_after(self, operation: Operation, refusal: Refusal, actor: Actor) -> str:
         """Return a hint for a refused agent: which tool it may call next, or no text if there is none."""
-        permitted = self.tool_names(actor.permissions, actor.access)
+        permitted = self._names_for(actor)
         if isinstance(refusal, Forbidden):
             return _hint_at_tool(permitted, "get_me", "shows what you may do")
         if isinstance(refusal, NotFound):
@@ -104,21 +121,23 @@ class Tools:
         text = add_field_hints(refusal.faults, operation.input).text if isinstance(refusal, Invalid) else refusal.text
         return ToolResult((text + self.hint_after(operation, refusal, actor),), None, is_error=True)
 
-    def list_tools(self, permissions: Permissions, access: Access) -> orjson.Fragment:
-        """Return the descriptions of the tools that an actor with these permissions and this access may use."""
-        key = (permissions, access)
-        tool_list = self._tool_lists.get(key)
-        if tool_list is None:
-            descriptions = b",".join(map(_describe_as_json, self._permitted_operations(*key)))
-            tool_list = self._tool_lists[key] = orjson.Fragment(b"[" + descriptions + b"]")
-        return tool_list
+    def list_tools(self, offer: ToolOffer) -> orjson.Fragment:
+        """Return the descriptions of the tools on offer."""
+        return _build_tool_list(self, offer)
 
-    def tool_names(self, permissions: Permissions, access: Access) -> list[str]:
-        """Return the names of the tools that an actor with these permissions and this access may use."""
-        return [operation.name for operation in self._permitted_operations(permissions, access)]
+    def tool_names(self, permissions: Permissions, access: Access, choice: ToolChoice = DEFAULT_CHOICE) -> list[str]:
+        """Return the names of the tools that an actor with these permissions, this access and this choice may use."""
+        return [operation.name for operation in self.find_offered(ToolOffer(permissions, access, choice))]
+
+    def find_offered(self, offer: ToolOffer) -> list[Operation]:
+        """Return the operations of the tools on offer."""
+        return [operation for operation in self._operations.values() if offer.includes(operation)]
+
+    def _names_for(self, actor: Actor) -> list[str]:
+        return self.tool_names(actor.permissions, actor.access, choose_toolsets(None, actor.toolsets))
 
     def _build_preview_result(self, operation: Operation, answer: Answer, actor: Actor) -> ToolResult:
-        first_hint = _hint_at_actions(answer.unblocking_actions, self.tool_names(actor.permissions, actor.access))
+        first_hint = _hint_at_actions(answer.unblocking_actions, self._names_for(actor))
         data = b'{"status":"preview","preview":' + answer.body + b"}"
         return ToolResult((_preview_text(operation, orjson.loads(answer.body), first_hint), data.decode()), data)
 
@@ -148,12 +167,11 @@ class Tools:
         label = kind.removeprefix("a ")
         return "search" if label in self._searchable_kinds else self._list_tool_by_kind.get(label) or ""
 
-    def _permitted_operations(self, permissions: Permissions, access: Access) -> list[Operation]:
-        return [
-            operation
-            for operation in self._operations.values()
-            if operation.permission in permissions and (access is Access.WRITE or not operation.changes)
-        ]
+
+# Only a few of all possible offers are in use.
+@lru_cache(32)
+def _build_tool_list(tools: Tools, offer: ToolOffer) -> orjson.Fragment:
+    return orjson.Fragment(b"[" + b",".join(map(_describe_as_json, tools.find_offered(offer))) + b"]")
 
 
 _UNDO_HINT = 'To undo this, call undo_change with changeIds ["{}"].'

@@ -29,6 +29,7 @@ from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission, has_permission
 from mainstay.vocabulary.refusal import Conflict, Invalid, Refusal
+from mainstay.vocabulary.toolsets import DEFAULT_TOOLSETS, EXTRA_TOOLSETS, Toolset
 
 TICKET_LIFETIME = timedelta(minutes=30)
 
@@ -98,6 +99,7 @@ class ApprovalScreen:
                 if has_permission(membership.role, Permission.CONNECTIONS_WRITE)
             ],
             action=path_with_query(request),
+            toolsets=[(one, one not in EXTRA_TOOLSETS) for one in Toolset],
             ticket=_Ticket(secrets.token_hex(16), until, app_request.client.digest).sign(visitor, request.query),
         )
 
@@ -121,10 +123,11 @@ class ApprovalScreen:
         )
         if membership is None:
             raise FormError(400, Message("Choose an organisation in which you can connect apps."))
-        given = {
+        given: dict[str, object] = {
             "clientId": app_request.client.id,
             "clientName": app_request.client.name,
             "access": form.get("access"),
+            "toolsets": _read_toolsets(form),
             "redirectUri": app_request.redirect_uri,
             "challenge": app_request.challenge,
         }
@@ -141,7 +144,7 @@ class ApprovalScreen:
         if not is_unused:
             raise _stale_screen_error()
 
-    def _approve(self, membership: Membership, given: dict[str, str | None], request_id: str) -> str:
+    def _approve(self, membership: Membership, given: dict[str, object], request_id: str) -> str:
         performer = self.authorization.performer
         with performer.database.read_transaction(membership.organisation) as db:
             actor = actor_of_person(db, membership.person, Door.OFFICE)
@@ -178,6 +181,18 @@ def _read_ticket(visitor: Visitor, query: bytes, form: dict[str, str], now: date
     if not is_genuine or ticket.until <= moment_text(now):
         raise _stale_screen_error()
     return ticket
+
+
+# Sent with the choice of areas, because a browser sends nothing for areas that are not chosen.
+_TOOLSETS_FIELD = "toolsets"
+
+
+def _read_toolsets(form: dict[str, str]) -> list[Toolset] | None:
+    """Return the chosen areas; None if they are exactly those that are chosen by default, or nothing was asked."""
+    if _TOOLSETS_FIELD not in form:
+        return None
+    chosen = [toolset for toolset in Toolset if f"toolset {toolset}" in form]
+    return None if {*chosen} == DEFAULT_TOOLSETS else chosen
 
 
 def _status_of(problem: Refusal | None) -> int:

@@ -1,4 +1,4 @@
-"""The page on which a person confirms what a program asked for and cannot be undone."""
+"""The page on which a person confirms what a program asked for: it cannot be undone, or exceeds its limit."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -68,7 +68,7 @@ class ConfirmationPages(NamedTuple):
             if found is None or operation is None or found.person_id != request.actor.id:
                 raise NotFound("confirmation")
             try:
-                program = actor_of_client(db, found.requested.credential, Door(found.requested.door))
+                program = actor_of_client(db, found.requested.credential, Door(found.requested.door), performer.clock())
             except Unauthenticated:
                 raise Conflict(
                     Message("The access of the program has ended. This can no longer be confirmed.")
@@ -94,7 +94,8 @@ class ConfirmationPages(NamedTuple):
         """Show what would happen now, or that it is done."""
         if form.subject.confirmation.is_used:
             return self._render_preview(form, None)
-        details = RequestDetails(form.request.http_request.id)
+        # An operation that can be undone has no preview of its own, so it is only tried.
+        details = RequestDetails(form.request.http_request.id, dry_run=not form.subject.operation.is_irreversible)
         return self._render_preview(form, read_preview(await self._perform(form, details, {"confirmed": False})))
 
     async def _perform(
@@ -102,7 +103,9 @@ class ConfirmationPages(NamedTuple):
     ) -> Answer:
         """Perform the operation as the program, or preview it."""
         waiting = form.subject
-        given = orjson.loads(waiting.confirmation.requested.given) | confirmation
+        given = orjson.loads(waiting.confirmation.requested.given)
+        if waiting.operation.is_irreversible:
+            given |= confirmation
         request = replace(form.request, actor=waiting.program)
         return await self.office.perform_request(request, waiting.operation, given, details)
 

@@ -125,6 +125,7 @@ class ListCreditNotes(ListInput):
     emails_outside=True,
     extra_records={"creditNote": CreditNoteOut},
     not_undone=Message("Create a new invoice."),
+    commits_amount=True,
     past_text="Credit note issued",
 )
 def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invoice:
@@ -141,6 +142,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     raise_if_blocked([*settings.reasons_if_closed(today), *recipients.reasons])
     credited = _build_credit(ctx, given, invoice)
     note = _issue_credit_note(ctx, invoice, customer, credited, given.reason)
+    ctx.commit_amount(note.total, note.currency)
     after = settlement.settle_invoice(ctx, invoice, credited=note.total)
     if after.due < 0:
         surplus = -after.due

@@ -103,6 +103,7 @@ class SendReminder(DocumentEmailInput):
     blocked_by=ListedInvoice.not_sendable,
     emails_outside=True,
     not_undone=Message("The invoice has been issued. Credit or void it instead."),
+    commits_amount=True,
     past_text="Invoice issued",
 )
 def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
@@ -123,6 +124,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     reasons += find_overbilling(ctx, invoice)
     raise_if_blocked([*reasons, *recipients.reasons])
     after = _issue(ctx, invoice, customer, settings)
+    ctx.commit_amount(after.total, after.currency)
     settlement.update_job_billing(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, after.short_name))
     if given.deliver == "none":
@@ -190,6 +192,7 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
     on=INVOICES,
     blocked_by=ListedInvoice.not_voidable,
     not_undone=Message("Create a new invoice."),
+    commits_amount=True,
     past_text="Invoice voided",
 )
 def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
@@ -213,6 +216,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
             "void_reason": given.reason,
         },
     )
+    ctx.commit_amount(after.total, after.currency)
     ctx.summary = Message(
         "Void {invoice}: {customer} no longer owes {total}.",
         invoice=after.display_name,

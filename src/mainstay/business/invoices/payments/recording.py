@@ -40,10 +40,10 @@ from mainstay.values.message import Amount, CalendarDate, FieldName, Message, me
 from mainstay.values.model_config import INPUT_CONFIG
 from mainstay.values.money import MAX_STORED, amount_text, price_to_minor
 from mainstay.values.search_words import SearchText
-from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
+from mainstay.vocabulary.toolsets import Toolset
 
 _MAX_INVOICES = 100
 # Only unpaid invoices are suggested, because nothing can be allocated to others.
@@ -154,7 +154,7 @@ get_payment = declare_get(
     "Get payment. With the invoices that it pays.",
     Permission.INVOICES_READ,
     api_path="GET /payments/{payment_id}",
-    doors=API_AND_OFFICE,
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 
@@ -165,6 +165,7 @@ get_payment = declare_get(
     # It also changes the invoices that it pays.
     only_adds=False,
     not_undone=Message("Reverse the payment instead."),
+    commits_amount=True,
     past_text="Payment recorded",
 )
 def record_payment(ctx: Context, given: RecordPayment) -> Payment:
@@ -194,6 +195,7 @@ def record_payment(ctx: Context, given: RecordPayment) -> Payment:
             "external_ref": _check_external_ref(ctx, given.external_ref),
         },
     )
+    ctx.commit_amount(payment.amount, payment.currency)
     _warn_of_duplicate(ctx, payment)
     wanted, known = _choose_allocations(ctx, given, payment, invoice)
     return _warn_of_unallocated(ctx, allocate_to_invoices(ctx, payment, wanted, known))
@@ -236,6 +238,7 @@ def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> 
     on=PAYMENTS,
     blocked_by=Payment.not_reversible,
     not_undone=Message("Record the payment again."),
+    commits_amount=True,
     past_text="Payment reversed",
 )
 def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Payment:
@@ -245,6 +248,7 @@ def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Pa
     on its own date, so earlier figures don't change.
     """
     on = _check_reversal_date(ctx, given, payment)
+    ctx.commit_amount(payment.amount, payment.currency)
     ctx.summary = Message(
         "Reverse the {payment} by {customer}.", payment=payment.name_in_message, customer=payment.customer_name
     )

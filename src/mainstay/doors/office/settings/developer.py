@@ -23,9 +23,10 @@ from mainstay.kernel.operation import Operation
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Permissions, Role
 from mainstay.vocabulary.refusal import Forbidden
+from mainstay.vocabulary.toolsets import ToolChoice, Toolset, choose_toolsets
 
-# Returns the names of the tools that an app of a person with these permissions can use.
-ToolNames = Callable[[Permissions, Access], Sequence[str]]
+# Returns the names of the tools that an app of a person with these permissions can use, within this choice.
+ToolNames = Callable[[Permissions, Access, ToolChoice], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Snippet:
     text: str
 
 
+_LIMIT_FIELDS = ("toolsets", "amountLimit", "expiresOn")
+_TOOLSET_CHOICES = {"toolsets": [(toolset.value, toolset.label) for toolset in Toolset]}
 KEYS_LAYOUT = RecordLayout(
     kind=KEYS,
     lead="A key gives a program the access of the person who created it.",
@@ -44,8 +47,17 @@ KEYS_LAYOUT = RecordLayout(
     create_operation=create_key,
     title_of=lambda key: str(key.name),
     subtitle_of=lambda key: f"{current_language().translate(Access(key.access).label)} · … {key.last_four}",
-    columns=("status", "personName", "lastUsedAt"),
-    facts=("access", "confirmsInOffice", "personName", "createdAt", "lastUsedAt", "revokedAt"),
+    columns=("status", "personName", "expiresOn", "amountLimit", "lastUsedAt"),
+    facts=(
+        "access",
+        "confirmsInOffice",
+        *_LIMIT_FIELDS,
+        "personName",
+        "createdAt",
+        "lastUsedAt",
+        "revokedAt",
+    ),
+    choices=_TOOLSET_CHOICES,
     panels=PANELS_WITHOUT_FILES,
     page_body="activity_link.html",
     empty_text="No API keys yet. Create one for each program, so that you can revoke each separately.",
@@ -60,17 +72,19 @@ CONNECTIONS_LAYOUT = RecordLayout(
         access=current_language().translate(Access(app.effective_access).label),
         person=app.person_name,
     ),
-    columns=("status", "lastUsedAt"),
+    columns=("status", "expiresOn", "amountLimit", "lastUsedAt"),
     facts=(
         "personName",
         "personRole",
         "access",
         "effectiveAccess",
         "confirmsInOffice",
+        *_LIMIT_FIELDS,
         "createdAt",
         "lastUsedAt",
         "endedAt",
     ),
+    choices=_TOOLSET_CHOICES,
     list_header="mcp.html",
     page_body="connection.html",
     panels=PANELS_WITHOUT_FILES,
@@ -125,7 +139,9 @@ class DeveloperPages:
             address = f"{self.office.visitors.base_url}/mcp"
             return {"address": address, "snippets": _client_snippets(address)}
         rights, access = ROLE_PERMISSIONS[Role(record.person_role)], Access(record.effective_access)
-        return {"tools": self.tool_names(rights, access), **await client_activity_variables(request, record)}
+        allowed = None if record.toolsets is None else frozenset(map(Toolset, record.toolsets))
+        tools = self.tool_names(rights, access, choose_toolsets(None, allowed))
+        return {"tools": tools, **await client_activity_variables(request, record)}
 
 
 def _client_snippets(address: str) -> list[Snippet]:
