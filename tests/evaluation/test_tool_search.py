@@ -6,10 +6,11 @@ import orjson
 import pytest
 
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.mcp.tools import Tools
+from mainstay.doors.mcp.tools import ToolOffer, Tools
 from mainstay.evaluation.task import Task
 from mainstay.evaluation.tasks import TASKS
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Role
+from mainstay.vocabulary.toolsets import DEFAULT_CHOICE
 from support.bm25 import rank_texts
 
 # The tools without which a task cannot be done, apart from those that find the ids.
@@ -49,7 +50,9 @@ RIGHT_TOOLS = {
 
 def _list_tool_texts() -> dict[str, str]:
     """Return the text of each tool as the tool server lists it: its name, its description and its parameters."""
-    tools = Tools(CATALOGUE.operations).list_tools(ROLE_PERMISSIONS[Role.OWNER], Access.WRITE)
+    tools = Tools(CATALOGUE.operations).list_tools(
+        ToolOffer(ROLE_PERMISSIONS[Role.OWNER], Access.WRITE, DEFAULT_CHOICE)
+    )
     return {
         tool["name"]: " ".join(
             [

@@ -111,7 +111,7 @@ STATEMENT_COUNTS = {
     "create_key": 6,
     "update_key": 7,
     "revoke_key": 7,
-    "approve_connection": 8,
+    "approve_connection": 9,
     "start_connection": 10,
     "update_connection": 7,
     "revoke_connection": 7,
