@@ -23,9 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.contenders.running import ROOT
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.client import DIALECTS, stream_reply
 from mainstay.doors.assistant.models.conversation import ModelRequest, ModelTool, TextDelta, UserText
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.infrastructure.streaming_client import StreamingClient
 
 _TOOLS = 110
@@ -53,13 +54,13 @@ def measure_first_tokens(until: float) -> list[FirstTokenTimes]:
 async def _measure_rounds(url: str, until: float) -> list[FirstTokenTimes]:
     client = StreamingClient()
     rounds: list[FirstTokenTimes] = []
-    while len(rounds) < 4 * len(DialectName) or monotonic() < until:
-        rounds += [await _measure_dialect(client, url, dialect) for dialect in DialectName]
+    while len(rounds) < 4 * len(ModelDialect) or monotonic() < until:
+        rounds += [await _measure_dialect(client, url, dialect) for dialect in ModelDialect]
     # The first round imports and connects for the first time.
-    return rounds[len(DialectName) :]
+    return rounds[len(ModelDialect) :]
 
 
-async def _measure_dialect(client: StreamingClient, url: str, dialect: DialectName) -> FirstTokenTimes:
+async def _measure_dialect(client: StreamingClient, url: str, dialect: ModelDialect) -> FirstTokenTimes:
     settings = ModelSettings(url, dialect, "scripted", "sk-scripted", allows_private=True)
     request = _make_request()
 

@@ -1,5 +1,8 @@
 """Everything the product can do, in the order in which doors show it."""
 
+from mainstay.business.assistant import operations as assistant
+from mainstay.business.assistant import reactions as assistant_reactions
+from mainstay.business.assistant import store as conversations
 from mainstay.business.costing import operations as costing
 from mainstay.business.costing import unbilled
 from mainstay.business.customers import duplicates, merging, sites_and_contacts
@@ -27,7 +30,7 @@ from mainstay.business.jobs import invariants as job_invariants
 from mainstay.business.jobs import operations as jobs
 from mainstay.business.jobs import reactions as job_reactions
 from mainstay.business.jobs.store import REFRESH_JOB_SEARCH
-from mainstay.business.organisation import failed_work, logo, sent_emails, settings
+from mainstay.business.organisation import assistant_settings, failed_work, logo, sent_emails, settings
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.organisation.store import reset_early_days
 from mainstay.business.overview import job_diary, news
@@ -91,6 +94,7 @@ CATALOGUE = Catalogue(
     operations=(
         *organisation.OPERATIONS,
         *settings.OPERATIONS,
+        *assistant_settings.OPERATIONS,
         *logo.OPERATIONS,
         *sent_emails.OPERATIONS,
         *failed_work.OPERATIONS,
@@ -152,6 +156,7 @@ CATALOGUE = Catalogue(
         *activity.OPERATIONS,
         *undo.OPERATIONS,
         *saved_views.OPERATIONS,
+        *assistant.OPERATIONS,
         feed.list_events,
         *keys.OPERATIONS,
         *connections.OPERATIONS,
@@ -167,6 +172,7 @@ CATALOGUE = Catalogue(
         *invoice_reactions.REACTIONS,
         *quote_reactions.REACTIONS,
         *saved_view_reactions.REACTIONS,
+        *assistant_reactions.REACTIONS,
     ),
     immediate_reactions=(
         *hours_reactions.IMMEDIATE_REACTIONS,
@@ -195,6 +201,7 @@ UPKEEP = (
     links.forget_old,
     return_tickets.forget_old,
     imports.forget_old,
+    conversations.forget_old,
     stored_changes.forget_old,
     outbox.bring_forward,
     retention.bring_deliveries_forward,

@@ -8,6 +8,7 @@ from multiprocessing import parent_process
 from typing import TYPE_CHECKING
 
 from mainstay.business.issuing.pdf_printer import Printer
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.catalogue import CATALOGUE
 from mainstay.composition import (
     open_document_client,
@@ -23,12 +24,17 @@ from mainstay.doors.api import door as api
 from mainstay.doors.api.openapi import PublicOpenApi, build_openapi
 from mainstay.doors.api.reference import ReferencePage
 from mainstay.doors.api.routes import build_api_router
+from mainstay.doors.assistant.live_text import LiveText
+from mainstay.doors.assistant.models.model_settings import ModelSettings
+from mainstay.doors.assistant.turn_runner import TurnRunner
+from mainstay.doors.assistant.turn_work import AssistantParts
 from mainstay.doors.bearer_auth import BearerAuth
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.health import Health
 from mainstay.doors.http import HttpApp, RequestHandler
 from mainstay.doors.mcp.door import McpDoor
 from mainstay.doors.mcp.elicitation import Elicitation
+from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.metric_labels import METRIC_LABELS, SINGLE_PATHS, STATIC_LABEL
 from mainstay.doors.oauth.approve import ApprovalScreen
@@ -57,6 +63,7 @@ from mainstay.infrastructure.process_slots import claim_slot
 from mainstay.infrastructure.processes import block_sigterm, end_with_parent
 from mainstay.infrastructure.rate_limits import MachineRateLimits, RateLimits
 from mainstay.infrastructure.shared_metrics import SharedMetrics
+from mainstay.infrastructure.streaming_client import StreamingClient
 from mainstay.kernel.perform import Performer
 from mainstay.lazy_import import import_lazily
 from mainstay.settings import Settings, read_settings
@@ -102,10 +109,10 @@ def open_app(
     bearer_auth = BearerAuth(performer, limits, last_used, runner)
     addresses = ServerNames(settings.base_url, settings.trusted_proxies)
     tools = Tools(CATALOGUE.operations)
+    assistant = TurnRunner(_open_assistant(settings, performer, runner, tools))
     # Made when it is first requested, which in most server processes never happens.
     describe_once = cache(lambda: build_openapi(CATALOGUE, settings.base_url))
     visitors = _open_visitors(settings, performer, runner, limits, addresses)
-    document_answers = DocumentAnswers(performer, runner, visitors.files)
     connection_limiter = ConnectionLimiter(settings.port, addresses.limited_network, prepare_connection_limits())
     sampling_task = PeriodicTask(partial(_observe, performer, metrics), SAMPLE_SECONDS, None)
 
@@ -113,9 +120,11 @@ def open_app(
         connection_limiter.start()
         await usage_task.start()
         await sampling_task.start()
+        await assistant.start()
 
     async def stop() -> None:
         connection_limiter.stop()
+        await assistant.close()
         await sampling_task.stop()
         await usage_task.stop()
         runner.threads.close()
@@ -125,23 +134,52 @@ def open_app(
     return HttpApp(
         doors=_make_doors(settings, bearer_auth, visitors, tools, describe_once)
         | _make_oauth_doors(settings, bearer_auth, visitors, cache(open_web)),
-        prefix_doors={
-            api.API_PREFIX: api.ApiDoor(
-                bearer_auth, build_api_router(CATALOGUE.operations), describe_once, document_answers
-            ),
-            "/.well-known": build_well_known(
-                settings.base_url, fetches_client_documents=settings.client_documents == "fetch"
-            ),
-        },
-        default_door=localise_door(
-            build_office(visitors, tools.tool_names, _open_makers(settings), METRIC_LABELS.index(STATIC_LABEL)),
-            performer.languages,
-        ),
+        prefix_doors=_make_prefix_doors(settings, bearer_auth, visitors, describe_once),
+        default_door=_open_office(settings, visitors, tools, assistant),
         server_names=addresses,
         meters=metrics.request_metrics,
         route_numbers={path: METRIC_LABELS.index(path) for path in SINGLE_PATHS},
         start=start,
         stop=stop,
+    )
+
+
+def _make_prefix_doors(
+    settings: Settings, bearer_auth: BearerAuth, visitors: Visitors, describe_once: Callable[[], bytes]
+) -> dict[str, RequestHandler]:
+    """Return the doors of everything below a path."""
+    document_answers = DocumentAnswers(bearer_auth.performer, bearer_auth.runner, visitors.files)
+    router = build_api_router(CATALOGUE.operations)
+    return {
+        api.API_PREFIX: api.ApiDoor(bearer_auth, router, describe_once, document_answers),
+        "/.well-known": build_well_known(
+            settings.base_url, fetches_client_documents=settings.client_documents == "fetch"
+        ),
+    }
+
+
+def _open_assistant(settings: Settings, performer: Performer, runner: Runner, tools: Tools) -> AssistantParts:
+    """Return what the assistant works with. The operator's own model may be in a private network."""
+    operator_model = (
+        ModelSettings(
+            settings.assistant_url,
+            ModelDialect(settings.assistant_dialect),
+            settings.assistant_model,
+            settings.assistant_key,
+            allows_private=True,
+        )
+        if settings.assistant_url and settings.assistant_model
+        else None
+    )
+    return AssistantParts(
+        performer,
+        runner,
+        tools,
+        INSTRUCTIONS,
+        StreamingClient(),
+        open_sealer(settings),
+        operator_model,
+        LiveText(),
     )
 
 
@@ -209,6 +247,13 @@ def _make_oauth_doors(
         "/oauth/token": TokenEndpoint(performer, tokens, runner, f"{base}/mcp"),
         "/oauth/revoke": RevokeEndpoint(performer, tokens, runner),
     }
+
+
+def _open_office(settings: Settings, visitors: Visitors, tools: Tools, assistant: TurnRunner) -> RequestHandler:
+    office = build_office(
+        visitors, tools.tool_names, _open_makers(settings), assistant, METRIC_LABELS.index(STATIC_LABEL)
+    )
+    return localise_door(office, visitors.performer.languages)
 
 
 def _open_rate_limits(settings: Settings) -> RateLimits:

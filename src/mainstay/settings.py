@@ -41,6 +41,10 @@ class Settings:
     client_documents: str
     webhook_private_addresses: str
     metrics: str | None
+    assistant_url: str | None
+    assistant_dialect: str
+    assistant_model: str | None
+    assistant_key: str | None = field(repr=False)
     storage_per_organisation: int
 
     @property
@@ -67,6 +71,10 @@ DESCRIPTIONS = {
     "client_documents": "`off` refuses apps whose ID is the address of a document that describes them (default: fetch)",
     "webhook_private_addresses": "`allow` lets webhooks go to private addresses, and over http (default: refuse)",
     "metrics": "HOST:PORT of a separate listener for Prometheus (default: none)",
+    "assistant_url": "address of the model that the assistant uses, such as http://localhost:11434/v1 (default: none)",
+    "assistant_dialect": "the protocol of that model: chat, messages or responses (default: chat)",
+    "assistant_model": "the name of that model, as its server calls it",
+    "assistant_key": "the key of that model's server (default: none)",
     "storage_per_organisation": "gigabytes of photos, files and logo that each organisation may store (default: 50)",
 }
 
@@ -104,6 +112,10 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
             "webhook_private_addresses", _choice_reader("refuse", "allow"), "refuse"
         ),
         metrics=read_setting("metrics", _read_listener, None),
+        assistant_url=read_setting("assistant_url", _url_reader("http", "https"), None),
+        assistant_dialect=read_setting("assistant_dialect", _choice_reader("chat", "messages", "responses"), "chat"),
+        assistant_model=read_setting("assistant_model", str, None),
+        assistant_key=read_setting("assistant_key", str, None),
         storage_per_organisation=read_setting("storage_per_organisation", _integer_reader(1, 1_000_000), 50),
     )
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.client import stream_reply
 from mainstay.doors.assistant.models.conversation import Finished, ModelReply, ModelRequest, TextDelta, UserText
 from mainstay.doors.assistant.models.model_check import CheckName, check_model
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.infrastructure.streaming_client import StreamingClient
 from support.model_requests import LIST_JOBS
 
@@ -41,8 +42,8 @@ def url() -> Iterator[str]:
         process.kill()
 
 
-@pytest.mark.parametrize("dialect", list(DialectName))
-def test_a_conversation_with_a_real_model(url: str, dialect: DialectName) -> None:
+@pytest.mark.parametrize("dialect", list(ModelDialect))
+def test_a_conversation_with_a_real_model(url: str, dialect: ModelDialect) -> None:
     settings = ModelSettings(url, dialect, "smollm2", None, allows_private=True)
     said = (UserText("Hello!"), ModelReply("Hello. How can I help?"), UserText("Name three colours."))
 
@@ -64,7 +65,7 @@ def test_a_conversation_with_a_real_model(url: str, dialect: DialectName) -> Non
 
 def test_a_stopped_reply_frees_the_model_at_once(url: str) -> None:
     """The server has one place: the next question waits until the reply before it has ended."""
-    settings = ModelSettings(url, DialectName.CHAT, "smollm2", None, allows_private=True)
+    settings = ModelSettings(url, ModelDialect.CHAT, "smollm2", None, allows_private=True)
 
     async def ask(text: str, max_output_tokens: int) -> None:
         request = ModelRequest("", [UserText(text)], [], max_output_tokens)
@@ -82,7 +83,7 @@ def test_a_stopped_reply_frees_the_model_at_once(url: str) -> None:
 
 
 def test_the_test_button_finds_what_a_real_small_model_cannot(url: str) -> None:
-    settings = ModelSettings(url, DialectName.CHAT, "smollm2", None, allows_private=True)
+    settings = ModelSettings(url, ModelDialect.CHAT, "smollm2", None, allows_private=True)
     checks = {check.name: check for check in asyncio.run(check_model(StreamingClient(), settings))}
     assert {name: check.is_passed for name, check in checks.items()} == {
         CheckName.ANSWER: True,

@@ -20,6 +20,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Access, Role
 from mainstay.webhooks.endpoints import create_webhook, pause_webhook
 from mainstay.webhooks.fan_out import insert_delivery
+from rules.examples_assistant import TALK_EXAMPLES, TalkSamples, make_talk_samples
 from rules.examples_hours import HOURS_EXAMPLES, HoursSamples, make_hours_samples
 from rules.examples_invoices import INVOICE_EXAMPLES, InvoiceSamples, make_invoice_samples
 from rules.examples_prices import PRICE_EXAMPLES, PriceSamples, make_price_samples
@@ -71,6 +72,7 @@ class SampleRecords:
     # A view that each person saved.
     views: dict[Role, str]
     deleted_views: dict[Role, str]
+    talks: TalkSamples
     work_samples: WorkSamples
     schedule: ScheduleSamples
     hours: HoursSamples
@@ -85,6 +87,8 @@ class SampleRecords:
             return SCHEDULE_EXAMPLES[operation.name](self.schedule, role)
         if operation.name in HOURS_EXAMPLES:
             return HOURS_EXAMPLES[operation.name](self.hours, role)
+        if operation.name in TALK_EXAMPLES:
+            return TALK_EXAMPLES[operation.name](self.talks, role)
         for examples, furnished in self._examples_by_area:
             if operation.name in examples:
                 return examples[operation.name](furnished)
@@ -181,6 +185,7 @@ def make_samples(performer: Performer) -> SampleRecords:
         changes,
         views,
         deleted_views,
+        make_talk_samples(cast),
         *areas,
     )
 
@@ -282,6 +287,8 @@ EXAMPLES: dict[str, Callable[[SampleRecords, Role], ExampleInput]] = {
     "update_saved_view": lambda samples, role: {"savedViewId": samples.views[role], "name": "Very urgent"},
     "delete_saved_view": lambda samples, role: {"savedViewId": samples.views[role]},
     "restore_saved_view": lambda samples, role: {"savedViewId": samples.deleted_views[role]},
+    "get_assistant_settings": lambda *_: {},
+    "update_assistant_settings": lambda *_: {"assistantDailyTokens": 500_000},
     "undo_change": lambda samples, role: {"changeIds": [samples.changes[role]]},
     "remove_person": lambda samples, role: _member_input(samples, role) | {"confirmed": True},
     "invite_again": lambda samples, _: {"personId": samples.invited},

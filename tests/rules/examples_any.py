@@ -6,6 +6,7 @@ from typing import Any
 from mainstay.kernel.operation import Operation
 from mainstay.vocabulary.permissions import Role
 from mainstay.webhooks.endpoints import create_webhook
+from rules.examples_assistant import TALK_EXAMPLES, make_talk_samples
 from rules.examples_hours import HOURS_EXAMPLES, make_hours_samples
 from rules.examples_invoices import INVOICE_EXAMPLES, make_invoice_samples
 from rules.examples_prices import PRICE_EXAMPLES, make_price_samples
@@ -44,14 +45,16 @@ def make_example_input(cast: Cast, operation: Operation, role: Role = Role.OWNER
     for examples, furnish in areas:
         if operation.name in examples:
             return examples[operation.name](furnish())
-    if operation.name == "undo_change":
-        return {"changeIds": [make_undoable_change(cast, role)]}
+    if operation.name in TALK_EXAMPLES:
+        return TALK_EXAMPLES[operation.name](make_talk_samples(cast), role)
+    add_sample_files(cast, work.job)
     if operation.name == "list_deliveries":
         return {"webhookId": cast.perform(create_webhook, url="https://hooks.example.com/")["id"]}
-    add_sample_files(cast, work.job)
-    inputs = {name: about(work.customer) for name, about in REPORT_EXAMPLES.items()}
+    inputs: dict[str, ExampleInput] = {"undo_change": {"changeIds": [make_undoable_change(cast, role)]}}
+    inputs |= {name: about(work.customer) for name, about in REPORT_EXAMPLES.items()}
     inputs |= {"get_document": document_input(cast, role), "list_documents": list_documents_input(cast)}
     view: ExampleInput = {"savedViewId": make_view(cast, role)}
+    inputs |= {"update_assistant_settings": {"assistantDailyTokens": 500_000}}
     inputs |= {"create_saved_view": {"listName": "jobs", "name": "On hold", "query": "status=onHold"}}
     inputs |= {"update_saved_view": view | {"name": "Landlords"}, "delete_saved_view": view}
     inputs |= {"restore_saved_view": {"savedViewId": make_deleted_view(cast, role)}}

@@ -23,7 +23,7 @@ from mainstay.vocabulary.validation import parse_input
 from rules.every import EACH_OPERATION
 
 VERBS = {
-    "accept", "add", "approve", "archive", "change", "create", "delete", "disable", "drop", "end", "get",
+    "accept", "add", "approve", "archive", "ask", "change", "create", "delete", "disable", "drop", "end", "get",
     "invite", "list", "merge", "name", "pause", "redeliver", "remove", "reset", "restore", "resume", "retry", "revoke",
     "rotate", "save", "search", "send", "set", "sign", "update",
     "log", "review", "start", "stop", "submit", "undo",

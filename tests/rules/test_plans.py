@@ -101,6 +101,7 @@ LAST_RECORDS: dict[str, Callable[[SampleRecords, Role], str]] = {
     "list_documents": lambda *_: new_id("document"),
     "get_history": _find_newest_act,
     "list_saved_views": lambda samples, role: samples.views[role],
+    "list_conversations": lambda samples, role: samples.talks.conversations[role],
     "list_job_diary": _find_newest_diary_entry,
     "list_activity": lambda *_: "7",
     "list_events": lambda *_: new_id("evt"),

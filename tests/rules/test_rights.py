@@ -93,6 +93,11 @@ MEMBER = SUBCONTRACTOR | {
     "get_connection",
     "update_connection",
     "revoke_connection",
+    "list_conversations",
+    "get_conversation",
+    "ask_assistant",
+    "stop_assistant",
+    "delete_conversation",
 }
 OFFICE = MEMBER | {
     "list_messages",
@@ -184,6 +189,8 @@ ADMIN = OFFICE | {
     "save_tax_rate",
     "update_organisation",
     "update_settings",
+    "get_assistant_settings",
+    "update_assistant_settings",
     "set_logo",
     "remove_logo",
     "merge_customers",
@@ -246,6 +253,8 @@ ALLOWED = {
 # By their names, what begins like this; and what does not.
 READS = {name for name in OWNER | BY_LINK if name.startswith(("get_", "list_", "find_"))} | {"search"}
 OPEN_WHEN_LAPSED = {
+    "stop_assistant",
+    "delete_conversation",
     "remove_calendar_link",
     "revoke_key",
     "revoke_connection",

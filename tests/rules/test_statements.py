@@ -124,11 +124,31 @@ _ACCOUNT_OF = (
 _LATE_WEBHOOKS = "SELECT organisation_id, id FROM webhook WHERE due_at > :latest"
 _UNDELIVERED = "status IN ('waiting', 'sending')"
 _LANES = "lane IN ('events', 'emails', 'prints', 'days')"
+
+
+def _conversation_deletes(chosen: str) -> list[tuple[str, str]]:
+    """Return how chosen conversations are deleted with what is in them: by table, with the condition."""
+    own = " WHERE organisation_id = :organisation AND"
+    conversations = f"SELECT id FROM conversation{own} {chosen}"
+    turns = f"SELECT id FROM conversation_turn{own} conversation_id IN ({conversations})"
+    deletes = [
+        ("conversation_step", f"{own} turn_id IN ({turns})"),
+        ("conversation_turn", f"{own} conversation_id IN ({conversations})"),
+    ]
+    return [*deletes, *([("conversation", f"{own} {chosen}")] if chosen != "id = :id" else [])]
+
+
 WIDE_CHANGES = {
     "DELETE allocation WHERE organisation_id = :organisation AND payment_id = :payment AND invoice_id = :invoice",
     "DELETE billed_source WHERE organisation_id = :organisation AND source_id = :source",
     "DELETE calendar_link WHERE organisation_id = :organisation AND person_id = :person",
     "DELETE confirmation WHERE expires_at <= :now",
+    *(
+        f"DELETE {table}{condition}"
+        for chosen in ("id = :id", "asked_at < :before")
+        for table, condition in _conversation_deletes(chosen)
+    ),
+    "DELETE assistant_usage WHERE day < :before",
     "DELETE customer_key WHERE organisation_id = :organisation AND key = :key AND customer_id = :customer",
     "DELETE device WHERE account_id = :account",
     f"DELETE device WHERE account_id = :account AND hash NOT IN ({_DEVICES})",

@@ -20,6 +20,8 @@ OUTPUTS_WITH_STATES: list[type[Output]] = [
 STATES = {state for kind in OUTPUTS_WITH_STATES for state in kind.states}
 # Words that are also a state's, and are none here, or say which records of a list are meant.
 WORDS_THAT_ARE_NO_STATES = {
+    # What a person decided about a card.
+    "assistant_view.py": {"declined"},
     "invoice_public.py": {"void"},  # which copy of the PDF is asked for
     "charts.py": {"open"},  # a column of a report
     "report_tables.py": {"open"},  # the same

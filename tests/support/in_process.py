@@ -225,6 +225,12 @@ class _RsgiProtocol:
         length = [] if status == httpx2.codes.NO_CONTENT else [("content-length", str(len(body)))]
         self.answer = httpx2.Response(status, headers=[*headers, *length], content=body)
 
+    def response_stream(self, status: int, headers: list[tuple[str, str]]) -> "_StreamTransport":
+        """Answer with a body that is sent piece by piece; it is whole when the request ends."""
+        transport = _StreamTransport()
+        self.answer = httpx2.Response(status, headers=headers, stream=transport)
+        return transport
+
     def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
         """Answer with the content of a file; 404 if there is none, as the real server does."""
         path = Path(file)
@@ -232,3 +238,17 @@ class _RsgiProtocol:
             self.answer = httpx2.Response(status, headers=headers, content=path.read_bytes())
         else:
             self.answer = httpx2.Response(httpx2.codes.NOT_FOUND, content=b"Not found")
+
+
+class _StreamTransport(httpx2.SyncByteStream):
+    """The pieces of a streamed body, which are read after its end."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    async def send_bytes(self, piece: bytes) -> None:
+        """Send a piece."""
+        self._pieces.append(piece)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self._pieces)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.client import DIALECTS
 from mainstay.doors.assistant.models.conversation import (
     ConversationMessage,
@@ -11,14 +12,14 @@ from mainstay.doors.assistant.models.conversation import (
     UserText,
 )
 from mainstay.doors.assistant.models.dialect import ReplyParser
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 
 LIST_JOBS = ModelTool(
     "list_jobs", "List jobs.", {"type": "object", "properties": {"search": {"type": "string"}}, "required": []}
 )
 
 
-def make_model_settings(dialect: DialectName, url: str = "http://127.0.0.1", model: str = "scripted") -> ModelSettings:
+def make_model_settings(dialect: ModelDialect, url: str = "http://127.0.0.1", model: str = "scripted") -> ModelSettings:
     """Make the settings of a model."""
     return ModelSettings(url, dialect, model, "sk-scripted", allows_private=True)
 
@@ -29,7 +30,7 @@ def make_model_request(*messages: ConversationMessage, tools: Sequence[ModelTool
 
 
 def parse_pieces(
-    dialect: DialectName, pieces: Iterable[bytes], request: ModelRequest | None = None
+    dialect: ModelDialect, pieces: Iterable[bytes], request: ModelRequest | None = None
 ) -> list[ModelEvent]:
     """Return the events of a reply that arrives in these pieces, and then ends."""
     settings = make_model_settings(dialect)

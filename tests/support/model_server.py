@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.business.organisation.assistant_settings import ModelDialect
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from support.model_streams import ScriptedError, ScriptedTurn, render_error_event, render_events
 from support.receiver_threads import run_receiver_thread
 from support.receivers import Receiver, run_receiver
 
 Step = ScriptedTurn | ScriptedError
 PATHS = {
-    "/v1/messages": DialectName.MESSAGES,
-    "/v1/chat/completions": DialectName.CHAT,
-    "/v1/responses": DialectName.RESPONSES,
+    "/v1/messages": ModelDialect.MESSAGES,
+    "/v1/chat/completions": ModelDialect.CHAT,
+    "/v1/responses": ModelDialect.RESPONSES,
 }
 
 
@@ -38,14 +39,14 @@ class RecordedRequest:
     body: dict[str, Any]
 
     @property
-    def dialect(self) -> DialectName:
+    def dialect(self) -> ModelDialect:
         return PATHS[self.path]
 
     @property
     def entries(self) -> list[dict[str, Any]]:
         """The messages, and their parts, one after the other, as each protocol has them."""
         listed: list[dict[str, Any]] = self.body.get("messages", self.body.get("input", []))
-        if self.dialect is not DialectName.MESSAGES:
+        if self.dialect is not ModelDialect.MESSAGES:
             return listed
         return [{"role": message["role"], **block} for message in listed for block in _list_blocks(message["content"])]
 
@@ -53,17 +54,17 @@ class RecordedRequest:
     def user_texts(self) -> list[str]:
         """What the person said."""
         said = [entry for entry in self.entries if entry.get("role") == "user"]
-        if self.dialect is DialectName.MESSAGES:
+        if self.dialect is ModelDialect.MESSAGES:
             return [entry["text"] for entry in said if entry["type"] == "text"]
         return [entry["content"] for entry in said]
 
     @property
     def calls(self) -> list[ModelCallSeen]:
         """The calls in the conversation."""
-        if self.dialect is DialectName.MESSAGES:
+        if self.dialect is ModelDialect.MESSAGES:
             used = [entry for entry in self.entries if entry["type"] == "tool_use"]
             return [ModelCallSeen(entry["id"], entry["name"]) for entry in used]
-        if self.dialect is DialectName.RESPONSES:
+        if self.dialect is ModelDialect.RESPONSES:
             used = [entry for entry in self.entries if entry.get("type") == "function_call"]
             return [ModelCallSeen(entry["call_id"], entry["name"]) for entry in used]
         calls = [call for entry in self.entries for call in entry.get("tool_calls") or ()]
@@ -72,10 +73,10 @@ class RecordedRequest:
     @property
     def results(self) -> list[ModelCallSeen]:
         """The results of calls in the conversation."""
-        if self.dialect is DialectName.MESSAGES:
+        if self.dialect is ModelDialect.MESSAGES:
             told = [entry for entry in self.entries if entry["type"] == "tool_result"]
             return [ModelCallSeen(entry["tool_use_id"], entry["content"]) for entry in told]
-        if self.dialect is DialectName.RESPONSES:
+        if self.dialect is ModelDialect.RESPONSES:
             told = [entry for entry in self.entries if entry.get("type") == "function_call_output"]
             return [ModelCallSeen(entry["call_id"], entry["output"]) for entry in told]
         told = [entry for entry in self.entries if entry["role"] == "tool"]
@@ -118,7 +119,7 @@ class ModelServer:
         """Reply with these steps to the conversations whose first text contains the opening."""
         self._scripts[opening] = iter(steps)
 
-    def make_settings(self, dialect: DialectName, key: str | None = "sk-scripted") -> ModelSettings:
+    def make_settings(self, dialect: ModelDialect, key: str | None = "sk-scripted") -> ModelSettings:
         """Return the settings of the scripted model."""
         return ModelSettings(self.url, dialect, "scripted", key, allows_private=True)
 
@@ -187,7 +188,7 @@ def _write_error(writer: asyncio.StreamWriter, error: ScriptedError) -> None:
     )
 
 
-async def _write_turn(writer: asyncio.StreamWriter, dialect: DialectName, turn: ScriptedTurn, number: int) -> None:
+async def _write_turn(writer: asyncio.StreamWriter, dialect: ModelDialect, turn: ScriptedTurn, number: int) -> None:
     writer.write(
         b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
-from mainstay.doors.assistant.models.model_settings import DialectName
+from mainstay.business.organisation.assistant_settings import ModelDialect
 
 _PIECE = 7
 Delivery = Literal["whole", "drip", "stall", "error", "cut"]
@@ -56,30 +56,30 @@ def name_calls(turn: ScriptedTurn, number: int) -> list[ScriptedCall]:
     return [call._replace(id=call.id or f"call_{number}_{position}") for position, call in enumerate(turn.calls)]
 
 
-def render_events(dialect: DialectName, turn: ScriptedTurn, number: int = 1) -> tuple[list[bytes], list[bytes]]:
+def render_events(dialect: ModelDialect, turn: ScriptedTurn, number: int = 1) -> tuple[list[bytes], list[bytes]]:
     """Return the events of a reply: up to its text, and the rest."""
     render = {
-        DialectName.MESSAGES: _render_messages,
-        DialectName.CHAT: _render_chat,
-        DialectName.RESPONSES: _render_responses,
+        ModelDialect.MESSAGES: _render_messages,
+        ModelDialect.CHAT: _render_chat,
+        ModelDialect.RESPONSES: _render_responses,
     }[dialect]
     calls = name_calls(turn, number)
     first, rest = (list(part) for part in render(turn, calls))
     return first, rest
 
 
-def render_stream(dialect: DialectName, turn: ScriptedTurn, number: int = 1) -> bytes:
+def render_stream(dialect: ModelDialect, turn: ScriptedTurn, number: int = 1) -> bytes:
     """Return all bytes of a reply."""
     first, rest = render_events(dialect, turn, number)
     return b"".join([*first, *rest])
 
 
-def render_error_event(dialect: DialectName) -> bytes:
+def render_error_event(dialect: ModelDialect) -> bytes:
     """Return the event of an error in the middle of a reply."""
     error = {"type": "overloaded_error", "message": "Overloaded"}
-    if dialect is DialectName.RESPONSES:
+    if dialect is ModelDialect.RESPONSES:
         return _name_event({"type": "error", "code": "server_error", "message": "Overloaded", "sequence_number": 99})
-    if dialect is DialectName.MESSAGES:
+    if dialect is ModelDialect.MESSAGES:
         return _name_event({"type": "error", "error": error})
     return _write_event({"error": error})
 

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx2
 
 from mainstay.identity import sessions
+from mainstay.identity.secrets import hash_secret
 from mainstay.identity.sessions import NewSession
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.vocabulary.permissions import Role
@@ -77,6 +78,14 @@ def begin_session(cast: Cast, email: str, browser: str = "a test") -> str:
         row = db.one("SELECT id FROM account WHERE email = :email", email=email)
         assert row
         return sessions.begin_session(db, NewSession(str(row[0]), cast.organisation, browser), cast.performer.clock())
+
+
+def find_session(cast: Cast, secret: str) -> str:
+    """Return the id of a session by its secret."""
+    with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        row = db.one("SELECT id FROM session WHERE hash = :hash", hash=hash_secret(secret))
+    assert row
+    return str(row[0])
 
 
 @dataclass

@@ -5,6 +5,7 @@ import ssl
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -61,17 +62,24 @@ class ReceiverThread:
 @contextmanager
 def run_receiver_thread() -> Iterator[ReceiverThread]:
     """Run a thread for receivers until the block ends."""
-    with asyncio.Runner() as runner:
-        loop = runner.get_loop()
-        thread = threading.Thread(target=loop.run_forever)
-        thread.start()
-        receivers = ReceiverThread(loop)
-        try:
-            yield receivers
-        finally:
-            asyncio.run_coroutine_threadsafe(receivers.close(), loop).result(_TIMEOUT_SECONDS)
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
+    started: Future[asyncio.AbstractEventLoop] = Future()
+
+    def run() -> None:
+        # Closed in this thread as well: a browser may have a loop of its own running in the main one.
+        with asyncio.Runner() as runner:
+            started.set_result(runner.get_loop())
+            runner.get_loop().run_forever()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    loop = started.result(_TIMEOUT_SECONDS)
+    receivers = ReceiverThread(loop)
+    try:
+        yield receivers
+    finally:
+        asyncio.run_coroutine_threadsafe(receivers.close(), loop).result(_TIMEOUT_SECONDS)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
 
 
 @dataclass

@@ -16,6 +16,7 @@ from mainstay.values.choices import TextEnum
 _BATCH = 1000
 # The prefix of the ids of connected apps.
 _APP_PREFIX = "connection_"
+_ASSISTANT = "assistant"
 
 
 class AuditEntry(NamedTuple):
@@ -35,9 +36,10 @@ class AuditEntry(NamedTuple):
 
 
 class ActedBy(TextEnum):
-    """By whose hand something is done: a person's own, that of an app or a key in their name, or another's."""
+    """By whose hand something is done: a person's own, that of a program in their name, or another's."""
 
     PERSON = "person"
+    ASSISTANT = "assistant"
     APP = "app"
     KEY = "key"
     CUSTOMER = "customer"
@@ -52,6 +54,7 @@ class ActedBy(TextEnum):
 
 _LABELS = {
     ActedBy.PERSON: "People",
+    ActedBy.ASSISTANT: "The assistant",
     ActedBy.APP: "Connected apps",
     ActedBy.KEY: "API keys",
     ActedBy.CUSTOMER: "Customers",
@@ -64,7 +67,7 @@ class AuditActor(NamedTuple):
     """Who acted, in columns to search by. They are derived from the stamp, and only the stamp is in the hash chain."""
 
     person_id: str | None
-    # The API key or connected app that was used, if any.
+    # The API key, the connected app or the assistant, if one was used.
     client_id: str | None
     acted_by: str
 
@@ -73,6 +76,8 @@ def parse_actor(actor: str) -> AuditActor:
     """Return who acted from a stored stamp."""
     stamp = orjson.loads(actor)
     person, client = (reference["id"] if reference else None for reference in (stamp["person"], stamp["via"]["client"]))
+    if client == _ASSISTANT:
+        return AuditActor(person, client, ActedBy.ASSISTANT)
     if client:
         return AuditActor(person, client, ActedBy.APP if client.startswith(_APP_PREFIX) else ActedBy.KEY)
     # The oldest stamps have no kind: it was a person, or else the operator.

@@ -3,8 +3,8 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
@@ -55,12 +55,19 @@ class FileBody:
         return self.size
 
 
+@dataclass(frozen=True, slots=True)
+class StreamBody:
+    """A body that is sent piece by piece, for as long as the client stays."""
+
+    pieces: AsyncGenerator[bytes, None]
+
+
 @dataclass(slots=True)
 class Response:
     """An answer of a door. `route_number` identifies its route in the metrics."""
 
     status: int
-    body: bytes | FileBody
+    body: bytes | FileBody | StreamBody
     headers: Headers = ()
     route_number: int = 0
     content_type: str = "application/json"
@@ -291,7 +298,10 @@ class HttpApp:
             )
         if response.status >= _MULTIPLE_CHOICES:
             await request.drain_body()
-        body = _send_response(request, response, protocol)
+        if isinstance(response.body, StreamBody):
+            await _send_stream(request, response, response.body, protocol)
+            return
+        body = _send_response(request, response, response.body, protocol)
         if body is not None and body.is_temporary:
             asyncio.get_running_loop().call_later(
                 self.temporary_file_seconds, partial(body.path.unlink, missing_ok=True)
@@ -342,17 +352,31 @@ def error_response(status: int, text: str, headers: Headers = (), route_number: 
     return Response(status, orjson.dumps({"error": text}), headers, route_number)
 
 
-def _send_response(request: Request, response: Response, protocol: HTTPProtocol) -> FileBody | None:
-    """Send an answer, and return the file that it is sent from, if any."""
-    body = response.body
-    headers = [
+async def _send_stream(request: Request, response: Response, body: StreamBody, protocol: HTTPProtocol) -> None:
+    """Send a body piece by piece until it ends or the client is gone."""
+    headers = [*_common_headers(request, response), *response.headers]
+    transport = protocol.response_stream(response.status, headers)
+    async with aclosing(body.pieces) as pieces:
+        with suppress(ProtocolClosed):
+            async for piece in pieces:
+                await transport.send_bytes(piece)
+
+
+def _common_headers(request: Request, response: Response) -> list[tuple[str, str]]:
+    return [
         ("content-type", response.content_type),
         ("x-request-id", request.id),
         # A browser must not guess another content type from the content.
         ("x-content-type-options", "nosniff"),
         ("cache-control", response.cache_control),
-        *response.headers,
     ]
+
+
+def _send_response(
+    request: Request, response: Response, body: bytes | FileBody, protocol: HTTPProtocol
+) -> FileBody | None:
+    """Send an answer, and return the file that it is sent from, if any."""
+    headers = [*_common_headers(request, response), *response.headers]
     if isinstance(body, bytes) and is_worth_compressing(response.content_type, len(body)):
         headers.append(("vary", "Accept-Encoding"))
         if request.accepts_gzip:

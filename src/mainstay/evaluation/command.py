@@ -7,7 +7,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.doors.cli.output import CheckFailed
+from mainstay.evaluation.agent import Agent
+from mainstay.evaluation.built_in_agent import BuiltInAgent
 from mainstay.evaluation.firm import FirmTemplate
 from mainstay.evaluation.outside_agent import OutsideAgent
 from mainstay.evaluation.run import run_task
@@ -20,12 +24,14 @@ from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Conflict
 
 
-def assistant_eval(_settings: Settings, options: Namespace) -> JsonObject:
+def assistant_eval(settings: Settings, options: Namespace) -> JsonObject:
     """Let an agent do the tasks, each in a firm of its own; raise CheckFailed if it fails one."""
     tasks = _choose_tasks(options.task, options.kind)
     # A program that reads the outcome gets no progress. What has to be handed to the agent is shown in any case.
     report = _ignore if options.json else _show
-    agent = OutsideAgent(_show, sys.stdin.readline)
+    agent: Agent = (
+        OutsideAgent(_show, sys.stdin.readline) if options.mcp else BuiltInAgent(_choose_model(settings, options))
+    )
     with TemporaryDirectory(prefix="mainstay-evaluation-") as folder:
         report("Making the firm ...")
         template = _make_template(Path(folder) / "template", options.port)
@@ -50,6 +56,17 @@ def _choose_tasks(ids: Sequence[str], kind: str | None) -> list[Task]:
     if unknown:
         raise Conflict(Message("There is no task '{name}'.", name=min(unknown)))
     return [task for task in TASKS if (task.id in ids or not ids) and kind in {None, task.kind}]
+
+
+def _choose_model(settings: Settings, options: Namespace) -> ModelSettings:
+    """Return the model to evaluate: that of the installation, as far as the options name no other."""
+    url, model = options.model_url or settings.assistant_url, options.model or settings.assistant_model
+    if not url or not model:
+        raise Conflict(
+            Message("No model is set up. Name one with --model-url and --model, or use --mcp for another agent.")
+        )
+    dialect = ModelDialect(options.dialect or settings.assistant_dialect)
+    return ModelSettings(url, dialect, model, settings.assistant_key, allows_private=True)
 
 
 def _make_template(folder: Path, port: int) -> FirmTemplate:

@@ -12,15 +12,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mainstay.business.people.operations import list_people
+from mainstay.business.people.store import PEOPLE
 from mainstay.business.records.activity import list_activity
 from mainstay.composition import open_files, open_performer
 from mainstay.demo.performing import DemoPace, DemoPerformer
 from mainstay.demo.sample import SampleOwner, make_sample_firm
 from mainstay.evaluation.task_records import TaskRecords
+from mainstay.identity import accounts, sessions
 from mainstay.identity.authenticate import actor_of_person
 from mainstay.identity.clients import register_client
 from mainstay.identity.connections import approve_connection
 from mainstay.identity.tokens import TokenIssuer
+from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.json_performer import JsonPerformer
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
@@ -124,6 +127,8 @@ class FirmTemplate:
             owner = SampleOwner("Ruth Hartley", "ruth@hartley.example")
             make_sample_firm(performer, organisation, owner, lambda _: None, _AT_ONCE)
             people = _read_people(performer, organisation)
+            for name in (OWNER, OFFICE, MEMBER):
+                _give_account(performer, organisation, people[name])
             with performer.database.read_transaction(organisation) as db:
                 actors = {name: actor_of_person(db, people[name], Door.OFFICE) for name in (OWNER, OFFICE, MEMBER)}
             # In one transaction, because a commit for each record would double the time.
@@ -146,6 +151,18 @@ class FirmTemplate:
         finally:
             performer.database.close()
             shutil.rmtree(folder)
+
+
+def _give_account(performer: Performer, organisation: str, person_id: str) -> None:
+    """Give a person an account, unless they have one: the built-in assistant works while its person is signed in."""
+
+    def give(ctx: Context) -> None:
+        person = PEOPLE.fetch(ctx, person_id)
+        if not sessions.find_account(ctx.db, person_id):
+            PEOPLE.save(ctx, person, {"account_id": accounts.insert(ctx, person.email, "")})
+
+    actor = operator_actor(organisation)
+    performer.perform_function(actor, "give_account", {"person": person_id}, give, RequestDetails("evaluation"))
 
 
 def _read_people(performer: Performer, organisation: str) -> dict[str, str]:

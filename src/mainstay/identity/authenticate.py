@@ -17,7 +17,15 @@ from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.ids import is_id
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
-from mainstay.vocabulary.actor import PERMANENT_CREDENTIALS, Actor, Door, Named, customer_actor
+from mainstay.vocabulary.actor import (
+    ASSISTANT_CLIENT,
+    PERMANENT_CREDENTIALS,
+    Actor,
+    ActorKind,
+    Door,
+    Named,
+    customer_actor,
+)
 from mainstay.vocabulary.permissions import Access, Permission, Role, permissions_of, sql_roles_with
 from mainstay.vocabulary.refusal import NotFound, Unauthenticated
 from mainstay.vocabulary.toolsets import Toolset
@@ -54,6 +62,22 @@ WHERE oauth_token.hash = :hash AND oauth_token.kind = 'access' AND oauth_token.e
 """
 _CONNECTION_BY_ID = f"""
 {_SELECT_CONNECTION} WHERE connection.organisation_id = :organisation AND connection.id = :id AND {IS_VALID}
+"""
+
+# The assistant acts while the sign-in that asked it lasts, and while its person is active and may connect apps. Its
+# access is what was chosen for the conversation, unless the person's role no longer allows writing.
+_SELECT_TURN = f"""
+SELECT conversation.organisation_id, conversation_turn.id,
+       CASE WHEN person.role IN {sql_roles_with(Permission.CONNECTIONS_WRITE)} THEN conversation.access ELSE 'read' END,
+       person.id, person.name, person.role, organisation.subscription, organisation.grants
+FROM conversation_turn
+JOIN conversation ON conversation.organisation_id = conversation_turn.organisation_id
+ AND conversation.id = conversation_turn.conversation_id
+JOIN person ON person.organisation_id = conversation.organisation_id AND person.id = conversation.person_id
+JOIN organisation ON organisation.id = conversation.organisation_id
+JOIN session ON session.id = conversation_turn.session_id AND session.account_id = person.account_id
+WHERE conversation_turn.organisation_id = :organisation AND conversation_turn.id = :id
+  AND person.status = 'active' AND person.role IN {sql_roles_with(Permission.CONNECTIONS_READ)}
 """
 
 _SELECT_PERSON = """
@@ -157,6 +181,27 @@ _CUSTOMER_PERMISSIONS = {
 }
 
 
+def actor_of_turn(db: DatabaseHandle, turn_id: str) -> Actor:
+    """Return the actor for the assistant that works on a question of a person, by the id of its turn."""
+    row = db.one(_SELECT_TURN, id=turn_id)
+    if row is None:
+        raise AssistantAccessEnded
+    organisation, credential, access, person_id, name, role_name, subscription, grants = cast("tuple[str, ...]", row)
+    role = _ROLES[role_name]
+    return Actor(
+        organisation,
+        Named(person_id, name),
+        role,
+        permissions_of(role, grants),
+        _ACCESSES[access],
+        subscription == "active",
+        Door.AGENT,
+        credential,
+        ASSISTANT_CLIENT,
+        ActorKind.ASSISTANT,
+    )
+
+
 def reread_actor(db: DatabaseHandle, actor: Actor, now: datetime) -> Actor:
     """Return the actor with their current permissions, read inside the transaction of a change."""
     if actor.credential in PERMANENT_CREDENTIALS:
@@ -169,6 +214,8 @@ def reread_actor(db: DatabaseHandle, actor: Actor, now: datetime) -> Actor:
         return read_actor(db, actor.credential)
     if actor.client is None:
         return _reread_person(db, actor)
+    if actor.kind is ActorKind.ASSISTANT:
+        return actor_of_turn(db, actor.credential)
     return actor_of_client(db, actor.credential, actor.door, now)
 
 
@@ -203,6 +250,13 @@ class InvalidToken(Unauthenticated):
 
     def __init__(self) -> None:
         super().__init__(Message("This token is not valid. It may have expired, or the app was disconnected."))
+
+
+class AssistantAccessEnded(Unauthenticated):
+    """The person of a turn has signed out, left, or may no longer use the assistant."""
+
+    def __init__(self) -> None:
+        super().__init__(Message("You signed out, or you may no longer use the assistant."))
 
 
 def _actor_through_client(row: Row, door: Door) -> Actor:

@@ -67,6 +67,8 @@ class Membership:
     logo: str
     # Whether it is a sample firm, in which the person looks around.
     is_sample: bool
+    # Whose model the assistant uses there.
+    assistant_source: str
 
 
 _IS_VALID = (
@@ -116,6 +118,26 @@ def is_known(db: DatabaseHandle, secret: str) -> bool:
     return db.one("SELECT id FROM session WHERE hash = :hash", hash=hash_secret(secret)) is not None
 
 
+def belongs_to_person(db: DatabaseHandle, session_id: str, person_id: str) -> bool:
+    """Return whether a person of the handle's organisation works there in a session that was not ended."""
+    row = db.one(
+        "SELECT 1 FROM session JOIN person ON person.account_id = session.account_id"
+        " WHERE session.id = :session AND person.organisation_id = :organisation AND person.id = :person"
+        " AND (session.organisation_id IS NULL OR session.organisation_id = :organisation)",
+        session=session_id,
+        person=person_id,
+    )
+    return row is not None
+
+
+def find_account(db: DatabaseHandle, person_id: str) -> str:
+    """Return the account of a person of the handle's organisation; empty if they have none."""
+    row = db.one(
+        "SELECT account_id FROM person WHERE organisation_id = :organisation AND id = :person", person=person_id
+    )
+    return str(row[0] or "") if row else ""
+
+
 def list_sessions(db: DatabaseHandle, account_id: str, now: datetime) -> list[Session]:
     """Return the valid sessions of an account, the most recently used first."""
     found = db.all(
@@ -133,7 +155,7 @@ def list_memberships(db: DatabaseHandle, account_id: str, chosen: str | None = N
     """
     found = db.all(
         "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, o.country, o.currency,"
-        " coalesce(o.logo, ''), o.is_sample"
+        " coalesce(o.logo, ''), o.is_sample, o.assistant_source"
         " FROM person p JOIN organisation o ON o.id = p.organisation_id"
         " WHERE p.account_id = :account AND p.status = 'active'"
         " ORDER BY CASE WHEN o.id = :chosen THEN 0 ELSE 1 END, o.name, o.id LIMIT 1000",
@@ -154,10 +176,22 @@ def list_memberships(db: DatabaseHandle, account_id: str, chosen: str | None = N
             currency=currency,
             logo=logo,
             is_sample=is_sample == "1",
+            assistant_source=source,
         )
-        for organisation, name, person, person_name, role, subscription, zone, country, currency, logo, is_sample in (
-            map(str, row) for row in found
-        )
+        for (
+            organisation,
+            name,
+            person,
+            person_name,
+            role,
+            subscription,
+            zone,
+            country,
+            currency,
+            logo,
+            is_sample,
+            source,
+        ) in (map(str, row) for row in found)
     ]
 
 

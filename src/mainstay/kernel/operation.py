@@ -114,6 +114,8 @@ class Operation:
     emails_outside: bool = False
     # Whether it can commit the organisation to an amount, so that it may wait for the person of a limited program.
     commits_amount: bool = False
+    # Whether it lets someone into the organisation: the assistant never does that without a click of its person.
+    gives_access: bool = False
     # Whether it reads with a single statement, and so needs no transaction.
     single_statement: bool = False
     # Whether it reads so much that it must not run on the threads for quick operations.
@@ -206,6 +208,7 @@ class OperationOptions(TypedDict, total=False):
     is_always_offered: bool
     emails_outside: bool
     commits_amount: bool
+    gives_access: bool
     single_statement: bool
     is_slow: bool
     asks_again: bool

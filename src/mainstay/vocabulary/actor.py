@@ -42,6 +42,7 @@ class ActorKind(StrEnum):
     """The kind of actor."""
 
     PERSON = "person"
+    ASSISTANT = "assistant"
     CUSTOMER = "customer"
     OPERATOR = "operator"
     SYSTEM = "house"
@@ -61,7 +62,11 @@ class Via(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     door: Door
-    client: Named | None
+    client: Named | None = Field(description="The key, the connected app or the assistant, if one was used.")
+
+
+# The client of what the built-in assistant does for a person.
+ASSISTANT_CLIENT = Named("assistant", "Assistant")
 
 
 class Stamp(BaseModel):
@@ -70,10 +75,10 @@ class Stamp(BaseModel):
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: ActorKind = Field(
-        description="`person`; `customer`, with a link that was sent to them; `operator` of the installation; `house`"
-        " for what Mainstay does automatically."
+        description="`person`; `assistant`, the built-in one, for a person; `customer`, with a link that was sent to"
+        " them; `operator` of the installation; `house` for what Mainstay does automatically."
     )
-    person: Named | None = Field(description="The person, if it was one.")
+    person: Named | None = Field(description="The person, if it was one, or for whom the assistant did it.")
     via: Via
 
     @model_validator(mode="before")

@@ -68,6 +68,9 @@ _OTHER_PACKAGES: Mapping[str, Toolset] = MappingProxyType({"mainstay.webhooks.fe
 def area_of_module(module: str) -> Toolset | None:
     """Return the area in which a module declares its operations; None for what programs never get."""
     match module.split("."):
+        case ["mainstay", "business", "assistant", *_]:
+            # Talk of people with the built-in assistant.
+            return None
         case ["mainstay", "business", package, *_]:
             return _AREAS.get(package) or Toolset(package)
         case ["mainstay", "webhooks", *_]:

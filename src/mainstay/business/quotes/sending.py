@@ -85,21 +85,18 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     raise_if_blocked([*customer.not_usable(), *quote.not_issuable(today.isoformat()), *foreign, *recipients.reasons])
     snapshot, priced = _take_quote_snapshot(ctx, quote, customer, settings)
     until = snapshot.valid_until or today.isoformat()
-    after = QUOTES.save(
-        ctx,
-        quote,
-        {
-            "status": "sent",
-            "issued_on": today.isoformat(),
-            "valid_until": until,
-            "expires_at": settings.end_of_day(until),
-            "language": snapshot.language,
-            "taxes": priced.taxes,
-            "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
-            "sent_at": ctx.now_text,
-            "sent_by": ctx.actor.id,
-        },
-    )
+    values = {
+        "status": "sent",
+        "issued_on": today.isoformat(),
+        "valid_until": until,
+        "expires_at": settings.end_of_day(until),
+        "language": snapshot.language,
+        "taxes": priced.taxes,
+        "snapshot": snapshot.model_dump_json(by_alias=True, exclude_none=True),
+        "sent_at": ctx.now_text,
+        "sent_by": ctx.actor.id,
+    }
+    after = QUOTES.save(ctx, quote, values)
     ctx.commit_amount(after.total, after.currency)
     _supersede(ctx, after)
     store.update_quoted_job(ctx, after.job_id)

@@ -33,10 +33,11 @@ def _check_client_id(text: str) -> str:
 
 
 class DoneBy(TextEnum):
-    """Whose acts a list of activity shows: those of agents are all that came through an app or a key."""
+    """Whose acts a list of activity shows: those of agents are all that came through an app, a key or the assistant."""
 
     AGENT = "agent"
     PERSON = ActedBy.PERSON.value
+    ASSISTANT = ActedBy.ASSISTANT.value
     APP = ActedBy.APP.value
     KEY = ActedBy.KEY.value
     CUSTOMER = ActedBy.CUSTOMER.value
@@ -46,7 +47,7 @@ class DoneBy(TextEnum):
     @property
     def label(self) -> str:
         """The text that people see for it."""
-        return "Apps and API keys" if self is DoneBy.AGENT else ActedBy(self.value).label
+        return "Assistant, apps and API keys" if self is DoneBy.AGENT else ActedBy(self.value).label
 
 
 class ListActivity(ListInput):
@@ -64,8 +65,8 @@ class ListActivity(ListInput):
     acted_by: DoneBy | None = Field(
         None,
         title="Changed by",
-        description="Only changes by `agent`s (AI agents and programs, through an `app` or a `key`), through one of"
-        " these, by a `person` directly, a `customer`, the `operator` or Mainstay (`house`).",
+        description="Only changes by `agent`s (the `assistant`, AI agents and programs, through an `app` or a `key`),"
+        " through one of these, by a `person` directly, a `customer`, the `operator` or Mainstay (`house`).",
     )
     from_: Day | None = Field(None, alias="from", title="From", description="On or after this date.")
     until: LastDay | None = Field(None, description="On or before this date.")
@@ -144,7 +145,7 @@ def count_app_changes(ctx: Context, day: str) -> int:
     return int(row[0] or 0) if row else 0
 
 
-# Only apps and keys have a client id. Written exactly as in the index.
+# Only what acts in someone's name has a client id. Written exactly as in the index.
 _BY_AGENTS = "a.client_id IS NOT NULL"
 _CONDITIONS = {
     "person_id": "a.person_id = :person_id",

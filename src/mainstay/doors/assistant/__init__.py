@@ -1,1 +1,1 @@
-"""The assistant: the built-in agent of the office. It has the tools and the rights of the person who asks."""
+"""The built-in assistant: works on people's questions with a language model and the tools of the tool server."""

@@ -259,7 +259,14 @@ def _add_assistant_commands(commands: _CommandAdder) -> None:
     evaluation = group.add_standalone(
         "eval", "let an agent do thirty tasks in a sample firm, and judge it", "assistant_eval"
     )
-    evaluation.add_argument("--mcp", action="store_true", required=True, help="the agent connects over MCP")
+    evaluation.add_argument(
+        "--mcp", action="store_true", help="an agent that connects over MCP (default: the built-in assistant)"
+    )
+    evaluation.add_argument("--model-url", help="address of its model (default: MAINSTAY_ASSISTANT_URL)", metavar="URL")
+    evaluation.add_argument("--model", help="name of its model (default: MAINSTAY_ASSISTANT_MODEL)", metavar="NAME")
+    evaluation.add_argument(
+        "--dialect", choices=["chat", "messages", "responses"], help="protocol of its model (default: the setting's)"
+    )
     evaluation.add_argument(
         "--port", type=int, default=8765, help="port to listen on, on this machine only (default: 8765)"
     )

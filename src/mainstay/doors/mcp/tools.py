@@ -125,6 +125,10 @@ class Tools:
         """Return the descriptions of the tools on offer."""
         return _build_tool_list(self, offer)
 
+    def list_default_tools(self, permissions: Permissions, access: Access) -> orjson.Fragment:
+        """Return the descriptions of the tools that are offered if no toolsets are chosen."""
+        return self.list_tools(ToolOffer(permissions, access, DEFAULT_CHOICE))
+
     def tool_names(self, permissions: Permissions, access: Access, choice: ToolChoice = DEFAULT_CHOICE) -> list[str]:
         """Return the names of the tools that an actor with these permissions, this access and this choice may use."""
         return [operation.name for operation in self.find_offered(ToolOffer(permissions, access, choice))]

@@ -6,6 +6,7 @@ from mainstay.doors.office.money.invoices import CREDIT_NOTES_LAYOUT, INVOICES_L
 from mainstay.doors.office.money.orders import ORDERS_LAYOUT
 from mainstay.doors.office.money.prices import ITEMS_LAYOUT, SUPPLIERS_LAYOUT, TAXES_LAYOUT
 from mainstay.doors.office.money.quotes import QUOTES_LAYOUT
+from mainstay.doors.office.settings.assistant import ASSISTANT_LAYOUT
 from mainstay.doors.office.settings.developer import CONNECTIONS_LAYOUT, KEYS_LAYOUT
 from mainstay.doors.office.settings.document_settings import DOCUMENT_SETTINGS_LAYOUT
 from mainstay.doors.office.settings.organisation import FAILED_WORK_LAYOUT, ORGANISATION_LAYOUT, WORK_RULES_LAYOUT
@@ -42,6 +43,7 @@ LAYOUTS = (
     ORGANISATION_LAYOUT,
     DOCUMENT_SETTINGS_LAYOUT,
     WORK_RULES_LAYOUT,
+    ASSISTANT_LAYOUT,
     FAILED_WORK_LAYOUT,
     KEYS_LAYOUT,
     CONNECTIONS_LAYOUT,

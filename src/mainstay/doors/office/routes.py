@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from mainstay.doors.assistant.turn_runner import TurnRunner
 from mainstay.doors.http import Request, Response
+from mainstay.doors.office.assistant import AssistantPages
 from mainstay.doors.office.confirmations import ConfirmationPages
 from mainstay.doors.office.first_run import FirstRunPages
 from mainstay.doors.office.home import HomePages
@@ -26,6 +28,7 @@ from mainstay.doors.office.public.quote_public import PublicQuotePages
 from mainstay.doors.office.sample_firm import SampleFirmPages
 from mainstay.doors.office.search_page import SearchPages
 from mainstay.doors.office.settings.activity import ActivityPages, person_activity_variables
+from mainstay.doors.office.settings.assistant import AssistantSettingsPages
 from mainstay.doors.office.settings.developer import DeveloperPages, ToolNames
 from mainstay.doors.office.settings.document_settings import DocumentSettingsPages
 from mainstay.doors.office.settings.email_texts import EmailTextPages
@@ -73,16 +76,19 @@ def page_names() -> list[str]:
     return [
         route.name
         for route in build_office(
-            placeholder, placeholder, TokenMakers(placeholder, placeholder, placeholder, placeholder), 0
+            placeholder, placeholder, TokenMakers(placeholder, placeholder, placeholder, placeholder), placeholder, 0
         ).routes
     ]
 
 
-def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers, first_metric: int) -> PagesDoor:
+def build_office(
+    visitors: Visitors, tool_names: ToolNames, makers: TokenMakers, assistant: TurnRunner, first_metric: int
+) -> PagesDoor:
     """Return the office as a door, whose metrics are numbered from `first_metric` on."""
     public_pages = PublicPages(visitors)
-    office_pages = OfficePages(visitors, find_related_lists(LAYOUTS))
-    link_maker, signer, key_maker, first_organisation = makers
+    has_model = assistant is not None and assistant.parts.operator_model is not None
+    office_pages = OfficePages(visitors, find_related_lists(LAYOUTS), has_model)
+    link_maker, _signer, key_maker, first_organisation = makers
     first_organisation_pages = FirstOrganisationPages(public_pages, first_organisation)
     routes = [
         *first_organisation_pages.routes(),
@@ -116,16 +122,27 @@ def build_office(visitors: Visitors, tool_names: ToolNames, makers: TokenMakers,
         *MonthEndPages(office_pages).routes(),
         *ReportPages(office_pages).routes(),
         *RecordPages(office_pages, PEOPLE_LAYOUT, add_variables=person_activity_variables).routes(),
+        *AssistantPages(office_pages, assistant).routes(),
+        *_settings_routes(office_pages, public_pages, tool_names, makers),
+        *AssistantSettingsPages(office_pages, assistant).routes(),
+    ]
+    return PagesDoor([*routes, *_usual_routes(office_pages, routes)], _unknown_address_view(office_pages), first_metric)
+
+
+def _settings_routes(
+    office_pages: OfficePages, public_pages: PublicPages, tool_names: ToolNames, makers: TokenMakers
+) -> list[Route]:
+    """Return the routes of the settings."""
+    return [
         *SettingsPages(office_pages, public_pages).routes(),
         *DocumentSettingsPages(office_pages).routes(),
         *EmailTextPages(office_pages).routes(),
         *ImportPages(office_pages).routes(),
         *FullExportPages(office_pages).routes(),
         *ActivityPages(office_pages).routes(),
-        *DeveloperPages(office_pages, tool_names, key_maker).routes(),
-        *WebhookPages(office_pages, signer).routes(),
+        *DeveloperPages(office_pages, tool_names, makers.keys).routes(),
+        *WebhookPages(office_pages, makers.signer).routes(),
     ]
-    return PagesDoor([*routes, *_usual_routes(office_pages, routes)], _unknown_address_view(office_pages), first_metric)
 
 
 def _usual_routes(office_pages: OfficePages, others: Sequence[Route]) -> Iterator[Route]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.client import fetch_reply, stream_reply
 from mainstay.doors.assistant.models.conversation import (
     CallResult,
@@ -21,7 +22,7 @@ from mainstay.doors.assistant.models.conversation import (
     UserText,
 )
 from mainstay.doors.assistant.models.model_problem import ModelProblem
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.infrastructure.streaming_client import StreamingClient, StreamLimits
 from support.model_requests import make_model_request
 from support.model_server import ModelServer, Step, run_model_server
@@ -36,7 +37,7 @@ from support.receivers import (
     run_receiver,
 )
 
-EACH_DIALECT = pytest.mark.parametrize("dialect", list(DialectName))
+EACH_DIALECT = pytest.mark.parametrize("dialect", list(ModelDialect))
 KEY = "sk-very-secret"
 TURN = ScriptedTurn("Two jobs.", (ScriptedCall("list_jobs", {"search": "x"}), ScriptedCall("get_me")))
 SHORT = StreamLimits(silence_seconds=0.2)
@@ -73,7 +74,7 @@ async def collect(client: StreamingClient, settings: ModelSettings, request: Mod
     return Outcome(events, None)
 
 
-def ask(dialect: DialectName, step: Step, limits: StreamLimits | None = None) -> Outcome:
+def ask(dialect: ModelDialect, step: Step, limits: StreamLimits | None = None) -> Outcome:
     """Ask the scripted model once; afterwards it has been hung up on."""
 
     async def story() -> Outcome:
@@ -89,7 +90,7 @@ def ask(dialect: DialectName, step: Step, limits: StreamLimits | None = None) ->
 def ask_receiver(handler: ConnectionHandler, limits: StreamLimits | None = None) -> Outcome:
     async def story() -> Outcome:
         async with run_receiver(handler) as receiver:
-            settings = ModelSettings(receiver.url, DialectName.CHAT, "m", KEY, allows_private=True)
+            settings = ModelSettings(receiver.url, ModelDialect.CHAT, "m", KEY, allows_private=True)
             outcome = await collect(StreamingClient(limits), settings)
             await receiver.connection_closed.wait()
             return outcome
@@ -99,7 +100,7 @@ def ask_receiver(handler: ConnectionHandler, limits: StreamLimits | None = None)
 
 @EACH_DIALECT
 @pytest.mark.parametrize("delivery", ["whole", "drip"])
-def test_a_reply_arrives_in_pieces(dialect: DialectName, delivery: Delivery) -> None:
+def test_a_reply_arrives_in_pieces(dialect: ModelDialect, delivery: Delivery) -> None:
     *deltas, last = ask(dialect, ScriptedTurn(TURN.text, TURN.calls, delivery=delivery)).events
     assert [delta.text for delta in deltas if isinstance(delta, TextDelta)] == ["Two job", "s."]
     assert isinstance(last, Finished)
@@ -111,7 +112,7 @@ def test_a_reply_arrives_in_pieces(dialect: DialectName, delivery: Delivery) -> 
 
 
 @EACH_DIALECT
-def test_calls_and_their_results_go_on(dialect: DialectName) -> None:
+def test_calls_and_their_results_go_on(dialect: ModelDialect) -> None:
     """The server refuses what a real one would: two calls with one id, a call without a result, a result of no call."""
 
     async def story() -> ModelServer:
@@ -140,7 +141,7 @@ def test_calls_and_their_results_go_on(dialect: DialectName) -> None:
     [("stall", "silent for too long"), ("cut", "broke off"), ("error", "Overloaded")],
 )
 def test_what_breaks_off_is_a_problem_after_its_beginning(
-    dialect: DialectName, delivery: Delivery, problem: str
+    dialect: ModelDialect, delivery: Delivery, problem: str
 ) -> None:
     turn = ScriptedTurn("It begins", TURN.calls, delivery=delivery)
     outcome = ask(dialect, turn, SHORT if delivery == "stall" else None)
@@ -169,7 +170,7 @@ def test_what_breaks_off_is_a_problem_after_its_beginning(
     ],
 )
 def test_each_status_has_its_words(error: ScriptedError, shown: str, *, is_temporary: bool, retry_after: int) -> None:
-    outcome = ask(DialectName.CHAT, error)
+    outcome = ask(ModelDialect.CHAT, error)
     assert shown in outcome.shown
     assert outcome.problem is not None
     assert (outcome.problem.is_temporary, outcome.problem.retry_after) == (is_temporary, retry_after)
@@ -177,7 +178,7 @@ def test_each_status_has_its_words(error: ScriptedError, shown: str, *, is_tempo
 
 def test_the_key_is_neither_shown_nor_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        outcome = ask(DialectName.MESSAGES, ScriptedError(401, f"{KEY} is unknown"))
+        outcome = ask(ModelDialect.MESSAGES, ScriptedError(401, f"{KEY} is unknown"))
     assert "[hidden] is unknown" in outcome.shown
     assert KEY not in repr(outcome.problem) + caplog.text
     assert "You help a plumber" not in caplog.text
@@ -185,7 +186,7 @@ def test_the_key_is_neither_shown_nor_logged(caplog: pytest.LogCaptureFixture) -
 
 def test_a_key_cannot_add_headers() -> None:
     for key in ("sk\r\nx-evil: 1", "sk\n", "sk-ключ"):
-        settings = ModelSettings("https://api.example.com", DialectName.CHAT, "m", key, allows_private=False)
+        settings = ModelSettings("https://api.example.com", ModelDialect.CHAT, "m", key, allows_private=False)
         assert "Enter it again" in asyncio.run(collect(StreamingClient(), settings)).shown
 
 
@@ -195,7 +196,7 @@ def test_a_redirect_is_not_followed(status: int) -> None:
         async with run_model_server() as server:
             redirect = f"HTTP/1.1 {status} There\r\nLocation: {server.url}/v1\r\nContent-Length: 0\r\n\r\n".encode()
             async with run_receiver(answer_with(redirect)) as receiver:
-                settings = ModelSettings(receiver.url, DialectName.CHAT, "m", KEY, allows_private=True)
+                settings = ModelSettings(receiver.url, ModelDialect.CHAT, "m", KEY, allows_private=True)
                 outcome = await collect(StreamingClient(), settings)
             return outcome.shown, server.receiver.connections
 
@@ -262,7 +263,7 @@ def test_a_reply_has_a_deadline_in_all() -> None:
 
 @EACH_DIALECT
 @pytest.mark.parametrize("how", ["cancel", "close"])
-def test_who_stops_hangs_up_at_once(dialect: DialectName, how: str) -> None:
+def test_who_stops_hangs_up_at_once(dialect: ModelDialect, how: str) -> None:
     async def story() -> None:
         async with run_model_server() as server:
             server.add_script("Hello", ScriptedTurn("It begins", delivery="stall"))
@@ -308,7 +309,7 @@ EVIL = (
 
 @EACH_DIALECT
 @pytest.mark.parametrize("address", EVIL)
-def test_an_organisation_s_own_server_is_never_private(dialect: DialectName, address: str) -> None:
+def test_an_organisation_s_own_server_is_never_private(dialect: ModelDialect, address: str) -> None:
     async def story() -> tuple[str, int]:
         async with run_model_server() as server:
             url = address.format(port=server.receiver.port)
@@ -322,7 +323,7 @@ def test_an_organisation_s_own_server_is_never_private(dialect: DialectName, add
 
 
 def test_what_is_no_address_is_told_to_an_operator() -> None:
-    settings = ModelSettings("localhost:11434", DialectName.CHAT, "m", None, allows_private=True)
+    settings = ModelSettings("localhost:11434", ModelDialect.CHAT, "m", None, allows_private=True)
     assert "This is no address" in asyncio.run(collect(StreamingClient(), settings)).shown
 
 
@@ -331,7 +332,7 @@ def test_a_name_that_leads_inside_is_refused() -> None:
         async with run_model_server() as server:
             client = StreamingClient(resolve=lambda _host, _port: ["93.184.215.14", "127.0.0.1"])
             url = f"https://{HOST_NAME}:{server.receiver.port}"
-            settings = ModelSettings(url, DialectName.CHAT, "m", KEY, allows_private=False)
+            settings = ModelSettings(url, ModelDialect.CHAT, "m", KEY, allows_private=False)
             return (await collect(client, settings)).shown, server.receiver.connections
 
     shown, connections = asyncio.run(story())
@@ -344,7 +345,9 @@ def test_over_tls_the_name_counts_and_not_the_address(host: str, *, is_known: bo
         server = ModelServer()
         server.add_script("Hello", TURN)
         async with run_receiver(server.handle, make_server_tls()) as receiver:
-            settings = ModelSettings(f"https://{host}:{receiver.port}", DialectName.CHAT, "m", KEY, allows_private=True)
+            settings = ModelSettings(
+                f"https://{host}:{receiver.port}", ModelDialect.CHAT, "m", KEY, allows_private=True
+            )
             client = StreamingClient(tls=make_client_tls(), resolve=lambda _host, _port: ["127.0.0.1"])
             return await collect(client, settings), receiver
 
@@ -357,6 +360,6 @@ def test_over_tls_the_name_counts_and_not_the_address(host: str, *, is_known: bo
 
 
 def test_nobody_there_is_a_temporary_problem() -> None:
-    settings = ModelSettings("http://127.0.0.1:1", DialectName.CHAT, "m", None, allows_private=True)
+    settings = ModelSettings("http://127.0.0.1:1", ModelDialect.CHAT, "m", None, allows_private=True)
     outcome = asyncio.run(collect(StreamingClient(), settings))
     assert "Check that it runs" in outcome.shown

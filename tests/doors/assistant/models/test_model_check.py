@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.model_check import CheckName, ModelCheck, check_model
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.infrastructure.streaming_client import StreamingClient
 from support.model_server import RecordedRequest, Step, run_model_server
 from support.model_streams import ScriptedCall, ScriptedError, ScriptedTurn
 
-EACH_DIALECT = pytest.mark.parametrize("dialect", list(DialectName))
+EACH_DIALECT = pytest.mark.parametrize("dialect", list(ModelDialect))
 
 
 def answer_well(request: RecordedRequest) -> ScriptedTurn:
@@ -27,7 +28,7 @@ def answer_well(request: RecordedRequest) -> ScriptedTurn:
     return ScriptedTurn(code[1] if code else "Hello!", input_tokens=tokens)
 
 
-def check(dialect: DialectName, answer: Callable[[RecordedRequest], Step] = answer_well) -> Sequence[ModelCheck]:
+def check(dialect: ModelDialect, answer: Callable[[RecordedRequest], Step] = answer_well) -> Sequence[ModelCheck]:
     async def story() -> Sequence[ModelCheck]:
         async with run_model_server() as server:
             server.answer = answer
@@ -42,7 +43,7 @@ def failures_of(checks: Sequence[ModelCheck]) -> dict[CheckName, str]:
 
 
 @EACH_DIALECT
-def test_a_good_model_passes(dialect: DialectName) -> None:
+def test_a_good_model_passes(dialect: ModelDialect) -> None:
     checks = check(dialect)
     assert failures_of(checks) == {}
     assert [str(check.message) for check in checks] == [
@@ -53,7 +54,7 @@ def test_a_good_model_passes(dialect: DialectName) -> None:
 
 
 @EACH_DIALECT
-def test_a_server_that_cuts_the_prompt_is_caught(dialect: DialectName) -> None:
+def test_a_server_that_cuts_the_prompt_is_caught(dialect: ModelDialect) -> None:
     """Ollama reads the last 4,096 tokens of a prompt, unless it is told otherwise, and says nothing."""
 
     def answer(request: RecordedRequest) -> ScriptedTurn:
@@ -73,7 +74,7 @@ def test_without_a_count_the_model_has_to_know_the_beginning(*, reads_all: bool,
         forgets = turn.input_tokens > 4096 and not reads_all
         return replace(turn, text="Which code?" if forgets else turn.text, input_tokens=0, output_tokens=0)
 
-    assert {*failures_of(check(DialectName.CHAT, answer))} == failed
+    assert {*failures_of(check(ModelDialect.CHAT, answer))} == failed
 
 
 def test_a_server_that_refuses_the_prompt_is_told_with_its_words() -> None:
@@ -82,7 +83,7 @@ def test_a_server_that_refuses_the_prompt_is_told_with_its_words() -> None:
         too_long = ScriptedError(400, "the request exceeds the available context size (8192 tokens)")
         return too_long if turn.input_tokens > 8192 else turn
 
-    [message] = failures_of(check(DialectName.CHAT, answer)).values()
+    [message] = failures_of(check(ModelDialect.CHAT, answer)).values()
     assert message.startswith("The assistant needs a model that reads 40000 tokens at once.")
     assert "available context size (8192 tokens)" in message
     assert "--ctx-size 65536" in message
@@ -98,7 +99,7 @@ def test_a_server_that_refuses_the_prompt_is_told_with_its_words() -> None:
         (ScriptedTurn(calls=(ScriptedCall("another"),)), "other values"),
     ],
 )
-def test_a_model_that_does_not_call_tools(dialect: DialectName, turn: ScriptedTurn, message: str) -> None:
+def test_a_model_that_does_not_call_tools(dialect: ModelDialect, turn: ScriptedTurn, message: str) -> None:
     def answer(request: RecordedRequest) -> ScriptedTurn:
         return turn if request.tool_names else answer_well(request)
 
@@ -111,7 +112,7 @@ def test_a_server_that_does_not_take_results() -> None:
     def answer(request: RecordedRequest) -> Step:
         return ScriptedError(500, "no template for tools") if request.results else answer_well(request)
 
-    [message] = failures_of(check(DialectName.CHAT, answer)).values()
+    [message] = failures_of(check(ModelDialect.CHAT, answer)).values()
     assert message.startswith("The model calls tools, but does not take their results.")
     assert "no template for tools" in message
 
@@ -125,12 +126,12 @@ def test_a_server_that_does_not_take_results() -> None:
     ],
 )
 def test_without_an_answer_nothing_else_is_tried(step: Step, message: str) -> None:
-    failures = failures_of(check(DialectName.CHAT, lambda _request: step))
+    failures = failures_of(check(ModelDialect.CHAT, lambda _request: step))
     assert message in failures[CheckName.ANSWER]
     assert failures[CheckName.TOOLS] == failures[CheckName.CONTEXT] == "Not checked, because the model did not answer."
 
 
 def test_nobody_there() -> None:
-    settings = ModelSettings("http://127.0.0.1:1", DialectName.CHAT, "m", None, allows_private=True)
+    settings = ModelSettings("http://127.0.0.1:1", ModelDialect.CHAT, "m", None, allows_private=True)
     failures = failures_of(asyncio.run(check_model(StreamingClient(), settings)))
     assert "Check that it runs" in failures[CheckName.ANSWER]

@@ -9,10 +9,11 @@ import anthropic
 import openai
 import pytest
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.client import DIALECTS
 from mainstay.doors.assistant.models.conversation import Finished, ModelRequest, UserText
 from mainstay.doors.assistant.models.dialect import ReplyParser
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from support.model_server import ModelServer, run_model_server_thread
 from support.model_streams import ScriptedCall, ScriptedError, ScriptedTurn, render_stream
 
@@ -115,13 +116,13 @@ def ask_openai_responses(server: ModelServer) -> SdkReply:
 
 
 ASK = {
-    DialectName.MESSAGES: ask_anthropic,
-    DialectName.CHAT: ask_openai_chat,
-    DialectName.RESPONSES: ask_openai_responses,
+    ModelDialect.MESSAGES: ask_anthropic,
+    ModelDialect.CHAT: ask_openai_chat,
+    ModelDialect.RESPONSES: ask_openai_responses,
 }
 
 
-def read_reply(dialect: DialectName, stream: bytes) -> Finished:
+def read_reply(dialect: ModelDialect, stream: bytes) -> Finished:
     settings = ModelSettings("http://127.0.0.1", dialect, "scripted", None, allows_private=True)
     request = ModelRequest("", [UserText("Hello")], [], 100)
     parser = ReplyParser(DIALECTS[dialect].open_reader(settings, request))
@@ -131,8 +132,8 @@ def read_reply(dialect: DialectName, stream: bytes) -> Finished:
 
 
 @pytest.mark.parametrize("name", TURNS)
-@pytest.mark.parametrize("dialect", list(DialectName))
-def test_an_sdk_and_our_parser_read_the_same(server: ModelServer, dialect: DialectName, name: str) -> None:
+@pytest.mark.parametrize("dialect", list(ModelDialect))
+def test_an_sdk_and_our_parser_read_the_same(server: ModelServer, dialect: ModelDialect, name: str) -> None:
     turn = TURNS[name]
     server.add_script("Hello", turn)
 

@@ -7,6 +7,7 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.conversation import (
     Finished,
     ModelCall,
@@ -17,13 +18,12 @@ from mainstay.doors.assistant.models.conversation import (
 )
 from mainstay.doors.assistant.models.event_stream import MAX_EVENT_BYTES, EventStream
 from mainstay.doors.assistant.models.model_problem import ModelProblem
-from mainstay.doors.assistant.models.model_settings import DialectName
 from mainstay.doors.assistant.models.reply_builder import MAX_ARGUMENTS, MAX_CALLS, MAX_RAW, MAX_TEXT
 from mainstay.doors.assistant.models.token_estimate import estimate_request_tokens
 from support.model_requests import make_model_request, make_model_settings, parse_pieces
 from support.model_streams import ScriptedCall, ScriptedTurn, render_error_event, render_events, render_stream
 
-EACH_DIALECT = pytest.mark.parametrize("dialect", list(DialectName))
+EACH_DIALECT = pytest.mark.parametrize("dialect", list(ModelDialect))
 TURN = ScriptedTurn(
     "Grüße 🔧",
     (ScriptedCall("list_jobs", {"search": 'Köln "5"'}), ScriptedCall("get_me")),
@@ -48,7 +48,7 @@ def write_chat(*chunks: dict[str, Any], done: bool = True) -> bytes:
 
 def read_chat(*chunks: dict[str, Any], reason: str = "stop") -> Finished:
     end = {"choices": [{"delta": {}, "finish_reason": reason}]}
-    return last_of(parse_pieces(DialectName.CHAT, [write_chat(*chunks, end)]))
+    return last_of(parse_pieces(ModelDialect.CHAT, [write_chat(*chunks, end)]))
 
 
 def write_events(*events: dict[str, Any]) -> bytes:
@@ -59,7 +59,7 @@ def write_events(*events: dict[str, Any]) -> bytes:
 
 
 @EACH_DIALECT
-def test_a_reply_is_the_same_wherever_its_bytes_are_split(dialect: DialectName) -> None:
+def test_a_reply_is_the_same_wherever_its_bytes_are_split(dialect: ModelDialect) -> None:
     stream = render_stream(dialect, TURN)
     whole = parse_pieces(dialect, [stream])
 
@@ -73,7 +73,7 @@ def test_a_reply_is_the_same_wherever_its_bytes_are_split(dialect: DialectName) 
 
 
 @EACH_DIALECT
-def test_a_reply_is_the_same_in_whichever_two_parts_it_arrives(dialect: DialectName) -> None:
+def test_a_reply_is_the_same_in_whichever_two_parts_it_arrives(dialect: ModelDialect) -> None:
     stream = render_stream(dialect, ScriptedTurn("é", (ScriptedCall("get_me"),)))
     whole = parse_pieces(dialect, [stream])
     for place in range(len(stream) + 1):
@@ -82,7 +82,7 @@ def test_a_reply_is_the_same_in_whichever_two_parts_it_arrives(dialect: DialectN
 
 @EACH_DIALECT
 @pytest.mark.parametrize("line_end", OTHER_LINE_ENDS)
-def test_lines_may_end_otherwise_and_a_mark_may_begin_them(dialect: DialectName, line_end: bytes) -> None:
+def test_lines_may_end_otherwise_and_a_mark_may_begin_them(dialect: ModelDialect, line_end: bytes) -> None:
     stream = render_stream(dialect, TURN)
     whole = parse_pieces(dialect, [stream])
     other = b"\xef\xbb\xbf" + stream.replace(b"\n", line_end)
@@ -96,7 +96,7 @@ def test_an_event_may_have_several_lines_and_other_fields() -> None:
 
 
 @EACH_DIALECT
-def test_a_reply_that_breaks_off_anywhere_is_no_reply(dialect: DialectName) -> None:
+def test_a_reply_that_breaks_off_anywhere_is_no_reply(dialect: ModelDialect) -> None:
     first, rest = render_events(dialect, TURN)
     events = [*first, *rest]
     finished_at = next(number for number in range(len(events)) if is_reply(dialect, b"".join(events[: number + 1])))
@@ -106,7 +106,7 @@ def test_a_reply_that_breaks_off_anywhere_is_no_reply(dialect: DialectName) -> N
     assert last_of(parse_pieces(dialect, events[: finished_at + 1])).reply == whole.reply
 
 
-def is_reply(dialect: DialectName, stream: bytes) -> bool:
+def is_reply(dialect: ModelDialect, stream: bytes) -> bool:
     try:
         return bool(parse_pieces(dialect, [stream]))
     except ModelProblem as problem:
@@ -114,7 +114,7 @@ def is_reply(dialect: DialectName, stream: bytes) -> bool:
 
 
 @EACH_DIALECT
-def test_what_follows_the_last_event_is_ignored(dialect: DialectName) -> None:
+def test_what_follows_the_last_event_is_ignored(dialect: ModelDialect) -> None:
     stream = render_stream(dialect, TURN)
     assert parse_pieces(dialect, [stream + b"data: [DONE]\n\ndata: what?\n\n"]) == parse_pieces(dialect, [stream])
 
@@ -124,7 +124,7 @@ def test_what_follows_the_last_event_is_ignored(dialect: DialectName) -> None:
 
 @EACH_DIALECT
 @hypothesis.given(data=st.data())
-def test_whatever_arrives_there_are_only_events_or_a_problem(dialect: DialectName, data: st.DataObject) -> None:
+def test_whatever_arrives_there_are_only_events_or_a_problem(dialect: ModelDialect, data: st.DataObject) -> None:
     stream = bytearray(render_stream(dialect, TURN))
     for _ in range(data.draw(st.integers(0, 4))):
         place = data.draw(st.integers(0, len(stream) - 1))
@@ -163,7 +163,7 @@ JSON_VALUES = st.recursive(
 @EACH_DIALECT
 @hypothesis.given(data=st.data())
 def test_whatever_type_a_value_has_there_are_only_events_or_a_problem(
-    dialect: DialectName, data: st.DataObject
+    dialect: ModelDialect, data: st.DataObject
 ) -> None:
     first, rest = render_events(dialect, TURN)
     events = [json.loads(event.split(b"data: ")[1]) for event in [*first, *rest] if b"data: {" in event]
@@ -183,7 +183,7 @@ def replace_value(value: Any, data: st.DataObject) -> None:
         value = value[place]
 
 
-def assert_only_events_or_problem(dialect: DialectName, stream: bytes) -> None:
+def assert_only_events_or_problem(dialect: ModelDialect, stream: bytes) -> None:
     try:
         events = parse_pieces(dialect, [stream])
     except ModelProblem:
@@ -196,18 +196,18 @@ def assert_only_events_or_problem(dialect: DialectName, stream: bytes) -> None:
 
 @EACH_DIALECT
 @pytest.mark.parametrize("depth", [300, 1_000, 100_000])
-def test_deeply_nested_json_is_a_problem_and_no_crash(dialect: DialectName, depth: int) -> None:
+def test_deeply_nested_json_is_a_problem_and_no_crash(dialect: ModelDialect, depth: int) -> None:
     nested = "[" * depth + "]" * depth
     [name, event] = {
-        DialectName.MESSAGES: [
+        ModelDialect.MESSAGES: [
             "input",
             '{"type":"content_block_start","content_block":{"type":"tool_use","input":%s}}',
         ],
-        DialectName.CHAT: ["arguments", '{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":%s}}]}}]}'],
-        DialectName.RESPONSES: ["item", '{"type":"response.output_item.done","item":{"type":"message","content":%s}}'],
+        ModelDialect.CHAT: ["arguments", '{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":%s}}]}}]}'],
+        ModelDialect.RESPONSES: ["item", '{"type":"response.output_item.done","item":{"type":"message","content":%s}}'],
     }[dialect]
     assert name in event
-    end = {DialectName.MESSAGES: b'data: {"type":"message_stop"}\n\n', DialectName.CHAT: b"data: [DONE]\n\n"}
+    end = {ModelDialect.MESSAGES: b'data: {"type":"message_stop"}\n\n', ModelDialect.CHAT: b"data: [DONE]\n\n"}
     with pytest.raises(ModelProblem):
         parse_pieces(dialect, [f"data: {event % nested}\n\n".encode() + end.get(dialect, b"")])
 
@@ -305,13 +305,13 @@ def test_an_id_of_ours_is_new_in_the_conversation() -> None:
     end = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
     for call_id in (None, "call_2"):
         stream = write_chat(call_chunk(call_id, "b", "{}", index=0), end)
-        finished = last_of(parse_pieces(DialectName.CHAT, [stream], make_model_request(*earlier)))
+        finished = last_of(parse_pieces(ModelDialect.CHAT, [stream], make_model_request(*earlier)))
         assert [call.id for call in finished.reply.calls] == ["call_3"]
 
 
 def test_a_stream_may_end_without_its_own_event() -> None:
     end = {"choices": [{"delta": {}, "finish_reason": "stop"}]}
-    assert last_of(parse_pieces(DialectName.CHAT, [write_chat({"content": "Hi"}, end, done=False)])).reply.text == "Hi"
+    assert last_of(parse_pieces(ModelDialect.CHAT, [write_chat({"content": "Hi"}, end, done=False)])).reply.text == "Hi"
 
 
 def test_text_may_come_in_parts_and_without_nul() -> None:
@@ -319,7 +319,7 @@ def test_text_may_come_in_parts_and_without_nul() -> None:
 
 
 @EACH_DIALECT
-def test_tokens_that_are_not_reported_are_estimated(dialect: DialectName) -> None:
+def test_tokens_that_are_not_reported_are_estimated(dialect: ModelDialect) -> None:
     stream = render_stream(dialect, ScriptedTurn("x" * 40, input_tokens=0, output_tokens=0))
     stream = stream.replace(b'"input_tokens": -20, "cache_read_input_tokens": 20', b'"input_tokens": 0')
     finished = last_of(parse_pieces(dialect, [stream]))
@@ -330,7 +330,7 @@ def test_tokens_that_are_not_reported_are_estimated(dialect: DialectName) -> Non
 
 @EACH_DIALECT
 @pytest.mark.parametrize(("reason", "text"), [("length", "Half of i"), ("refused", "No."), ("", "")])
-def test_why_a_reply_ended(dialect: DialectName, reason: Any, text: str) -> None:
+def test_why_a_reply_ended(dialect: ModelDialect, reason: Any, text: str) -> None:
     finished = last_of(parse_pieces(dialect, [render_stream(dialect, ScriptedTurn(text, reason=reason))]))
     assert (finished.reason, finished.reply.text, finished.reply.calls) == (reason or "end", text, ())
 
@@ -339,7 +339,7 @@ def test_the_filter_of_a_server_refuses() -> None:
     assert read_chat({"content": "I"}, reason="content_filter").reason == "refused"
     incomplete = {"incomplete_details": {"reason": "content_filter"}, "output": []}
     stream = write_events({"type": "response.incomplete", "response": incomplete})
-    assert last_of(parse_pieces(DialectName.RESPONSES, [stream])).reason == "refused"
+    assert last_of(parse_pieces(ModelDialect.RESPONSES, [stream])).reason == "refused"
 
 
 def test_a_call_that_was_cut_does_not_look_complete() -> None:
@@ -347,7 +347,7 @@ def test_a_call_that_was_cut_does_not_look_complete() -> None:
 
 
 @EACH_DIALECT
-def test_an_error_in_the_middle_is_a_problem(dialect: DialectName) -> None:
+def test_an_error_in_the_middle_is_a_problem(dialect: ModelDialect) -> None:
     first, _ = render_events(dialect, TURN)
     with pytest.raises(ModelProblem, match="Overloaded") as caught:
         parse_pieces(dialect, [*first, render_error_event(dialect)])
@@ -355,10 +355,10 @@ def test_an_error_in_the_middle_is_a_problem(dialect: DialectName) -> None:
 
 
 def test_an_error_hides_the_key_and_is_one_short_line() -> None:
-    key = make_model_settings(DialectName.CHAT).key
+    key = make_model_settings(ModelDialect.CHAT).key
     text = f"Bad\nkey\x1b[31m {key} " + "x" * 1000
     with pytest.raises(ModelProblem) as caught:
-        parse_pieces(DialectName.CHAT, [write_chat({"error": {"message": text}})])
+        parse_pieces(ModelDialect.CHAT, [write_chat({"error": {"message": text}})])
     shown = str(caught.value.message)
     assert str(key) not in shown
     assert "Bad key [31m [hidden] xxx" in shown
@@ -378,7 +378,7 @@ def test_a_server_may_send_the_input_of_a_call_at_once() -> None:
         {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 3}},
         {"type": "message_stop"},
     )
-    assert last_of(parse_pieces(DialectName.MESSAGES, [stream])).reply.calls == (
+    assert last_of(parse_pieces(ModelDialect.MESSAGES, [stream])).reply.calls == (
         ModelCall("t1", "get_job", '{"id":"7"}'),
     )
 
@@ -390,7 +390,7 @@ def test_a_server_may_send_a_response_at_its_end_only() -> None:
         {"type": "web_search_call"},
     ]
     stream = write_events({"type": "response.completed", "response": {"output": output}})
-    finished = last_of(parse_pieces(DialectName.RESPONSES, [stream]))
+    finished = last_of(parse_pieces(ModelDialect.RESPONSES, [stream]))
     assert (finished.reply.text, finished.reply.calls) == ("Hi.", (ModelCall("c", "get_me", "{}"),))
 
 
@@ -398,4 +398,4 @@ def test_a_failed_response_is_a_problem() -> None:
     error = {"code": "server_error", "message": "It failed."}
     stream = write_events({"type": "response.failed", "response": {"error": error}})
     with pytest.raises(ModelProblem, match="server_error: It failed"):
-        parse_pieces(DialectName.RESPONSES, [stream])
+        parse_pieces(ModelDialect.RESPONSES, [stream])

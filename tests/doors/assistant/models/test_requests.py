@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.client import DIALECTS
 from mainstay.doors.assistant.models.conversation import (
     CallResult,
@@ -16,21 +17,21 @@ from mainstay.doors.assistant.models.conversation import (
     UserText,
 )
 from mainstay.doors.assistant.models.dialect import HttpRequest
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from support.model_requests import LIST_JOBS, make_model_request, make_model_settings, parse_pieces
 from support.model_streams import ScriptedCall, ScriptedTurn, render_stream
 
-EACH_DIALECT = pytest.mark.parametrize("dialect", list(DialectName))
+EACH_DIALECT = pytest.mark.parametrize("dialect", list(ModelDialect))
 CALL = ModelCall("c1", "list_jobs", '{"search": "Köln"}')
 RESULTS = CallResults((CallResult("c1", "2 jobs"),))
 CONVERSATION = (UserText("Which jobs?"), ModelReply("I look.", (CALL,)), RESULTS)
 
 
-def build(dialect: DialectName, request: ModelRequest, **settings: Any) -> HttpRequest:
+def build(dialect: ModelDialect, request: ModelRequest, **settings: Any) -> HttpRequest:
     return DIALECTS[dialect].build_request(make_model_settings(dialect, **settings), request)
 
 
-def build_body(dialect: DialectName, *messages: Any, **settings: Any) -> Any:
+def build_body(dialect: ModelDialect, *messages: Any, **settings: Any) -> Any:
     return json.loads(build(dialect, make_model_request(*messages), **settings).body)
 
 
@@ -38,7 +39,7 @@ def build_body(dialect: DialectName, *messages: Any, **settings: Any) -> Any:
     ("dialect", "address", "expected"),
     [
         *(
-            (DialectName.CHAT, address, f"http://localhost:11434/v1/chat/completions{query}")
+            (ModelDialect.CHAT, address, f"http://localhost:11434/v1/chat/completions{query}")
             for address, query in [
                 ("http://localhost:11434", ""),
                 ("http://localhost:11434/", ""),
@@ -48,21 +49,21 @@ def build_body(dialect: DialectName, *messages: Any, **settings: Any) -> Any:
                 ("http://localhost:11434/v1?api-version=2", "?api-version=2"),
             ]
         ),
-        (DialectName.CHAT, "https://a.example/v1beta/openai/", "https://a.example/v1beta/openai/chat/completions"),
-        (DialectName.RESPONSES, "https://api.openai.com/v1", "https://api.openai.com/v1/responses"),
-        (DialectName.RESPONSES, "https://api.openai.com", "https://api.openai.com/v1/responses"),
-        (DialectName.MESSAGES, "https://api.anthropic.com", "https://api.anthropic.com/v1/messages"),
-        (DialectName.MESSAGES, "https://api.anthropic.com/v1/", "https://api.anthropic.com/v1/messages"),
-        (DialectName.MESSAGES, "https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1/messages"),
-        (DialectName.MESSAGES, "https://a.example/anthropic", "https://a.example/anthropic/v1/messages"),
+        (ModelDialect.CHAT, "https://a.example/v1beta/openai/", "https://a.example/v1beta/openai/chat/completions"),
+        (ModelDialect.RESPONSES, "https://api.openai.com/v1", "https://api.openai.com/v1/responses"),
+        (ModelDialect.RESPONSES, "https://api.openai.com", "https://api.openai.com/v1/responses"),
+        (ModelDialect.MESSAGES, "https://api.anthropic.com", "https://api.anthropic.com/v1/messages"),
+        (ModelDialect.MESSAGES, "https://api.anthropic.com/v1/", "https://api.anthropic.com/v1/messages"),
+        (ModelDialect.MESSAGES, "https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1/messages"),
+        (ModelDialect.MESSAGES, "https://a.example/anthropic", "https://a.example/anthropic/v1/messages"),
     ],
 )
-def test_whichever_address_is_entered(dialect: DialectName, address: str, expected: str) -> None:
+def test_whichever_address_is_entered(dialect: ModelDialect, address: str, expected: str) -> None:
     assert build(dialect, make_model_request(), url=address).url == expected
 
 
 def test_messages() -> None:
-    request = build(DialectName.MESSAGES, make_model_request(*CONVERSATION))
+    request = build(ModelDialect.MESSAGES, make_model_request(*CONVERSATION))
     assert request.headers == {
         "content-type": "application/json",
         "anthropic-version": "2023-06-01",
@@ -95,7 +96,7 @@ def test_messages() -> None:
 
 
 def test_chat() -> None:
-    request = build(DialectName.CHAT, make_model_request(*CONVERSATION))
+    request = build(ModelDialect.CHAT, make_model_request(*CONVERSATION))
     assert request.headers == {"content-type": "application/json", "authorization": "Bearer sk-scripted"}
     function = {"name": "list_jobs", "description": "List jobs.", "parameters": LIST_JOBS.input_schema}
     call = {"id": "c1", "type": "function", "function": {"name": "list_jobs", "arguments": CALL.arguments}}
@@ -115,7 +116,7 @@ def test_chat() -> None:
 
 
 def test_responses() -> None:
-    request = build(DialectName.RESPONSES, make_model_request(*CONVERSATION))
+    request = build(ModelDialect.RESPONSES, make_model_request(*CONVERSATION))
     assert request.headers["authorization"] == "Bearer sk-scripted"
     tool = {"type": "function", "name": "list_jobs", "description": "List jobs.", "strict": False}
     assert json.loads(request.body) == {
@@ -136,7 +137,7 @@ def test_responses() -> None:
 
 
 @EACH_DIALECT
-def test_without_a_key_tools_and_instructions_none_are_sent(dialect: DialectName) -> None:
+def test_without_a_key_tools_and_instructions_none_are_sent(dialect: ModelDialect) -> None:
     settings = ModelSettings("http://127.0.0.1", dialect, "m", None, allows_private=True)
     request = DIALECTS[dialect].build_request(settings, ModelRequest("", [UserText("Hi")], [], 5))
     body = json.loads(request.body)
@@ -146,16 +147,16 @@ def test_without_a_key_tools_and_instructions_none_are_sent(dialect: DialectName
 
 
 @EACH_DIALECT
-def test_texts_in_succession_are_one(dialect: DialectName) -> None:
+def test_texts_in_succession_are_one(dialect: ModelDialect) -> None:
     body = build_body(dialect, UserText("One"), ModelReply(""), UserText("Two"), UserText("Three"))
     told = json.dumps(body.get("messages", body.get("input")))
-    assert told.count('"user"') == (1 if dialect is DialectName.MESSAGES else 2)
-    assert '""' not in told or dialect is DialectName.CHAT
+    assert told.count('"user"') == (1 if dialect is ModelDialect.MESSAGES else 2)
+    assert '""' not in told or dialect is ModelDialect.CHAT
 
 
 @EACH_DIALECT
 @pytest.mark.parametrize("arguments", ["{broken", "[1]", "", '"text"', "[" * 1000 + "]" * 1000])
-def test_what_a_model_made_up_is_sent_back_as_servers_accept_it(dialect: DialectName, arguments: str) -> None:
+def test_what_a_model_made_up_is_sent_back_as_servers_accept_it(dialect: ModelDialect, arguments: str) -> None:
     call = ModelCall("c1", "list jobs; DROP TABLE!" + "x" * 100, arguments)
     body = build_body(dialect, UserText("Hi"), ModelReply("", (call,)), RESULTS)
     sent = json.dumps(body)
@@ -164,10 +165,10 @@ def test_what_a_model_made_up_is_sent_back_as_servers_accept_it(dialect: Dialect
 
 
 @EACH_DIALECT
-def test_an_error_says_that_it_is_one(dialect: DialectName) -> None:
+def test_an_error_says_that_it_is_one(dialect: ModelDialect) -> None:
     results = CallResults((CallResult("c1", "No such job.", is_error=True),))
     sent = build(dialect, make_model_request(*CONVERSATION[:2], results)).body.decode()
-    assert ('"is_error":true' if dialect is DialectName.MESSAGES else '"Error: No such job."') in sent
+    assert ('"is_error":true' if dialect is ModelDialect.MESSAGES else '"Error: No such job."') in sent
 
 
 def test_only_openai_s_own_servers_get_the_newer_name_of_the_limit() -> None:
@@ -176,26 +177,26 @@ def test_only_openai_s_own_servers_get_the_newer_name_of_the_limit() -> None:
         ("https://firm.openai.azure.com/openai/v1", "max_completion_tokens"),
         ("https://openai.com.example/v1", "max_tokens"),
     ]:
-        assert build_body(DialectName.CHAT, url=url)[name] == 500
+        assert build_body(ModelDialect.CHAT, url=url)[name] == 500
 
 
 # What a server wants back
 
 
-def answer(dialect: DialectName, turn: ScriptedTurn) -> ModelReply:
+def answer(dialect: ModelDialect, turn: ScriptedTurn) -> ModelReply:
     last = parse_pieces(dialect, [render_stream(dialect, turn)])[-1]
     assert isinstance(last, Finished)
     return last.reply
 
 
 THOUGHT = ScriptedTurn("I look.", (ScriptedCall("list_jobs", {"search": "Köln"}, "c1"),), reasoning="Hm, jobs.")
-SENT_BACK: dict[DialectName, tuple[Any, ...]] = {
-    DialectName.MESSAGES: (
+SENT_BACK: dict[ModelDialect, tuple[Any, ...]] = {
+    ModelDialect.MESSAGES: (
         {"type": "thinking", "thinking": "Hm, jobs.", "signature": "c2lnbmVk"},
         {"type": "text", "text": "I look."},
         {"type": "tool_use", "id": "c1", "name": "list_jobs", "input": {"search": "Köln"}},
     ),
-    DialectName.CHAT: (
+    ModelDialect.CHAT: (
         {
             "role": "assistant",
             "content": "I look.",
@@ -205,7 +206,7 @@ SENT_BACK: dict[DialectName, tuple[Any, ...]] = {
             ],
         },
     ),
-    DialectName.RESPONSES: (
+    ModelDialect.RESPONSES: (
         {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "Hm, jobs."},
         {
             "id": "msg_1",
@@ -236,7 +237,7 @@ def find_reply(body: Any) -> list[Any]:
 
 
 @EACH_DIALECT
-def test_reasoning_goes_back_to_its_server_unchanged(dialect: DialectName) -> None:
+def test_reasoning_goes_back_to_its_server_unchanged(dialect: ModelDialect) -> None:
     reply = answer(dialect, THOUGHT)
     # As it is stored in between.
     stored = reply._replace(raw=json.loads(json.dumps(reply.raw)))
@@ -246,15 +247,15 @@ def test_reasoning_goes_back_to_its_server_unchanged(dialect: DialectName) -> No
 
 @EACH_DIALECT
 @pytest.mark.parametrize("other", [{"model": "another"}, {"url": "https://other.example"}])
-def test_reasoning_never_goes_to_another_model(dialect: DialectName, other: dict[str, str]) -> None:
+def test_reasoning_never_goes_to_another_model(dialect: ModelDialect, other: dict[str, str]) -> None:
     reply = answer(dialect, THOUGHT)
     body = build_body(dialect, UserText("Which?"), reply, RESULTS, **other)
     assert find_reply(body) == find_reply(build_body(dialect, *CONVERSATION))
 
 
-@pytest.mark.parametrize("sender", list(DialectName))
+@pytest.mark.parametrize("sender", list(ModelDialect))
 @EACH_DIALECT
-def test_a_conversation_goes_on_in_another_protocol(dialect: DialectName, sender: DialectName) -> None:
+def test_a_conversation_goes_on_in_another_protocol(dialect: ModelDialect, sender: ModelDialect) -> None:
     if sender is dialect:
         return
     body = build_body(dialect, UserText("Which?"), answer(sender, THOUGHT), RESULTS)
@@ -262,10 +263,10 @@ def test_a_conversation_goes_on_in_another_protocol(dialect: DialectName, sender
 
 
 def test_reasoning_that_is_not_encrypted_is_left_out_with_all_ids() -> None:
-    stream = render_stream(DialectName.RESPONSES, THOUGHT).replace(b'"encrypted_content": "Hm, jobs."', b'"x": 1')
-    last = parse_pieces(DialectName.RESPONSES, [stream])[-1]
+    stream = render_stream(ModelDialect.RESPONSES, THOUGHT).replace(b'"encrypted_content": "Hm, jobs."', b'"x": 1')
+    last = parse_pieces(ModelDialect.RESPONSES, [stream])[-1]
     assert isinstance(last, Finished)
-    sent = find_reply(build_body(DialectName.RESPONSES, UserText("Which?"), last.reply, RESULTS))
+    sent = find_reply(build_body(ModelDialect.RESPONSES, UserText("Which?"), last.reply, RESULTS))
     assert [item["type"] for item in sent] == ["message", "function_call"]
     assert not any("id" in item for item in sent)
 
@@ -274,12 +275,12 @@ def test_what_gemini_adds_to_a_call_goes_back_with_it() -> None:
     extra = {"google": {"thought_signature": "abc"}}
     call = {"id": "c1", "function": {"name": "get_me", "arguments": "{}"}, "extra_content": extra}
     chunk = {"choices": [{"delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]}
-    [last] = parse_pieces(DialectName.CHAT, [f"data: {json.dumps(chunk)}\n\n".encode()])
+    [last] = parse_pieces(ModelDialect.CHAT, [f"data: {json.dumps(chunk)}\n\n".encode()])
     assert isinstance(last, Finished)
-    [sent] = find_reply(build_body(DialectName.CHAT, UserText("Hi"), last.reply, RESULTS))
+    [sent] = find_reply(build_body(ModelDialect.CHAT, UserText("Hi"), last.reply, RESULTS))
     assert sent["tool_calls"][0]["extra_content"] == extra
 
 
 @EACH_DIALECT
-def test_the_key_is_not_in_a_repr(dialect: DialectName) -> None:
+def test_the_key_is_not_in_a_repr(dialect: ModelDialect) -> None:
     assert "sk-scripted" not in repr(make_model_settings(dialect))

@@ -4,21 +4,22 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from http import HTTPStatus
 
+from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.chat_dialect import ChatDialect
 from mainstay.doors.assistant.models.conversation import Finished, ModelEvent, ModelRequest
 from mainstay.doors.assistant.models.dialect import Dialect, ReplyParser
 from mainstay.doors.assistant.models.messages_dialect import MessagesDialect
 from mainstay.doors.assistant.models.model_problem import ModelProblem, make_status_problem, make_unclear_problem
-from mainstay.doors.assistant.models.model_settings import DialectName, ModelSettings
+from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.doors.assistant.models.responses_dialect import ResponsesDialect
 from mainstay.infrastructure.guarded_connection import NoResponse
 from mainstay.infrastructure.streaming_client import StreamingClient
 from mainstay.values.message import Message
 
-DIALECTS: dict[DialectName, Dialect] = {
-    DialectName.MESSAGES: MessagesDialect(),
-    DialectName.CHAT: ChatDialect(),
-    DialectName.RESPONSES: ResponsesDialect(),
+DIALECTS: dict[ModelDialect, Dialect] = {
+    ModelDialect.MESSAGES: MessagesDialect(),
+    ModelDialect.CHAT: ChatDialect(),
+    ModelDialect.RESPONSES: ResponsesDialect(),
 }
 _MAX_ERROR_BYTES = 16_384
 

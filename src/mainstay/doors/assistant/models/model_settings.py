@@ -3,15 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from mainstay.values.choices import TextEnum
-
-
-class DialectName(TextEnum):
-    """The protocol that a model's server speaks."""
-
-    MESSAGES = "messages"
-    CHAT = "chat"
-    RESPONSES = "responses"
+from mainstay.business.organisation.assistant_settings import ModelDialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +11,7 @@ class ModelSettings:
     """A model and the address of its server, as the operator or an organisation entered them."""
 
     url: str
-    dialect: DialectName
+    dialect: ModelDialect
     model: str
     key: str | None = field(repr=False)
     # Whether the server may be in a private network or without TLS: only the operator's own may.

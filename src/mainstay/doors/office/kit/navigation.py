@@ -14,6 +14,7 @@ from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.invoices.store import INVOICES
 from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.jobs.store import JOBS
+from mainstay.business.organisation.assistant_settings import ASSISTANT_SETTINGS, get_assistant_settings
 from mainstay.business.organisation.failed_work import BACKGROUND_TASKS, list_failed_work
 from mainstay.business.organisation.settings import SETTINGS, get_settings
 from mainstay.business.organisation.store import ORGANISATION
@@ -136,6 +137,7 @@ SETTINGS_AREAS: tuple[Area, ...] = (
     Area("Money", "/settings/documents", operation=get_settings),
     Area("Taxes", TAX_RATES.path, operation=list_tax_rates),
     Area("Email templates", "/settings/mail-texts", operation=get_settings),
+    Area("Assistant", ASSISTANT_SETTINGS.path, operation=get_assistant_settings),
     Area("Your account", "/settings/account"),
     Area("Developer", "/settings/developer", areas=DEVELOPER_AREAS),
     Area("Import", "/settings/import", operation=create_customer),

@@ -14,6 +14,8 @@ from urllib.parse import urlencode
 import orjson
 from markupsafe import Markup
 
+from mainstay.business.assistant.operations import list_conversations
+from mainstay.business.organisation.assistant_settings import AssistantSource
 from mainstay.business.records.history import get_history
 from mainstay.business.records.model import HistoryEntryOut
 from mainstay.business.records.undo import undo_change
@@ -212,6 +214,8 @@ class OfficePages:
     visitors: Visitors
     # The lists of related records on the pages of each kind, by the prefix of its ids.
     related_lists: Mapping[str, Sequence[ListedKind]] = field(default_factory=dict)
+    # Whether the operator has set up a model for the assistant.
+    has_model: bool = False
 
     @property
     def one_time_secrets(self) -> OneTimeSecrets:
@@ -510,8 +514,25 @@ class OfficePages:
             purchasing_areas=request.usable_areas(navigation.PURCHASING_AREAS),
             new=request.usable_areas(navigation.NEW_MENU),
             may_export=request.actor.can(navigation.EXPORT_PERMISSION),
+            ask_path=self._ask_path(request),
             **shown,
         )
+
+    def has_assistant(self, request: OfficeRequest) -> bool:
+        """Return whether the person can ask the assistant: their role allows it, and there is a model."""
+        membership = request.visitor.membership
+        source = membership.assistant_source if membership else AssistantSource.OFF
+        has_model = source == AssistantSource.OWN or (source == AssistantSource.INSTALLATION and self.has_model)
+        return has_model and request.can_perform(list_conversations)
+
+    def _ask_path(self, request: OfficeRequest) -> str:
+        """Return the address to ask the assistant, about the record of this page if it shows one; empty without it."""
+        if not self.has_assistant(request):
+            return ""
+        parts = request.http_request.path.split("/")
+        record = next((part for part in parts if is_id(part, part.partition("_")[0])), "")
+        is_known = record.partition("_")[0] in self.catalogue.kinds
+        return f"/assistant?record={record}" if is_known else "/assistant"
 
     def render_refusal(self, request: OfficeRequest, refusal: Refusal, text: Message | str, back: str = "") -> Response:
         """Render a page that shows a refusal."""

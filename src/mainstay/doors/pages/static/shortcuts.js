@@ -16,7 +16,8 @@ const actions = {
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.altKey) return;
   if (event.ctrlKey || event.metaKey) {
-    if (event.key.toLowerCase() === "k" && findText()) event.preventDefault();
+    const key = event.key.toLowerCase();
+    if ((key === "k" && findText()) || (key === "j" && press(".side .ask"))) event.preventDefault();
     return;
   }
   if (isOff() || isTyping(event.target)) return;
@@ -24,6 +25,14 @@ document.addEventListener("keydown", (event) => {
   const goes = Date.now() - began < 1500;
   began = event.key === "g" && !goes ? Date.now() : 0;
   if (goes ? press(`.side [data-key="${CSS.escape(event.key)}"] > a`) : actions[event.key]?.()) event.preventDefault();
+});
+
+// The assistant's panel is only loaded when it is opened.
+document.querySelector(".side .ask")?.addEventListener("click", async (event) => {
+  const link = event.currentTarget;
+  if (event.ctrlKey || event.metaKey || event.shiftKey || link.getAttribute("aria-current")) return;
+  event.preventDefault();
+  (await import(link.dataset.script)).openPanel(link);
 });
 
 function press(selector) {

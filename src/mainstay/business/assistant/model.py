@@ -1,0 +1,143 @@
+"""Conversations with the assistant: turns and their steps."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+from pydantic import Field
+
+from mainstay.values.choices import TextEnum
+from mainstay.vocabulary.permissions import Access
+from mainstay.vocabulary.schemas import Output
+
+
+class ConversationOut(Output):
+    """A conversation with the assistant."""
+
+    noun = "conversation"
+    office_path = "/assistant/{id}"
+
+    id: str
+    title: str = Field(description="The beginning of the first question.")
+    access: Access = Field(description="Whether the assistant may only read, or also change records.")
+    created_at: str
+    asked_at: str = Field(title="Last question", description="When the latest question was asked.")
+
+
+class TurnOut(Output):
+    """A question to the assistant."""
+
+    noun = "turn"
+
+    id: str
+    conversation_id: str
+
+
+class TurnStatus(TextEnum):
+    """How far the answer to a question is."""
+
+    WORKING = "working"
+    # Its person has to confirm or decline something first.
+    WAITING = "waiting"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not finished."""
+        return self in {TurnStatus.WORKING, TurnStatus.WAITING}
+
+
+class StepKind(TextEnum):
+    """What happened in a step of a turn."""
+
+    # The model said something, or called tools, or both.
+    SAID = "said"
+    # A call got its result.
+    ANSWERED = "answered"
+    # The person is asked to confirm a call.
+    ASKED = "asked"
+
+
+class Step(NamedTuple):
+    """One step of a turn, as it is stored."""
+
+    number: int
+    kind: StepKind
+    content: dict[str, Any]
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question, and the work on its answer."""
+
+    id: str
+    conversation_id: str
+    session_id: str
+    question: str
+    # The record whose page the question was asked on.
+    record_id: str | None
+    status: TurnStatus
+    # Why it ended early.
+    problem: str | None
+    stop_requested: bool
+    model_calls: int
+    tool_calls: int
+    tokens: int
+    worked_ms: int
+    created_at: str
+    ended_at: str | None
+    steps: tuple[Step, ...] = field(default=(), compare=False)
+
+    @property
+    def last_said(self) -> Step | None:
+        """The latest reply of the model."""
+        return next((step for step in reversed(self.steps) if step.kind is StepKind.SAID), None)
+
+    @property
+    def answered_calls(self) -> frozenset[tuple[int, int]]:
+        """The calls that have a result: the step that made them, and their position in it."""
+        return frozenset(
+            (step.content["said"], step.content["call"]) for step in self.steps if step.kind is StepKind.ANSWERED
+        )
+
+    @property
+    def cards(self) -> list[Step]:
+        """The latest question for each call that its person has neither confirmed nor declined."""
+        asked = {
+            (step.content["said"], step.content["call"]): step for step in self.steps if step.kind is StepKind.ASKED
+        }
+        return [step for call, step in sorted(asked.items()) if call not in self.answered_calls]
+
+    @property
+    def pending_calls(self) -> list[tuple[int, int]]:
+        """The calls of the latest reply that have no result and that nobody is asked about, in their order."""
+        said = self.last_said
+        if said is None:
+            return []
+        asked = {(step.content["said"], step.content["call"]) for step in self.steps if step.kind is StepKind.ASKED}
+        calls = [(said.number, position) for position in range(len(said.content["calls"]))]
+        return [call for call in calls if call not in self.answered_calls and call not in asked]
+
+    @property
+    def undoable_changes(self) -> list[str]:
+        """The changes that were made for it and can be undone, the newest first."""
+        changes = [step.content["change"] for step in self.steps if step.content.get("change")]
+        return [str(change) for change in reversed(changes)]
+
+
+class Conversation(NamedTuple):
+    """A conversation with all its turns, the oldest first."""
+
+    id: str
+    person_id: str
+    title: str
+    access: Access
+    turns: tuple[Turn, ...]
+
+
+def parse_step(number: int, kind: str, content: str, created_at: str) -> Step:
+    """Return a step from its stored columns."""
+    return Step(number, StepKind(kind), orjson.loads(content), created_at)

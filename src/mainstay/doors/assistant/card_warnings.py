@@ -1,0 +1,107 @@
+"""Warnings on a card about what the assistant itself arranged: text in records may have tricked it into that."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from mainstay.business.assistant.store import read_changed_fields
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Performer
+from mainstay.values.choices import to_label
+from mainstay.values.ids import is_id
+from mainstay.values.json_object import JsonObject
+from mainstay.values.message import Message
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.refusal import Refusal
+
+# The fields that decide who gets something, and how much is paid to whom.
+_SENSITIVE = re.compile(
+    r"e-?mail|address|phone|bank|iban|account|price|amount|total|lines|discount|terms", re.IGNORECASE
+)
+# The fields of an input that say to whom an email goes.
+_RECIPIENTS = ("to", "cc")
+
+
+def find_card_warnings(
+    performer: Performer, actor: Actor, operation: Operation, arguments: Mapping[str, Any], changes: Sequence[str]
+) -> list[Message]:
+    """Return what the person should know before they confirm: what the assistant changed, and whom it chose."""
+    records = _read_records(performer, actor, operation, arguments)
+    with performer.database.read_transaction(actor.organisation) as db:
+        changed = read_changed_fields(db, changes)
+    warnings = [
+        Message(
+            "The assistant changed this in the same conversation: {fields} of {record}.",
+            fields=[to_label(name) for name in names],
+            record=_name_of(records[record_id]),
+        )
+        for record_id, fields in changed.items()
+        if record_id in records and (names := [name for name in fields if _SENSITIVE.search(name)])
+    ]
+    known = orjson.dumps([*records.values()]).decode().lower()
+    return warnings + [
+        Message("{address} was chosen by the assistant. It is no address of these records.", address=address)
+        for address in _recipients_of(arguments)
+        if f'"{address.lower()}"' not in known
+    ]
+
+
+def _read_records(
+    performer: Performer, actor: Actor, operation: Operation, arguments: Mapping[str, Any]
+) -> dict[str, JsonObject]:
+    """Return the records that the input names, and those that these refer to, by their ids."""
+    records: dict[str, JsonObject] = {}
+    for record in (_read_record(performer, actor, name) for name in _names_in(arguments, operation)):
+        if record:
+            records[record["id"]] = record
+    for record in [*records.values()]:
+        for name, value in record.items():
+            if name.endswith("Id") and isinstance(value, str) and value not in records:
+                related = _read_record(performer, actor, value)
+                if related:
+                    records[related["id"]] = related
+    return records
+
+
+def _names_in(arguments: Mapping[str, Any], operation: Operation) -> Iterator[str]:
+    """Yield the ids in an input; the field of the operation's own record may have a number instead."""
+    own = operation.on.prefix if operation.on else ""
+    for name, value in arguments.items():
+        values = value if isinstance(value, list) else [value]
+        for one in values:
+            if isinstance(one, str) and name.endswith(("Id", "Ids")):
+                yield one if "_" in one or not own else f"{own} {one}"
+
+
+def _read_record(performer: Performer, actor: Actor, name: str) -> JsonObject | None:
+    """Return a record by its id, or by the prefix of its kind and its number."""
+    prefix, _, number = name.partition(" ")
+    prefix = prefix if number else name.partition("_")[0]
+    get_operation = performer.catalogue.get_operations.get(prefix)
+    if get_operation is None or get_operation.on is None or not (number or is_id(name, prefix)):
+        return None
+    field = get_operation.on.id_field
+    if field is None:
+        return None
+    alias = get_operation.input.model_fields[field].alias or field
+    try:
+        answer = performer.perform(
+            get_operation, actor, orjson.dumps({alias: number or name}), RequestDetails("card", record_only=True)
+        )
+    except Refusal:
+        return None
+    record: JsonObject = orjson.loads(answer.body)
+    return record
+
+
+def _recipients_of(arguments: Mapping[str, Any]) -> Iterator[str]:
+    for name in _RECIPIENTS:
+        value = arguments.get(name)
+        yield from [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
+
+
+def _name_of(record: Mapping[str, Any]) -> str:
+    return str(record.get("number") or record.get("name") or record.get("title") or record["id"])

@@ -1,0 +1,469 @@
+"""The work on one turn: ask the model, make its calls, and store each step whole, until there is an answer.
+
+All that decides what comes next is stored. So any process can go on where another one stopped: what was done is not
+done again, because each change carries a key made of the step and the position of its call.
+"""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+
+from mainstay.business.assistant import store
+from mainstay.business.assistant.model import Conversation, StepKind, Turn, TurnStatus
+from mainstay.business.assistant.store import Cost, LeaseLost
+from mainstay.business.organisation.assistant_settings import AssistantSettings, AssistantSource
+from mainstay.changes.idempotency import Answer
+from mainstay.doors.assistant.card_warnings import find_card_warnings
+from mainstay.doors.assistant.live_text import LiveText
+from mainstay.doors.assistant.models.client import stream_reply
+from mainstay.doors.assistant.models.conversation import Finished, ModelRequest
+from mainstay.doors.assistant.models.model_problem import ModelProblem
+from mainstay.doors.assistant.models.model_settings import ModelSettings
+from mainstay.doors.assistant.prompt import (
+    WITHHELD_FIELDS,
+    Surroundings,
+    ToolSource,
+    build_instructions,
+    build_messages,
+    choose_tools,
+    describe_tools,
+    join_texts,
+)
+from mainstay.doors.json import InvalidJson, decode_json, encode_json
+from mainstay.doors.runner import Runner
+from mainstay.identity.authenticate import actor_of_turn
+from mainstay.identity.encryption import Encryptor
+from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.infrastructure.deadline import reset_deadline
+from mainstay.infrastructure.streaming_client import StreamingClient
+from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.operation import Operation
+from mainstay.kernel.perform import Performer
+from mainstay.kernel.preview import PreviewDiffers
+from mainstay.values.message import PROGRAM_FORMAT, Message
+from mainstay.values.moments import local_date
+from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.refusal import NotFound, Refusal, Unauthenticated
+
+T = TypeVar("T")
+
+MAX_MODEL_CALLS, MAX_TOOL_CALLS, MAX_SECONDS, MAX_OUTPUT_TOKENS = 25, 40, 300, 4_096
+# How often a model is asked again if its server fails for a moment, and the pauses before.
+_PAUSES = (1.0, 4.0)
+_LONGEST_PAUSE = 20.0
+_HEARTBEAT_SECONDS = 5.0
+
+_OFF = Message("The assistant was turned off.")
+_NO_MODEL = Message("No model is set up. An owner or admin can choose one in the settings.")
+_MODEL_LIMIT = Message("The answer took {count} steps, which is the most. Ask for less at once.", count=MAX_MODEL_CALLS)
+_TOOL_LIMIT = Message(
+    "The assistant looked up or changed {count} things, which is the most for one question. Ask for less at once.",
+    count=MAX_TOOL_CALLS,
+)
+_TIME_LIMIT = Message("The answer took more than {count} minutes. Ask for less at once.", count=MAX_SECONDS // 60)
+_PERSON_LIMIT = Message("You have used your tokens for today. The assistant answers again tomorrow.")
+_MONTH_LIMIT = Message("Your organisation has used its tokens for this month. An owner or admin can allow more.")
+_FAULT = Message("Something went wrong on our side. Ask again.")
+_CUT_OFF = Message("The answer was too long and ends here.")
+
+
+class EndOfTurn(Exception):
+    """The turn ends before there is an answer."""
+
+    def __init__(self, status: TurnStatus, problem: Message | None = None) -> None:
+        super().__init__()
+        self.status = status
+        self.problem = problem
+
+
+class TurnState(NamedTuple):
+    """All that decides how a turn goes on."""
+
+    conversation: Conversation
+    turn: Turn
+    actor: Actor
+    settings: AssistantSettings
+    surroundings: Surroundings
+    # The tokens that the person used today, and that everyone used this month.
+    usage: tuple[int, int]
+
+    @property
+    def day(self) -> str:
+        """Today's date in the organisation."""
+        return local_date(self.surroundings.now, self.surroundings.time_zone).isoformat()
+
+
+@dataclass(frozen=True)
+class AssistantParts:
+    """What the work on every turn uses."""
+
+    performer: Performer
+    runner: Runner
+    tools: ToolSource
+    # What clients of the tool server are told about all tools.
+    tool_instructions: str
+    client: StreamingClient
+    encryptor: Encryptor
+    # The model of the installation, if the operator has set one up.
+    operator_model: ModelSettings | None
+    live: LiveText
+
+    def choose_model(self, organisation: str, settings: AssistantSettings) -> ModelSettings | None:
+        """Return the model that answers in an organisation, or None if there is none."""
+        match settings.assistant_source:
+            case AssistantSource.INSTALLATION:
+                return self.operator_model
+            case AssistantSource.OWN if settings.assistant_address and settings.assistant_model:
+                key = settings.assistant_key and self.encryptor.decrypt(
+                    key_purpose(organisation), settings.assistant_key, self.performer.clock()
+                )
+                return ModelSettings(
+                    settings.assistant_address,
+                    settings.assistant_dialect,
+                    settings.assistant_model,
+                    key or None,
+                    allows_private=False,
+                )
+        return None
+
+
+def key_purpose(organisation: str) -> str:
+    """Return for what the key of an organisation's own model is encrypted."""
+    return f"assistant key of {organisation}"
+
+
+def needs_person(operation: Operation) -> bool:
+    """Return whether only a person's click performs an operation that the assistant asks for."""
+    return operation.is_irreversible or operation.gives_access
+
+
+def is_card_possible(preview: Mapping[str, Any]) -> bool:
+    """Return whether nothing stands against what a preview shows."""
+    return not preview["blockers"]
+
+
+class TurnWork:
+    """The work of this process on one turn."""
+
+    def __init__(self, parts: AssistantParts, organisation: str, turn_id: str) -> None:
+        self._parts = parts
+        self._organisation = organisation
+        self._turn_id = turn_id
+        self._lease = secrets.token_hex(8)
+        self._began = monotonic()
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work on the turn until it has ended or waits for its person, unless another process does already."""
+        if not await self._write(store.take_lease, self._turn_id, self._lease, self._parts.performer.clock()):
+            return
+        try:
+            await self._work()
+        except EndOfTurn as end:
+            await self._end(end.status, end.problem)
+        except LeaseLost:
+            # Another process goes on with it, or it was ended.
+            return
+        finally:
+            self._parts.live.publish(self._turn_id)
+
+    def stop(self) -> None:
+        """Notice at once that its person wants the turn to stop."""
+        self._stopping.set()
+
+    async def release(self) -> None:
+        """Let another process go on at once, because this one ends."""
+        with suppress(LeaseLost):
+            await self._write(store.release_lease, self._turn_id, self._lease, self._parts.performer.clock())
+
+    async def fail(self) -> None:
+        """End the turn because of a fault of ours."""
+        await self._end(TurnStatus.FAILED, _FAULT)
+
+    async def _work(self) -> None:
+        while True:
+            reset_deadline()
+            state = await self._read_state()
+            self._check_limits(state)
+            if calls := state.turn.pending_calls:
+                await self._make_call(state, *calls[0])
+            elif state.turn.cards:
+                raise EndOfTurn(TurnStatus.WAITING)
+            elif (said := state.turn.last_said) and not said.content["calls"]:
+                raise EndOfTurn(TurnStatus.DONE, _CUT_OFF if said.content["reason"] == "length" else None)
+            else:
+                await self._ask_model(state)
+            self._parts.live.publish(self._turn_id)
+
+    async def _read_state(self) -> TurnState:
+        try:
+            return await self._parts.runner.run_read(self._read)
+        except (Unauthenticated, NotFound) as refusal:
+            raise EndOfTurn(TurnStatus.STOPPED, Message("{reason}", reason=refusal.text)) from None
+
+    def _read(self) -> TurnState:
+        performer = self._parts.performer
+        with performer.database.read_transaction(self._organisation) as db:
+            turn = store.fetch_turn(db, self._turn_id)
+            actor = actor_of_turn(db, self._turn_id)
+            conversation = store.read_conversation(db, turn.conversation_id)
+            settings = store.read_assistant_settings(db)
+            name, zone = store.read_organisation_names(db)
+            here = Surroundings(actor, name, zone, performer.clock(), performer.base_url)
+            day = local_date(here.now, zone).isoformat()
+            usage = store.read_usage(db, conversation.person_id, day)
+        return TurnState(conversation, turn, actor, settings, here, usage)
+
+    def _check_limits(self, state: TurnState) -> None:
+        turn, settings = state.turn, state.settings
+        if turn.stop_requested:
+            raise EndOfTurn(TurnStatus.STOPPED)
+        if settings.assistant_source is AssistantSource.OFF:
+            raise EndOfTurn(TurnStatus.STOPPED, _OFF)
+        if turn.worked_ms / 1000 > MAX_SECONDS:
+            raise EndOfTurn(TurnStatus.FAILED, _TIME_LIMIT)
+
+    def _check_model_limits(self, state: TurnState) -> ModelSettings:
+        turn, settings, (today, month) = state.turn, state.settings, state.usage
+        if turn.model_calls >= MAX_MODEL_CALLS:
+            raise EndOfTurn(TurnStatus.FAILED, _MODEL_LIMIT)
+        if today >= settings.assistant_daily_tokens:
+            raise EndOfTurn(TurnStatus.FAILED, _PERSON_LIMIT)
+        if month >= settings.assistant_monthly_tokens:
+            raise EndOfTurn(TurnStatus.FAILED, _MONTH_LIMIT)
+        model = self._parts.choose_model(self._organisation, settings)
+        if model is None:
+            raise EndOfTurn(TurnStatus.FAILED, _NO_MODEL)
+        return model
+
+    async def _ask_model(self, state: TurnState) -> None:
+        """Ask the model for its next reply, and store it whole."""
+        model, request = self._check_model_limits(state), self._build_request(state)
+        seconds_left = MAX_SECONDS - state.turn.worked_ms / 1000
+        for pause in (*_PAUSES, None):
+            written: list[str] = []
+            try:
+                async with asyncio.timeout(seconds_left):
+                    finished = await self._stream(model, request, written)
+            except TimeoutError:
+                await self._store_partial(state, written)
+                raise EndOfTurn(TurnStatus.FAILED, _TIME_LIMIT) from None
+            except ModelProblem as problem:
+                if pause is None or not problem.is_temporary or written:
+                    await self._store_partial(state, written)
+                    raise EndOfTurn(TurnStatus.FAILED, problem.message) from None
+                await asyncio.sleep(max(pause, min(problem.retry_after or 0, _LONGEST_PAUSE)))
+                continue
+            except EndOfTurn:
+                # The person stopped it: what was written so far stays.
+                await self._store_partial(state, written)
+                raise
+            break
+        reply = finished.reply
+        content = {
+            "text": reply.text,
+            # Calls of a reply that was cut may be incomplete.
+            "calls": [] if finished.reason == "length" else [list(call) for call in reply.calls],
+            "raw": reply.raw,
+            "reason": finished.reason,
+        }
+        await self._store(state, StepKind.SAID, content, Cost(1, tokens=finished.input_tokens + finished.output_tokens))
+
+    async def _stream(self, model: ModelSettings, request: ModelRequest, written: list[str]) -> Finished:
+        """Return the reply of the model. Meanwhile, keep the lease, and end if the person wants to stop."""
+        reply = asyncio.create_task(self._receive(model, request, written))
+        stopping = asyncio.create_task(self._stopping.wait())
+        try:
+            while not reply.done():
+                await asyncio.wait({reply, stopping}, timeout=_HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if not reply.done() and await self._renew_lease():
+                    raise EndOfTurn(TurnStatus.STOPPED)
+            return reply.result()
+        finally:
+            stopping.cancel()
+            reply.cancel()
+            with suppress(asyncio.CancelledError, ModelProblem):
+                await reply
+
+    async def _receive(self, model: ModelSettings, request: ModelRequest, written: list[str]) -> Finished:
+        async with aclosing(stream_reply(self._parts.client, model, request)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event
+                written.append(event.text)
+                self._parts.live.publish(self._turn_id, event.text)
+        raise ModelProblem(Message("The model's answer broke off."), is_temporary=True)
+
+    def _build_request(self, state: TurnState) -> ModelRequest:
+        turns = state.conversation.turns
+        here = state.surroundings
+        tools = describe_tools(self._parts.tools, here.actor.permissions, here.actor.access)
+        context_tokens = state.settings.assistant_context_tokens
+        return ModelRequest(
+            build_instructions(self._parts.tool_instructions, here, state.turn.record_id),
+            build_messages(turns, context_tokens),
+            choose_tools(tools, context_tokens, state.turn.question),
+            MAX_OUTPUT_TOKENS,
+        )
+
+    async def _store_partial(self, state: TurnState, written: list[str]) -> None:
+        """Store what the model had written when it was interrupted, and count it roughly."""
+        if written:
+            text = "".join(written)
+            content: dict[str, Any] = {"text": text, "calls": [], "raw": None, "reason": "end"}
+            await self._store(state, StepKind.SAID, content, Cost(1, tokens=len(text) // 3))
+
+    async def _make_call(self, state: TurnState, said: int, position: int) -> None:
+        """Make a call of the model, or ask its person; store the result or the question."""
+        if state.turn.tool_calls >= MAX_TOOL_CALLS:
+            raise EndOfTurn(TurnStatus.FAILED, _TOOL_LIMIT)
+        step = next(step for step in state.turn.steps if step.number == said)
+        _id, name, arguments_text = step.content["calls"][position]
+        place = {"said": said, "call": position}
+        operation = self._find_tool(state.actor, name)
+        arguments = _parse_arguments(arguments_text)
+        if operation is None or isinstance(arguments, str):
+            text = arguments if isinstance(arguments, str) else f"There is no tool {name[:100]!r}."
+            content: dict[str, Any] = {**place, "text": text, "isError": True}
+            await self._store(state, StepKind.ANSWERED, content, Cost(tool_calls=1))
+        elif needs_person(operation):
+            await self._ask_person(state, operation, arguments, place)
+        else:
+            content = {
+                **place,
+                **await self._perform(state, operation, arguments, call_key(self._turn_id, said, position)),
+            }
+            await self._store(state, StepKind.ANSWERED, content, Cost(tool_calls=1))
+
+    def _find_tool(self, actor: Actor, name: str) -> Operation | None:
+        tools = self._parts.tools
+        return tools.find_operation(name) if name in tools.tool_names(actor.permissions, actor.access) else None
+
+    async def _perform(
+        self, state: TurnState, operation: Operation, arguments: dict[str, Any], key: str
+    ) -> dict[str, Any]:
+        """Perform an operation for the person, and return its result."""
+        details = RequestDetails(key, idempotency_key=key if operation.changes else None)
+        return await perform_call(self._parts, state.actor, operation, arguments, details)
+
+    async def _ask_person(
+        self, state: TurnState, operation: Operation, arguments: dict[str, Any], place: dict[str, int]
+    ) -> None:
+        """Show the person what would happen, so that they confirm or decline it."""
+        parts, actor = self._parts, state.actor
+        content: dict[str, Any] = await preview_call(parts, actor, operation, arguments, state.turn.undoable_changes)
+        kind = StepKind.ASKED if "operation" in content else StepKind.ANSWERED
+        await self._store(state, kind, {**place, **content}, Cost(tool_calls=1))
+
+    async def _store(self, state: TurnState, kind: StepKind, content: Mapping[str, Any], cost: Cost) -> None:
+        now = monotonic()
+        cost = cost._replace(worked_ms=int((now - self._began) * 1000))
+        self._began = now
+
+        def store_step(db: DatabaseHandle) -> None:
+            store.add_cost(db, self._turn_id, self._lease, cost)
+            store.add_step(db, self._turn_id, kind, content, self._parts.performer.clock())
+            if cost.tokens:
+                store.add_usage(db, state.conversation.person_id, state.day, cost.tokens)
+
+        await self._write(store_step)
+
+    async def _end(self, status: TurnStatus, problem: Message | None) -> None:
+        text = store_message(problem) if problem else None
+
+        def end(db: DatabaseHandle) -> None:
+            store.add_cost(db, self._turn_id, self._lease, Cost())
+            store.set_status(db, self._turn_id, status, self._parts.performer.clock(), text)
+
+        with suppress(LeaseLost):
+            await self._write(end)
+
+    async def _renew_lease(self) -> bool:
+        """Show that this process still works on the turn; return whether its person wants to stop."""
+        return await self._write(store.renew_lease, self._turn_id, self._lease, self._parts.performer.clock())
+
+    async def _write(self, function: Callable[..., T], *values: Any) -> T:
+        reset_deadline()
+        return await self._parts.runner.run_change(self._organisation, self._write_now, function, *values)
+
+    def _write_now(self, function: Callable[..., T], *values: Any) -> T:
+        with self._parts.performer.database.write_transaction(self._organisation) as db:
+            return function(db, *values)
+
+
+def call_key(turn_id: str, said: int, position: int) -> str:
+    """Return the idempotency key of a call, which is the same whenever it is tried again."""
+    return f"{turn_id}:{said}:{position}"
+
+
+async def perform_call(
+    parts: AssistantParts, actor: Actor, operation: Operation, arguments: Mapping[str, Any], details: RequestDetails
+) -> dict[str, Any]:
+    """Perform a call, and return its result as it is stored: the text for the model, and the change that it made.
+
+    Raise PreviewDiffers if it was confirmed, and something else would happen now.
+    """
+    try:
+        answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
+    except PreviewDiffers:
+        raise
+    except Refusal as refusal:
+        return {"text": join_texts(parts.tools.build_refusal(operation, refusal, actor)), "isError": True}
+    return _describe_answer(parts, actor, operation, answer)
+
+
+def _describe_answer(parts: AssistantParts, actor: Actor, operation: Operation, answer: Answer) -> dict[str, Any]:
+    result = {"text": join_texts(parts.tools.build_result(operation, answer, actor)), "isError": False}
+    record = orjson.loads(answer.body) if operation.changes else {}
+    links = {"record": record["id"]} if isinstance(record.get("id"), str) else {}
+    return result | links | ({"change": answer.undoable_change} if answer.undoable_change else {})
+
+
+async def preview_call(
+    parts: AssistantParts, actor: Actor, operation: Operation, arguments: dict[str, Any], changes: list[str]
+) -> dict[str, Any]:
+    """Return what a call would do, with warnings, for its person to decide; or its result, if it cannot be done."""
+    details = RequestDetails("preview", dry_run=True)
+    try:
+        answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
+    except Refusal as refusal:
+        return {"text": join_texts(parts.tools.build_refusal(operation, refusal, actor)), "isError": True}
+    preview = orjson.loads(answer.body)
+    if not is_card_possible(preview):
+        return {"text": join_texts(parts.tools.build_result(operation, answer, actor)), "isError": True}
+    warnings = await parts.runner.run(find_card_warnings, parts.performer, actor, operation, arguments, changes)
+    return {
+        "operation": operation.name,
+        "arguments": arguments,
+        "summary": preview["summary"],
+        "warnings": [orjson.loads(store_message(warning)) for warning in warnings],
+    }
+
+
+def store_message(message: Message) -> str:
+    """Return a message as JSON: its template, and its values as programs get them."""
+    values = {name: value if isinstance(value, int) else _to_text(value) for name, value in message.values.items()}
+    return orjson.dumps([message.template, values]).decode()
+
+
+def _to_text(value: Any) -> str:
+    return PROGRAM_FORMAT.render(Message("{value}", value=value))
+
+
+def _parse_arguments(text: str) -> dict[str, Any] | str:
+    """Return the arguments of a call, or why they cannot be used."""
+    try:
+        arguments = decode_json((text or "{}").encode(errors="replace"))
+    except InvalidJson as error:
+        return f"The arguments are not valid JSON: {error}"
+    if not isinstance(arguments, dict):
+        return "The arguments are not an object."
+    if withheld := WITHHELD_FIELDS & arguments.keys():
+        return f"There is no field {', '.join(sorted(withheld))} here. The person confirms on a card."
+    return arguments

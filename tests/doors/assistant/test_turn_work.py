@@ -1,0 +1,256 @@
+"""A turn of the assistant: it asks the model, makes its calls as the person, and asks the person for the rest."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from mainstay.business.assistant import store
+from mainstay.business.assistant.model import StepKind, TurnStatus
+from mainstay.business.assistant.operations import NOT_CONFIRMED, stop_assistant
+from mainstay.business.customers.operations import get_customer, list_customers
+from mainstay.business.invoices.drafting.operations import update_invoice
+from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
+from mainstay.business.people.roles import change_role
+from mainstay.business.records.history import get_history
+from mainstay.identity import sessions
+from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.vocabulary.actor import Door
+from mainstay.vocabulary.permissions import Role
+from support.assistant import AssistantOfTests, kinds_of, open_assistant, results_of, text_of
+from support.cast import Cast
+from support.customers import make_customer
+from support.invoices import issue_invoice, make_invoice, reread_invoice
+from support.model_streams import ScriptedCall, ScriptedError, ScriptedTurn
+
+DONE = ScriptedTurn("All done.")
+
+
+@pytest.fixture
+def assistant(cast: Cast) -> Iterator[AssistantOfTests]:
+    with open_assistant(cast) as one:
+        yield one
+
+
+@pytest.mark.parametrize("dialect", list(ModelDialect))
+def test_it_looks_things_up_and_answers(cast: Cast, dialect: ModelDialect) -> None:
+    make_customer(cast, "Calder Property")
+    with open_assistant(cast, dialect) as assistant:
+        assistant.model.add_script(
+            "How many",
+            ScriptedTurn(calls=(ScriptedCall("list_customers", {"limit": 10}),)),
+            ScriptedTurn("One: Calder."),
+        )
+        turn = assistant.ask_and_answer("How many customers do we have?")
+        assert (turn.status, text_of(turn)) == (TurnStatus.DONE, "One: Calder.")
+        assert kinds_of(turn) == [StepKind.SAID, StepKind.ANSWERED, StepKind.SAID]
+        assert "Calder Property" in results_of(turn)[0]["text"]
+        assert (turn.model_calls, turn.tool_calls, turn.tokens) == (2, 1, 2 * 132)
+        # The model gets the result in the role of a tool, and no field with which it could confirm.
+        last = assistant.model.requests[-1]
+        assert ["Calder Property" in result.text for result in last.results] == [True]
+        assert "previewToken" not in str(last.body["tools"])
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_a_change_is_the_persons_through_the_assistant(assistant: AssistantOfTests, cast: Cast) -> None:
+    customer = make_customer(cast, "Calder")
+    call = ScriptedCall("update_customer", {"customerId": customer, "phone": "020 7946 0018"})
+    assistant.model.add_script("Change", ScriptedTurn("I change it.", (call,)), DONE)
+    turn = assistant.ask_and_answer("Change the phone of Calder to 020 7946 0018.")
+    assert turn.status is TurnStatus.DONE
+    record = cast.perform(get_customer, customerId=customer)
+    assert record["phone"] == "020 7946 0018"
+    person = {"id": cast.people[Role.OFFICE], "name": record["updatedBy"]["person"]["name"]}
+    client = {"id": "assistant", "name": "Assistant"}
+    assert record["updatedBy"] == {"kind": "assistant", "person": person, "via": {"door": "agent", "client": client}}
+    entry = cast.perform(get_history, recordId=customer)["data"][0]
+    assert entry["by"]["kind"] == "assistant"
+    assert turn.undoable_changes == [entry["id"]]
+
+
+def test_only_what_the_person_may_do_is_done(assistant: AssistantOfTests, cast: Cast) -> None:
+    customer = make_customer(cast, "Calder")
+    update = ScriptedCall("update_customer", {"customerId": customer, "phone": "1"})
+    assistant.model.answer = lambda request: DONE if request.results else ScriptedTurn(calls=(update,))
+    for role, access in ((Role.MEMBER, "read"), (Role.OFFICE, "read")):
+        turn = assistant.ask_and_answer("Change it.", role, access)
+        assert [(one["isError"], "There is no tool" in one["text"]) for one in results_of(turn)] == [(True, True)]
+        assert "update_customer" not in assistant.model.requests[-1].tool_names
+    assert cast.perform(get_customer, customerId=customer)["phone"] is None
+
+
+def test_while_lapsed_nothing_is_asked_and_nothing_is_changed(assistant: AssistantOfTests, cast: Cast) -> None:
+    customer = make_customer(cast, "Calder")
+    update = ScriptedCall("update_customer", {"customerId": customer, "phone": "1"})
+    assistant.model.answer = lambda request: DONE if request.results else ScriptedTurn(calls=(update,))
+    turn = assistant.ask("Change it.")
+    cast.lapse()
+    turn = assistant.answer(turn)
+    assert [one["isError"] for one in results_of(turn)] == [True]
+    cast.renew()
+    assert cast.perform(get_customer, customerId=customer)["phone"] is None
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_what_cannot_be_undone_waits_for_a_click(assistant: AssistantOfTests, cast: Cast) -> None:
+    invoice = make_invoice(cast)
+    send = ScriptedCall("send_invoice", {"invoiceId": invoice["id"], "deliver": "none"})
+    assistant.model.add_script("Send", ScriptedTurn("I prepare it.", (send,)), ScriptedTurn("It is sent."))
+    turn = assistant.ask_and_answer("Send the invoice.")
+    assert turn.status is TurnStatus.WAITING
+    [card] = turn.cards
+    assert card.content["operation"] == "send_invoice"
+    assert reread_invoice(cast, invoice)["status"] == "draft"
+    assert assistant.decide(turn, confirmed=True) is True
+    turn = assistant.read(turn.id)
+    assert (turn.status, text_of(turn)) == (TurnStatus.DONE, "It is sent.")
+    assert reread_invoice(cast, invoice)["status"] == "sent"
+    assert [one["decision"] for one in results_of(turn)] == ["confirmed"]
+
+
+def test_what_is_declined_is_not_done_and_the_model_is_told(assistant: AssistantOfTests, cast: Cast) -> None:
+    invoice = make_invoice(cast)
+    send = ScriptedCall("send_invoice", {"invoiceId": invoice["id"], "deliver": "none"})
+    assistant.model.add_script("Send", ScriptedTurn(calls=(send,)), ScriptedTurn("As you wish."))
+    turn = assistant.ask_and_answer("Send the invoice.")
+    assistant.decide(turn, confirmed=False)
+    assert [result.text for result in assistant.model.requests[-1].results] == [f"Error: {NOT_CONFIRMED}"]
+    assert reread_invoice(cast, invoice)["status"] == "draft"
+
+
+def test_the_model_cannot_confirm(assistant: AssistantOfTests, cast: Cast) -> None:
+    invoice = make_invoice(cast)
+    given = {"invoiceId": invoice["id"], "deliver": "none", "confirmed": True}
+    script = (ScriptedTurn(calls=(ScriptedCall("send_invoice", given),)), DONE)
+    assistant.model.add_script("Send", *script)
+    turn = assistant.ask_and_answer("Send the invoice.")
+    assert [one["isError"] for one in results_of(turn)] == [True]
+    assert turn.cards == []
+    assert reread_invoice(cast, invoice)["status"] == "draft"
+
+
+def test_a_card_that_would_do_something_else_now_is_shown_again(assistant: AssistantOfTests, cast: Cast) -> None:
+    invoice = make_invoice(cast)
+    send = ScriptedCall("send_invoice", {"invoiceId": invoice["id"], "deliver": "none"})
+    assistant.model.add_script("Send", ScriptedTurn(calls=(send,)), DONE)
+    turn = assistant.ask_and_answer("Send the invoice.")
+    shown = assistant.show_cards(turn)
+    edit = {"edit": "add", "description": "Surprise", "unitPrice": "900"}
+    cast.perform(update_invoice, invoiceId=invoice["id"], edits=[edit])
+    assert assistant.decide_shown(turn, shown, confirmed=True, go_on=False) is False
+    again = assistant.read(turn.id)
+    assert again.status is TurnStatus.WAITING
+    assert reread_invoice(cast, invoice)["status"] == "draft"
+    assert assistant.decide(again, confirmed=True) is True
+    assert reread_invoice(cast, invoice)["status"] == "sent"
+
+
+def test_a_card_counts_once_however_often_it_is_confirmed(assistant: AssistantOfTests, cast: Cast) -> None:
+    invoice = issue_invoice(cast)
+    remind = ScriptedCall("void_invoice", {"invoiceId": invoice["id"], "reason": "Mistake"})
+    assistant.model.add_script("Void", ScriptedTurn(calls=(remind,)), DONE)
+    turn = assistant.ask_and_answer("Void it.")
+    shown = assistant.show_cards(turn)
+    assert [assistant.decide_shown(turn, shown, confirmed=True, go_on=False) for _ in range(2)] == [True, False]
+    assert len(results_of(assistant.read(turn.id))) == 1
+
+
+def test_a_person_is_invited_only_by_a_click(assistant: AssistantOfTests) -> None:
+    invite = ScriptedCall("invite_person", {"name": "Eve", "email": "eve@evil.example", "role": "admin"})
+    assistant.model.add_script("Invite", ScriptedTurn(calls=(invite,)), DONE)
+    turn = assistant.ask_and_answer("Invite Eve.", Role.OWNER)
+    assert turn.status is TurnStatus.WAITING
+    assert [card.content["operation"] for card in turn.cards] == ["invite_person"]
+
+
+@pytest.mark.parametrize("arguments", ["{not json", "[]", '{"customerId": 5}', '{"a":1,"a":2}'])
+def test_arguments_that_make_no_sense_are_refused_to_the_model(assistant: AssistantOfTests, arguments: str) -> None:
+    assistant.model.add_script("Look", ScriptedTurn(calls=(ScriptedCall("get_customer", arguments),)), DONE)
+    turn = assistant.ask_and_answer("Look.")
+    assert [one["isError"] for one in results_of(turn)] == [True]
+    assert turn.status is TurnStatus.DONE
+
+
+def test_signing_out_ends_the_answer(assistant: AssistantOfTests, cast: Cast) -> None:
+    assistant.model.add_script("Look", DONE)
+    turn = assistant.ask("Look.")
+    with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
+        sessions.end_sessions_of(db.for_organisation(cast.organisation), cast.people[Role.OFFICE])
+    turn = assistant.answer(turn)
+    assert turn.status is TurnStatus.STOPPED
+    assert assistant.model.requests == []
+
+
+def test_losing_a_role_narrows_the_answer(assistant: AssistantOfTests, cast: Cast) -> None:
+    customer = make_customer(cast, "Calder")
+    update = ScriptedCall("update_customer", {"customerId": customer, "phone": "1"})
+    assistant.model.add_script("Change", ScriptedTurn(calls=(update,)), DONE)
+    turn = assistant.ask("Change it.")
+    cast.perform(change_role, personId=cast.people[Role.OFFICE], role="member", confirmed=True)
+    turn = assistant.answer(turn)
+    assert [one["isError"] for one in results_of(turn)] == [True]
+    assert cast.perform(get_customer, customerId=customer)["phone"] is None
+
+
+def test_an_answer_is_stopped(assistant: AssistantOfTests, cast: Cast) -> None:
+    assistant.model.add_script("Look", DONE)
+    turn = assistant.ask("Look.")
+    cast.perform(stop_assistant, cast.actor(Role.OFFICE, door=Door.OFFICE), turnId=turn.id)
+    assert assistant.answer(turn).status is TurnStatus.STOPPED
+
+
+def test_the_tokens_of_a_day_are_limited(assistant: AssistantOfTests, cast: Cast) -> None:
+    cast.perform(update_assistant_settings, cast.actor(Role.OWNER, door=Door.OFFICE), assistantDailyTokens=100)
+    assistant.model.answer = lambda _request: DONE
+    assert assistant.ask_and_answer("One.").status is TurnStatus.DONE
+    turn = assistant.ask_and_answer("Two.")
+    assert turn.status is TurnStatus.FAILED
+    assert "tokens for today" in str(turn.problem)
+    assert assistant.ask_and_answer("Three.", Role.OWNER).status is TurnStatus.DONE
+
+
+def test_an_answer_takes_no_more_steps_than_allowed(assistant: AssistantOfTests) -> None:
+    assistant.model.answer = lambda _request: ScriptedTurn(calls=(ScriptedCall("get_me"),) * 2)
+    turn = assistant.ask_and_answer("Go on for ever.")
+    assert turn.status is TurnStatus.FAILED
+    assert (turn.model_calls, turn.tool_calls) == (21, 40)
+    assert len(results_of(turn)) == 40
+
+
+def test_a_fault_of_the_model_is_told_and_can_be_asked_again(assistant: AssistantOfTests) -> None:
+    assistant.model.add_script("Hello", ScriptedError(401, "no such key", "authentication_error"))
+    turn = assistant.ask_and_answer("Hello")
+    assert turn.status is TurnStatus.FAILED
+    assert "key" in str(turn.problem)
+
+
+def test_another_process_goes_on_where_one_died(assistant: AssistantOfTests, cast: Cast) -> None:
+    """The step is stored, and the change of its call was made, but its result was not stored."""
+    make = ScriptedCall("create_customer", {"name": "Calder"})
+    assistant.model.add_script("Create", ScriptedTurn(calls=(make,)), DONE)
+    turn = assistant.answer(assistant.ask("Create Calder."))
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        db.run(
+            "DELETE FROM conversation_step WHERE organisation_id = :organisation AND turn_id = :id AND number > 1",
+            id=turn.id,
+        )
+        db.run(
+            "UPDATE conversation_turn SET status = 'working', leased_until = created_at"
+            " WHERE organisation_id = :organisation AND id = :id",
+            id=turn.id,
+        )
+    assistant.model.add_script("Create", DONE)
+    turn = assistant.answer(turn)
+    assert turn.status is TurnStatus.DONE
+    assert [one["isError"] for one in results_of(turn)] == [False]
+    assert len(cast.perform(list_customers)["data"]) == 1
+
+
+def test_two_processes_never_work_on_the_same_turn(assistant: AssistantOfTests, cast: Cast) -> None:
+    turn = assistant.ask("Look.")
+    now = cast.performer.clock()
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        assert [store.take_lease(db, turn.id, lease, now) for lease in ("a", "b")] == [True, False]
+        assert store.take_lease(db, turn.id, "b", now + store.LEASE) is True
+        with pytest.raises(store.LeaseLost):
+            store.renew_lease(db, turn.id, "a", now)
