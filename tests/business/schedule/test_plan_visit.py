@@ -152,7 +152,7 @@ def test_a_job_or_a_title_says_what_it_is(cast: Cast) -> None:
     ("given", "fault"),
     [
         ({"startsAt": None}, "startsAt: is required, unless on is given"),
-        ({"endsAt": None}, "endsAt: is required, unless durationMinutes is given"),
+        ({"endsAt": None}, "durationMinutes: is required with startsAt"),
         ({"durationMinutes": 60}, "endsAt: can't be combined with durationMinutes"),
         ({"endsAt": f"{DAY}T10:00"}, "endsAt: is not after startsAt"),
         ({"endsAt": "2038-01-12T10:01"}, "endsAt: is more than 24 hours after startsAt, plan several visits"),

@@ -15,6 +15,7 @@ from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
+from support.form_fields import read_form
 from support.servers import RunningServer
 from support.visits import DAY, make_customer_and_site, make_site_job, plan_test_visit
 
@@ -326,7 +327,7 @@ def test_a_visit_is_planned_by_its_form(server: RunningServer, cast: Cast) -> No
     session = sign_in_cast(server, cast, Role.OFFICE)
     person = cast.people[Role.MEMBER]
     fields = {f"personIds {person}": "on", "jobId": job["number"], "kind": "work"}
-    times = {"startsAt": f"{DAY}T10:00", "endsAt": f"{DAY}T11:30"}
+    times = {"startsAt": f"{DAY}T10:00", "durationMinutes": "90"}
     answer = session.submit_form("/schedule/visits/plan", **fields, **times)
     assert answer.status_code == 303, visible_text(answer.text)
     (made,) = cast.perform(list_visits, jobId=job["id"])["data"]
@@ -339,26 +340,47 @@ def test_a_visit_is_planned_by_its_form(server: RunningServer, cast: Cast) -> No
 
 def test_a_visit_is_moved_by_its_form_as_it_is_filled_in(server: RunningServer, cast: Cast) -> None:
     job = make_site_job(cast, zone="America/New_York")
-    made = plan_test_visit(cast, jobId=job["id"], notes="Bring a ladder")
+    made = plan_test_visit(cast, jobId=job["id"], times=("10:00", "10:50"), notes="Bring a ladder")
     session = sign_in_cast(server, cast, Role.OFFICE)
     path = f"/schedule/visits/{made['id']}/move"
     page = session.get(path).text
     assert 'value="11/01/2038"' in page
     assert 'name="startsAt time" type="text" value="10:00"' in page
-    answer = session.submit_form(
-        path,
-        startsAt=f"{DAY}T14:00",
-        endsAt=f"{DAY}T15:00",
-        timeZone="America/New_York",
-        personId=cast.people[Role.SUBCONTRACTOR],
-        notes="Bring a ladder",
-        kind="work",
-        scope="one",
-    )
-    assert answer.status_code == 303
+    # A length that is none of the usual ones is chosen as well. The end follows from it.
+    assert '<option value="50" selected>0:50</option>' in page
+    assert 'name="endsAt"' not in page
+    fields = read_form(page) | {"startsAt": "11/01/2038", "startsAt time": "14:00"}
+    answer = session.post(path, fields | {"personId": cast.people[Role.SUBCONTRACTOR]})
+    assert answer.status_code == 303, visible_text(answer.text)
     after = cast.perform(get_visit, visitId=made["id"])
-    assert (after["startsAt"], after["personName"]) == (f"{DAY}T19:00:00.000Z", "Sam Subcontractor")
-    assert after["notes"] == "Bring a ladder"
+    assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T19:00:00.000Z", f"{DAY}T19:50:00.000Z")
+    assert (after["personName"], after["notes"]) == ("Sam Subcontractor", "Bring a ladder")
+    fields = read_form(session.get(path).text) | {"durationMinutes": "150"}
+    assert session.post(path, fields).status_code == 303
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T19:00:00.000Z", f"{DAY}T21:30:00.000Z")
+
+
+def test_moving_a_visit_asks_the_usual_first(server: RunningServer, cast: Cast) -> None:
+    made = plan_test_visit(cast)
+    page = sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule/visits/{made['id']}/move").text
+    assert '<details class="more-fields">' in page
+    first, _, more = page.partition('<details class="more-fields')
+    assert [name for name in ("startsAt", "startsAt time", "durationMinutes") if f'name="{name}"' not in first] == []
+    assert [name for name in ("timeZone", "allowOverlap") if f'name="{name}"' not in more] == []
+
+
+def test_a_visit_of_a_whole_day_gets_a_time(server: RunningServer, cast: Cast) -> None:
+    made = plan_test_visit(cast, on=DAY)
+    session, path = sign_in_cast(server, cast, Role.OFFICE), f"/schedule/visits/{made['id']}/move"
+    fields = read_form(session.get(path).text)
+    assert (fields["on"], fields["durationMinutes"]) == ("11/01/2038", "")
+    fields |= {"on": "", "startsAt": "11/01/2038", "startsAt time": "09:00"}
+    refused = session.post(path, fields)
+    assert "Duration is required with" in visible_text(refused.text)
+    assert session.post(path, fields | {"durationMinutes": "60"}).status_code == 303
+    after = cast.perform(get_visit, visitId=made["id"])
+    assert (after["startsAt"], after["endsAt"]) == (f"{DAY}T09:00:00.000Z", f"{DAY}T10:00:00.000Z")
 
 
 def test_who_is_free_at_two_leads_to_the_form_filled_in(server: RunningServer, cast: Cast) -> None:

@@ -11,7 +11,7 @@ from support.servers import RunningServer
 from support.visits import DAY, make_site_job, plan_test_visit
 
 INTERNAL_WORDS = re.compile(r"`|\b[a-z]+(_[a-z]+)+\b|\b[a-z]+[A-Z]\w*")
-TIMES = {"startsAt": f"{DAY}T10:30", "endsAt": f"{DAY}T11:30"}
+TIMES = {"startsAt": f"{DAY}T10:30", "durationMinutes": "60"}
 
 
 def read_refusal(page: str) -> str:
@@ -29,7 +29,7 @@ def read_refusal(page: str) -> str:
             {},
             "Starts is required, unless \N{LEFT DOUBLE QUOTATION MARK}All day\N{RIGHT DOUBLE QUOTATION MARK} is given.",
         ),
-        (TIMES | {"endsAt": f"{DAY}T10:00"}, "Ends is not after \N{LEFT DOUBLE QUOTATION MARK}Starts"),
+        (TIMES | {"durationMinutes": ""}, "Duration is required with \N{LEFT DOUBLE QUOTATION MARK}Starts"),
         (TIMES | {"allowOverlap": "on"}, "is required with \N{LEFT DOUBLE QUOTATION MARK}"),
         (TIMES | {"kind": "lunch"}, "Choose Work, Survey or Other for type."),
     ],

@@ -50,7 +50,7 @@ def test_a_moved_visit_says_whose_it_is_and_when_and_moves_back(server: RunningS
     session = sign_in_cast(server, cast, Role.OFFICE)
     form = session.get(f"/schedule/visits/{visit['id']}/move").text
     fields = {"kind": "work", "personId": cast.people[Role.OFFICE]}
-    fields |= {"startsAt": "11/01/2038 15:00", "endsAt": "11/01/2038 16:00"}
+    fields |= {"startsAt": "11/01/2038 15:00", "durationMinutes": "60"}
     answer = session.submit_page(form, f"/schedule/visits/{visit['id']}/move", **fields)
     page = session.follow_redirect(answer).text
     assert re.search(r" changed: Orla Office, .*15:00.*16:00.*Undo", visible_text(page))

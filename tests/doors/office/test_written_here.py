@@ -77,7 +77,7 @@ def test_a_preview_and_a_clash_are_told_so_on_pages(server: RunningServer, cast:
     assert "£1,000.00, due on 30 Nov 2038." in preview
     plan_test_visit(cast)
     who = {f"personIds {cast.people[Role.MEMBER]}": "on", "jobId": make_site_job(cast)["number"], "kind": "work"}
-    times = {"startsAt": f"{DAY}T10:30", "endsAt": f"{DAY}T11:30"}
+    times = {"startsAt": f"{DAY}T10:30", "durationMinutes": "60"}
     clash = visible_text(office.submit_form("/schedule/visits/plan", **who | times).text)
     assert "on 11 Jan 2038, 10:00\N{EN DASH}11:00. Choose" in clash
     assert "Europe/London)" not in clash

@@ -55,7 +55,7 @@ StartsAt = Annotated[
 ]
 EndsAt = Annotated[EnteredMoment | None, Field(title="Ends", description="At most 24 hours after the start.")]
 VisitMinutes = Annotated[
-    WholeNumber | None, Field(ge=1, le=_MAX_MINUTES, title="Duration", description="Enter either an end or a duration.")
+    WholeNumber | None, Field(ge=1, le=_MAX_MINUTES, title="Duration", description="In minutes, instead of `endsAt`.")
 ]
 VisitDate = Annotated[Day | None, Field(title="All day", description="Only a date, without times.")]
 VisitZone = Annotated[

@@ -78,7 +78,7 @@ def to_visit_time(entered: EnteredTime, zone: str) -> VisitTime:
     if entered.ends_at and entered.minutes:
         raise Invalid([Fault("endsAt", Message("can't be combined with {field}", field=duration))])
     if not (entered.ends_at or entered.minutes):
-        raise Invalid([Fault("endsAt", Message("is required, unless {field} is given", field=duration))])
+        raise Invalid([Fault("durationMinutes", Message("is required with {field}", field=FieldName("startsAt")))])
     begin = read_moment("startsAt", entered.starts_at, zone)
     end = (
         read_moment("endsAt", entered.ends_at, zone)

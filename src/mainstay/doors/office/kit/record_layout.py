@@ -115,6 +115,8 @@ class RecordLayout:
     order: str | None = None
     # Choices of form fields whose declaration does not list them.
     choices: Mapping[str, Choices] = field(default_factory=dict)
+    # Choices that a record adds to those above, such as a length that only this visit has.
+    own_choices: Mapping[str, Callable[[AnyRecord], Choices]] = field(default_factory=dict)
     # Converts the fields of a record to the initial values of its edit form, if those differ from the record.
     prefill: Callable[[RecordFields], Mapping[str, Any]] = dict
     # Fields left out of forms because they have a page of their own.
@@ -195,6 +197,12 @@ class RecordLayout:
     def path_of(self, record_id: str) -> str:
         """Return the address of a record."""
         return self.own_path or self.kind.path_of(record_id)
+
+    def form_choices(self, name: str, record: AnyRecord | None) -> Choices | None:
+        """Return the choices of a form field whose declaration does not list them. None if it is as declared."""
+        choices = self.choices.get(name)
+        added = self.own_choices[name](record) if record and name in self.own_choices else ()
+        return [*choices, *(one for one in added if one not in choices)] if choices else None
 
     def choices_for(self, record: AnyRecord, actor: Actor) -> dict[str, Sequence[str]]:
         """Return the possible choices of form fields for a record. Fields that are missing here allow all choices."""

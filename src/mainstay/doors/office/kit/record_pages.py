@@ -565,7 +565,7 @@ class RecordPages:
         form_fields = [
             replace(
                 field,
-                choices=self.layout.choices.get(field.name, field.choices),
+                choices=self.layout.form_choices(field.name, record) or field.choices,
                 required=field.required or self.layout.is_required(field.name, fields),
             )
             for field in form_fields_of(operation, request.actor.permissions)

@@ -40,7 +40,7 @@ PLAN_PATH = f"{VISITS.path}/plan"
 # So many people, and jobs to choose from in the tray.
 _MAX_PEOPLE, _MAX_JOBS = 100, 30
 # The lengths to choose from, in minutes.
-_LENGTHS = (30, 60, 90, 120, 180, 240, 360, 480)
+_LENGTHS = (15, 30, 45, 60, 75, 90, 105, 120, 150, 180, 210, 240, 300, 360, 420, 480, 600, 720)
 LENGTH_CHOICES = tuple((str(length), hours_text(length)) for length in _LENGTHS)
 _FIRST_HOUR = "08:00"
 

@@ -40,10 +40,11 @@ from mainstay.doors.office.work.field_visits import FieldVisitPages
 from mainstay.doors.office.work.quick_visits import LENGTH_CHOICES, QuickVisitPages
 from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
 from mainstay.doors.office.work.schedule_months import ScheduleMonth, find_month_bounds, first_of_next_month
+from mainstay.doors.office.work.visit_lengths import find_length
 from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
 from mainstay.doors.office.work.visit_planning import PATH as PLANNING
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.form_fields import default_values, form_fields_of, to_operation_input
+from mainstay.doors.pages.form_fields import Choices, default_values, form_fields_of, to_operation_input
 from mainstay.doors.pages.form_rows import join_times
 from mainstay.doors.pages.formatting import (
     format_date,
@@ -60,11 +61,12 @@ from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import translate_label, translate_text
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.choices import to_label
+from mainstay.values.durations import hours_text
 from mainstay.values.message import Message
 from mainstay.values.wall_times import wall_time_text
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import NotFound, Refusal
-from mainstay.vocabulary.typed_records import extend_record
+from mainstay.vocabulary.typed_records import RecordFields, extend_record
 
 _PATH = "/schedule"
 _VIEWS = {"day": Message("Day"), "week": Message("Week"), "month": Message("Month"), "list": Message("List")}
@@ -125,8 +127,12 @@ def _next_statuses(visit: VisitOut, _by: Actor) -> list[str]:
 
 
 class _LinkedVisit(VisitOut):
-    """A visit, with what is known of the visits that can be changed with it."""
+    """A visit, with how long it is, and what is known of the visits that can be changed with it."""
 
+    # None if it has only a date.
+    duration_minutes: int | None
+    # Whether its time zone is another than the viewer's.
+    has_other_zone: bool
     # Whether a crew is planned for it, and the last planned visit of its series.
     crew_planned: bool
     last_of_series: VisitOut | None
@@ -137,6 +143,16 @@ def _possible_scopes(visit: _LinkedVisit, _by: Actor) -> list[str]:
     last = visit.last_of_series
     follows = [] if last is None else ["following", "all"] if _start_of(last) >= _start_of(visit) else ["all"]
     return ["one", *(["crew"] if visit.crew_planned else []), *follows]
+
+
+def _prefill_visit(visit: RecordFields) -> Mapping[str, Any]:
+    """Return the initial values of a visit's form. The time zone is only asked for if it is another than usual."""
+    return {**visit, "timeZone": visit["timeZone"] if visit["hasOtherZone"] else None}
+
+
+def _own_length(visit: _LinkedVisit) -> Choices:
+    """Return the length of a visit as a choice."""
+    return ((str(visit.duration_minutes), hours_text(visit.duration_minutes)),) if visit.duration_minutes else ()
 
 
 def _start_of(visit: VisitOut) -> str:
@@ -171,8 +187,8 @@ VISITS_LAYOUT = RecordLayout(
     order="start",
     list_header="visits_above.html",
     page_header="visit.html",
-    # Hours have a page of their own, which starts and finishes visits.
-    skipped_fields=frozenset({"timer", "startedAt", "endedAt", "breakMinutes", "note"}),
+    # Hours have a page of their own, which starts and finishes visits. The end follows from the start and the duration.
+    skipped_fields=frozenset({"endsAt", "timer", "startedAt", "endedAt", "breakMinutes", "note"}),
     possible_choices={"status": _next_statuses, "scope": _possible_scopes},
     bulk_operations=frozenset({cancel_visit.name}),
     choices={
@@ -184,6 +200,8 @@ VISITS_LAYOUT = RecordLayout(
         ),
         "durationMinutes": LENGTH_CHOICES,
     },
+    prefill=_prefill_visit,
+    own_choices={"durationMinutes": _own_length},
     field_texts={"startsAt": _format_visit_start},
     form_leads={
         plan_visit.name: "Clashes are checked when you save.",
@@ -304,7 +322,14 @@ class SchedulePages:
         crew = await self._list_planned(request, visit, {"groupId": visit.group_id})
         series = await self._list_planned(request, visit, {"seriesId": visit.series_id})
         last = series[0] if series else None
-        return extend_record(_LinkedVisit, visit, crew_planned=bool(crew), last_of_series=last)
+        return extend_record(
+            _LinkedVisit,
+            visit,
+            duration_minutes=find_length(visit),
+            has_other_zone=visit.time_zone != request.time_zone,
+            crew_planned=bool(crew),
+            last_of_series=last,
+        )
 
     async def _list_planned(
         self, request: OfficeRequest, visit: VisitOut, group: Mapping[str, str | None]

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from mainstay.business.costing.operations import get_job_costing
 from mainstay.business.quotes.operations import get_quote, list_quotes
+from mainstay.business.schedule.model import VisitOut
 from mainstay.business.schedule.operations import list_visits
 from mainstay.documents.codes import unit_code
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -15,6 +16,13 @@ _QUARTER = 15
 _HOURS = unit_code("h")
 # The most accepted quotes of a job whose hours are added up.
 _MAX_QUOTES = 5
+
+
+def find_length(visit: VisitOut) -> int | None:
+    """Return how many minutes a visit takes in the plan, or None if it has only a date."""
+    if visit.starts_at is None or visit.ends_at is None:
+        return None
+    return Period(parse_moment(visit.starts_at), parse_moment(visit.ends_at)).minutes
 
 
 async def find_usual_minutes(office: OfficePages, request: OfficeRequest, job_id: str) -> int:
@@ -51,7 +59,4 @@ async def _count_quoted_minutes_left(office: OfficePages, request: OfficeRequest
 async def _find_last_length(office: OfficePages, request: OfficeRequest, job_id: str) -> int:
     """Return how many minutes the last visit of a job took in the plan, or 0 if there was none with times."""
     page = await office.perform(request, list_visits, {"jobId": job_id, "order": "latest", "limit": 1})
-    for visit in page.data:
-        if visit.starts_at and visit.ends_at:
-            return Period(parse_moment(visit.starts_at), parse_moment(visit.ends_at)).minutes
-    return 0
+    return next((find_length(visit) or 0 for visit in page.data), 0)

@@ -8,17 +8,16 @@ from typing import Any, NamedTuple
 
 from mainstay.business.schedule.model import VisitOut
 from mainstay.doors.office.work.schedule_days import visit_title
+from mainstay.doors.office.work.visit_lengths import find_length
 from mainstay.doors.pages.message_format import duration_problem, problem_sentence
 from mainstay.doors.pages.page_language import translate_text
 from mainstay.values.durations import hours_text
 from mainstay.values.message import Message
-from mainstay.values.moments import parse_moment
 from mainstay.values.typed_durations import parse_minutes
 from mainstay.values.wall_times import wall_time_text
 
 NOBODY = "nobody"
 _SEPARATOR = "|"
-_MINUTE = timedelta(minutes=1)
 # By the input field of an operation: the field of the row that shows its faults.
 _FAULT_FIELDS = {"personId": "who", "on": "day", "startsAt": "time", "endsAt": "length", "durationMinutes": "length"}
 # The labels of the row's fields.
@@ -173,8 +172,7 @@ def _plan_of(visit: VisitOut) -> VisitPlan:
     if visit.starts_at is None:
         return VisitPlan(who, visit.on or "", "", "")
     day, _, time = wall_time_text(visit.starts_at, visit.time_zone).partition("T")
-    minutes = (parse_moment(visit.ends_at) - parse_moment(visit.starts_at)) // _MINUTE
-    return VisitPlan(who, day, time, hours_text(minutes))
+    return VisitPlan(who, day, time, hours_text(find_length(visit) or 0))
 
 
 def _read_plan(fields: Mapping[str, str], number: str) -> VisitPlan:

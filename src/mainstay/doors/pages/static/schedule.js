@@ -358,14 +358,14 @@ function move(booked, place, left) {
 // Give the visit to a person, and shift it by some minutes.
 function shift(fields, person, by) {
   fields.set("personId", person);
-  for (const name of ["startsAt", "endsAt", "on"]) {
+  for (const name of ["startsAt", "on"]) {
     if (fields.get(name)) fields.set(name, later(fields.get(name), by));
   }
 }
 
-// Shift the end of the visit by some minutes.
+// Make the visit longer by some minutes.
 function stretch(fields, by) {
-  if (by) fields.set("endsAt", later(fields.get("endsAt"), by));
+  if (by) fields.set("durationMinutes", Number(fields.get("durationMinutes")) + by);
 }
 
 // Fill in the form that moves a visit, and send it.
@@ -416,10 +416,10 @@ function formPathOf(booked) {
   return `${booked.getAttribute("href")}/move`;
 }
 
-// The link to that form, which offers more than dragging does.
+// The link to that form, which offers more than dragging does: to book someone twice.
 function formOf(booked) {
   const way = document.createElement("a");
-  way.href = formPathOf(booked);
+  way.href = `${formPathOf(booked)}#allowOverlap`;
   way.textContent = texts.form;
   return way;
 }
