@@ -63,9 +63,12 @@ def plan_today(cast: Cast, person: NewPerson) -> str:
 
 
 def height_of(page: Page, selector: str) -> float:
-    box = page.locator(selector).first.bounding_box()
-    assert box
-    return box["height"]
+    """The height of the lowest of these that can be seen."""
+    heights = page.locator(f"{selector} >> visible=true").evaluate_all(
+        "found => found.map(one => one.getBoundingClientRect().height)"
+    )
+    assert heights, selector
+    return float(min(heights))
 
 
 def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, cast: Cast, browser: Browser) -> None:
@@ -80,7 +83,7 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         page.get_by_role("button", name="Start work").click()
         expect(page.locator("#content [data-since]")).to_have_text("0:00")
         check_page(page)
-        assert min(height_of(page, ".field-tile"), height_of(page, ".work-buttons button:visible")) >= _THUMB
+        assert min(height_of(page, ".field-tile"), height_of(page, ".work-buttons button")) >= _THUMB
         page.get_by_role("link", name="Finish").click()
         # The button says what is logged, also when the times are changed.
         expect(page.get_by_role("button", name=re.compile("Finish and log 0:01"))).to_be_visible()
@@ -92,10 +95,8 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         page.get_by_text("Split hours").click()
         expect(page.get_by_label("Time on other work")).to_be_visible()
         check_page(page)
-        fields = page.locator(
-            ".finish :is(input:not([type=hidden], [type=checkbox]), select, summary, label.kind):visible"
-        )
-        assert min(box["height"] for box in map(Locator.bounding_box, fields.all()) if box) >= _THUMB
+        fields = ".finish :is(input:not([type=hidden], [type=checkbox]), select, summary, label.kind)"
+        assert height_of(page, fields) >= _THUMB
         page.get_by_label("Started").fill("08:00")
         page.get_by_label("Finished", exact=True).fill("09:30")
         expect(long_day).to_be_hidden()
@@ -108,6 +109,32 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         expect(page.get_by_text("Cleared.")).to_be_visible()
     [entry] = cast.perform(list_hours, personId=person.id)["data"]
     assert (entry["status"], entry["minutes"]) == ("draft", 1)
+
+
+def test_what_a_thumb_presses_is_high_enough_on_every_page_of_the_field(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_today(cast, person)
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        for name in ("Start", "Directions", "Call Carla Contact", "Mend the roof"):
+            expect(page.locator("#content").get_by_text(name, exact=True)).to_be_visible()
+        assert height_of(page, ".visit.own :is(a, button)") >= _THUMB
+        page.goto("/today")
+        assert height_of(page, "#content a") >= _THUMB
+        page.goto(path)
+        page.get_by_label("Actions for").click()
+        for where in ("summary", ".sheet :is(a, button)"):
+            assert height_of(page, f".field-tiles {where}") >= _THUMB
+        for summary in page.locator(".adding > summary").all():
+            assert height_of(page, ".adding > summary") >= _THUMB
+            summary.click()
+        assert height_of(page, ".note :is(button, textarea), .drop :is(button, input)") >= _THUMB
+        page.context.set_offline(True)
+        page.get_by_role("button", name="Start work").click()
+        expect(page.locator("#waiting")).to_be_visible()
+        assert height_of(page, "#waiting :is(a, button)") >= _THUMB
 
 
 def test_the_visits_of_today_are_readable_without_a_network_until_the_person_leaves(
