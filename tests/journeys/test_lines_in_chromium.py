@@ -11,6 +11,8 @@ from support.quotes import make_default_tax_rate, make_quote
 from support.servers import RunningServer
 
 WIDE = (1440, 900)
+# In pixels, with its border.
+_ROW_HEIGHT = 48
 
 
 def read_descriptions(page: Page) -> list[str]:
@@ -27,24 +29,27 @@ def test_lines_are_added_moved_and_removed_in_place(server: RunningServer, cast:
         check_page(page)
         # It would be gone if the page were loaded again.
         page.evaluate("document.body.dataset.same = 'yes'")
-        page.locator("#new-item").fill("mag")
+        page.locator("#new-description").fill("mag")
         suggestion = page.locator(".found").get_by_role("option").first
         expect(suggestion).to_contain_text("£132.25 per pcs")
         suggestion.click()
+        # Its price is known, so one goes on with how much of it. The total follows.
+        expect(page.locator("#new-quantity")).to_be_focused()
+        expect(page.locator("#sums")).to_contain_text("1,132.25")
         page.get_by_role("button", name="Add line").click()
         expect(page.locator(".line-row:not(.new)")).to_have_count(2)
-        expect(page.locator("#new-item")).to_be_focused()
+        expect(page.locator("#new-description")).to_be_focused()
         expect(page.locator(".save-state")).to_have_text("Saved")
         new = page.locator(".line-row.new")
         # What is typed as an item can be a line of its own: the last suggestion, and then its price.
-        page.locator("#new-item").fill("Waste disposal")
+        page.locator("#new-description").fill("Waste disposal")
         page.get_by_role("option", name="Add “Waste disposal” as a free line").click()
         expect(new.get_by_label("Price", exact=True)).to_be_focused()
         page.keyboard.type("20")
         expect(page.locator(".save-state")).to_have_text("Not saved yet")
         page.keyboard.press("Enter")
         expect(page.locator(".line-row:not(.new)")).to_have_count(3)
-        expect(page.locator("#new-item")).to_be_focused()
+        expect(page.locator("#new-description")).to_be_focused()
         quantity = page.locator(".line-row").first.get_by_label("Quantity")
         quantity.fill("2")
         page.keyboard.press("Alt+ArrowDown")
@@ -65,6 +70,49 @@ def test_lines_are_added_moved_and_removed_in_place(server: RunningServer, cast:
         ("Magnetic filter", "1.00"),
         ("Boiler", "2.00"),
     ]
+
+
+def test_a_new_line_is_a_row_like_the_others_or_a_heading(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    quote = make_quote(cast)
+    with open_page(browser, server.url, WIDE) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto(f"/quotes/{quote['id']}/lines")
+        lines, new = page.locator(".line-row:not(.new)"), page.locator(".line-row.new")
+        for name in ("Description", "Quantity", "Unit", "Price", "Tax"):
+            above, below = (row.get_by_label(name, exact=True).bounding_box() for row in (lines.first, new))
+            assert above
+            assert below
+            assert (above["x"], above["width"]) == (below["x"], below["width"]), name
+        assert new.evaluate("row => row.getBoundingClientRect().height") <= _ROW_HEIGHT
+        page.get_by_role("button", name="+ Heading").click()
+        expect(new.get_by_label("Heading")).to_be_focused()
+        check_page(page)
+        page.keyboard.type("Extras")
+        page.keyboard.press("Enter")
+        expect(page.locator(".line-row.heading:not(.new)")).to_have_count(1)
+        expect(page.locator("#new-description")).to_be_focused()
+    assert cast.perform(get_quote, quoteId=quote["id"])["lines"][-1]["kind"] == "heading"
+
+
+def test_the_document_is_shown_beside_or_below_its_lines(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    quote = make_quote(cast)
+    with open_page(browser, server.url, WIDE) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto(f"/quotes/{quote['id']}/lines")
+        picture, form = page.locator(".editing aside"), page.locator(".line-editor")
+        for width, costs, is_beside in (
+            (1600, True, True),
+            (1440, True, False),
+            (1440, False, True),
+            (1110, False, False),
+        ):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.get_by_label("Cost and discount").set_checked(costs)
+            expect(picture).to_be_visible()
+            own, other = picture.bounding_box(), form.bounding_box()
+            assert own
+            assert other
+            assert (own["x"] >= other["x"] + other["width"]) is is_beside, (width, costs)
 
 
 def test_cost_and_discount_are_shown_if_one_wants_them(server: RunningServer, cast: Cast, browser: Browser) -> None:

@@ -154,7 +154,7 @@ def make_and_send_quote(page: Page) -> None:
         new.get_by_label("Price", exact=True).fill(costs)
         # By keyboard: one is added, and one goes on with the next.
         page.keyboard.press("Enter")
-        expect(page.locator("#new-item")).to_be_focused()
+        expect(page.locator("#new-description")).to_be_focused()
     page.get_by_role("button", name="Save and close").click()
     send_document(page)
     expect(page.get_by_role("status")).to_contain_text("Quote Q-0001 sent.")

@@ -40,10 +40,10 @@ def draft_quote_on_page(page: Page) -> None:
     page.locator("#customerId").fill("Calder Property")
     page.get_by_label("Title").fill("New heating")
     page.get_by_role("button", name="Create quote").click()
-    page.get_by_label("Price list item").fill("Combi boiler")
-    page.get_by_role("button", name="Add line").click()
-    expect(page.get_by_label("Description").first).to_have_value("Combi boiler")
     new = page.locator(".line-row.new")
+    new.get_by_label("Description").fill("Combi boiler")
+    page.get_by_role("button", name="Add line").click()
+    expect(page.locator(".line-row:not(.new)").get_by_label("Description")).to_have_value("Combi boiler")
     new.get_by_label("Description").fill("Warranty, 5 years")
     new.get_by_label("Price", exact=True).fill("200")
     new.get_by_label("Optional (customer can choose)").check()
@@ -108,17 +108,18 @@ def test_a_quote_becomes_a_job_on_a_phone(
 def test_after_a_refusal_one_goes_on_typing_in_the_first_field_that_is_wrong(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
-    for name in ("Boiler, small", "Boiler, large"):
-        cast.perform(save_price_item, name=name, sellPrice="1000")
+    for price in ("1000", "2000"):
+        cast.perform(save_price_item, name="Boiler", sellPrice=price)
     quote = make_quote(cast)
     with open_page(browser, server.url, NARROW) as page:
         enter_office(page, cast, Role.OFFICE)
         page.goto(f"/quotes/{quote['id']}/lines")
-        page.get_by_label("Price list item").fill("Boiler")
+        new = page.locator(".line-row.new").get_by_label("Description")
+        new.fill("Boiler")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("alert")).to_contain_text("Price list item could be one of several")
-        expect(page.get_by_label("Price list item")).to_be_focused()
-        page.get_by_label("Price list item").fill("")
+        expect(page.get_by_role("alert")).to_contain_text("Description could be one of several")
+        expect(new).to_be_focused()
+        new.fill("")
         prices = page.get_by_label("Price", exact=True)
         prices.first.fill("dear")
         page.keyboard.press("Enter")

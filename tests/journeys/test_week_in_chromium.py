@@ -126,12 +126,12 @@ def take_on_job(effort: Effort, page: Page) -> None:
 def quote_job(effort: Effort, page: Page) -> None:
     """A quote with an item of the price list and a line of its own, which is sent."""
     effort.press(page.locator(".chips").get_by_role("button", name="Quote"))
-    item = page.get_by_label("Price list item")
-    effort.type(item, "Combi boiler")
-    effort.press_enter(item)
-    expect(page.get_by_label("Description").first).to_have_value("Combi boiler")
     new = page.locator(".line-row.new")
-    effort.type(new.get_by_label("Description"), "Flush the system")
+    description = new.get_by_label("Description")
+    effort.type(description, "Combi boiler")
+    effort.press_enter(description)
+    expect(page.locator(".line-row:not(.new)").get_by_label("Description")).to_have_value("Combi boiler")
+    effort.type(description, "Flush the system")
     effort.type(new.get_by_label("Price", exact=True), "200")
     effort.press(page.get_by_role("button", name="Review and send"))
     expect(page.get_by_label("To", exact=True)).to_have_value(_CUSTOMER)

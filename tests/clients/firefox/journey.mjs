@@ -71,7 +71,7 @@ try {
   });
   await step("lines", async () => {
     await open(`${quote}/lines`);
-    await page.locator(".line-row.new textarea").fill("Waste disposal");
+    await page.locator("#new-description").fill("Waste disposal");
     await page.locator(".line-row.new [name$=unitPrice]").fill("20");
     await page.keyboard.press("Enter");
     await until(() => document.querySelectorAll(".line-row:not(.new)").length === 2);

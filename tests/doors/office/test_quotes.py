@@ -62,9 +62,9 @@ def test_a_quote_is_drafted_and_then_its_lines_are_typed(session: BrowserSession
     quote = cast.perform(get_quote, quoteId="Q-0001")
     assert quote["deposit"] == {"percent": "25.00", "amount": None}
     answer = edit_lines(session, quote, "add", **{"new description": "Boiler", "new unitPrice": "1 000,50"})
-    assert answer.headers["Location"] == f"/quotes/{quote['id']}/lines?done=update_quote&added=1"
+    assert answer.headers["Location"] == f"/quotes/{quote['id']}/lines?done=update_quote&next=item"
     # Whoever types line after line goes on in the empty one.
-    assert re.search(r'<input id="new-item"[^>]* autofocus>', session.follow_redirect(answer).text)
+    assert re.search(r'<input id="new-description"[^>]* autofocus>', session.follow_redirect(answer).text)
     [line] = fetch_quote(cast, quote)["lines"]
     assert (line["description"], line["unitPrice"], line["quantity"]) == ("Boiler", "1000.50", "1.00")
     assert line["taxRateId"]
@@ -128,19 +128,50 @@ def test_lines_are_moved_and_removed_by_buttons(session: BrowserSession, cast: C
     assert [line["id"] for line in fetch_quote(cast, quote)["lines"]] == [warranty]
 
 
-def test_an_item_is_picked_by_typing(session: BrowserSession, cast: Cast) -> None:
+def test_an_item_is_picked_by_its_name_or_code(session: BrowserSession, cast: Cast) -> None:
     quote = make_quote(cast, lines=[])
-    cast.perform(save_price_item, code="BLR-24", name="Combi boiler", sellPrice="890")
-    cast.perform(save_price_item, name="Combi pump", sellPrice="90")
-    edit_lines(session, quote, "add", **{"new item": "combi boi", "new quantity": "2"})
-    [line] = fetch_quote(cast, quote)["lines"]
-    assert (line["description"], line["amount"]) == ("Combi boiler", "1780.00")
-    answer = edit_lines(session, quote, "add", **{"new item": "combi"})
+    cast.perform(save_price_item, code="BLR-24", name="Combi boiler", description="Wall-hung", sellPrice="890")
+    for typed in ("combi BOILER", "blr-24", "BLR-24 Combi boiler"):
+        edit_lines(session, quote, "add", **{"new description": typed, "new quantity": "2"})
+    lines = fetch_quote(cast, quote)["lines"]
+    assert {(line["description"], line["amount"]) for line in lines} == {("Combi boiler\nWall-hung", "1780.00")}
+    # What only begins so is a line of its own.
+    edit_lines(session, quote, "add", **{"new description": "combi", "new unitPrice": "5"})
+    assert fetch_quote(cast, quote)["lines"][-1]["description"] == "combi"
+
+
+def test_an_item_that_was_picked_counts_while_its_title_stays(session: BrowserSession, cast: Cast) -> None:
+    quote = make_quote(cast, lines=[])
+    items = [cast.perform(save_price_item, name="Boiler", sellPrice=price)["id"] for price in ("890", "990")]
+    answer = edit_lines(session, quote, "add", **{"new description": "Boiler"})
     assert answer.status_code == 422
     assert "could be one of several: " in visible_text(answer.text)
     # It is said where it was typed, and one goes on there.
-    assert re.search(r'<input id="new-item"[^>]* aria-describedby="new-item-fault" autofocus>', answer.text)
-    assert '<a href="#new-item">Price list item could be one of several' in answer.text
+    assert re.search(
+        r'<input id="new-description"[^>]* aria-describedby="new-description-fault" autofocus>', answer.text
+    )
+    assert '<a href="#new-description">Description could be one of several' in answer.text
+    for item, typed, price in ((items[1], "Boiler", ""), ("free", "Boiler", "1"), (items[1], "Flue", "2")):
+        fields = {"new description": typed, "new item": f"{item} Boiler", "new unitPrice": price}
+        edit_lines(session, quote, "add", **fields)
+    lines = fetch_quote(cast, quote)["lines"]
+    assert [(line["description"], line["unitPrice"]) for line in lines] == [
+        ("Boiler", "990.00"),
+        ("Boiler", "1.00"),
+        ("Flue", "2.00"),
+    ]
+
+
+def test_a_heading_is_added_after_what_was_typed(session: BrowserSession, cast: Cast) -> None:
+    quote = make_quote(cast, lines=[])
+    answer = edit_lines(session, quote, "heading", **{"new description": "Boiler", "new unitPrice": "5"})
+    assert answer.headers["Location"].endswith("/lines?done=update_quote&next=heading")
+    page = session.follow_redirect(answer).text
+    assert re.search(r'<textarea name="new description"[^>]* autofocus>', page)
+    assert [f'value="{kind}">+' in page for kind in ("item", "heading", "text")] == [True, False, True]
+    edit_lines(session, quote, "add", **{"new kind": "heading", "new description": "Boiler"})
+    lines = fetch_quote(cast, quote)["lines"]
+    assert [(line["kind"], line["description"]) for line in lines] == [("item", "Boiler"), ("heading", "Boiler")]
 
 
 def test_what_is_wrong_is_told_beside_its_field_and_what_was_typed_stays(session: BrowserSession, cast: Cast) -> None:
@@ -152,7 +183,7 @@ def test_what_is_wrong_is_told_beside_its_field_and_what_was_typed_stays(session
     assert f'<a href="#{boiler}-unitPrice">Price ' in answer.text
     assert re.search(rf'<input [^>]*id="{boiler}-unitPrice"[^>]* autofocus>', answer.text)
     assert 'value="dear"' in answer.text
-    assert ">Half typed</textarea>" in answer.text
+    assert 'value="Half typed"' in answer.text
     assert fetch_quote(cast, quote) == quote
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.pricelist.store import ITEMS
@@ -13,6 +14,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, MergedFields, OpenForm
 from mainstay.doors.office.kit.line_rows import (
     ITEM_FIELD,
+    ITEM_KIND,
     NEW_LINE,
     LineEdits,
     build_line_rows,
@@ -42,6 +44,7 @@ from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import OperationReturning
+from mainstay.values.ids import is_id
 from mainstay.vocabulary.refusal import Fault, Invalid, Stale
 from mainstay.vocabulary.typed_records import RecordFields
 
@@ -49,8 +52,9 @@ _MAX_RATES = 100
 # The empty rows for new lines of a document that someone else wrote.
 _SPARE_ROWS = 4
 _NEW_ITEM = NewRecordLink(ITEMS.new_path, "New price list item", "name")
-# The query parameter of the editor after a line was added.
-_ADDED_PARAMETER = "added"
+# The query parameter of the editor for the kind of line that one goes on with.
+_NEXT_PARAMETER = "next"
+_LINE_KINDS = (ITEM_KIND, "heading", "text")
 
 
 @dataclass(frozen=True)
@@ -104,13 +108,14 @@ class LinePages:
             # Everything that was typed belongs to lines that no longer exist.
             raise Stale
         path = self.layout.path_of(document.id)
-        done_query = f"?done={self.update_operation.name}" if edits.edits or stated else ""
+        done = {"done": self.update_operation.name} if edits.edits or stated else {}
         if form.button == SEND_NEXT and self.layout.send_operation:
-            return redirect(f"{self.layout.operation_path(self.layout.send_operation, document)}{done_query}")
+            return redirect(_add_query(self.layout.operation_path(self.layout.send_operation, document), done))
         if form.button == "done":
-            return redirect(f"{path}{done_query}")
+            return redirect(_add_query(path, done))
         # After adding a line, the editor is ready for the next one.
-        return redirect(f"{path}/lines{done_query}{f'&{_ADDED_PARAMETER}=1' if NEW_LINE in edits.rows else ''}")
+        kind = form.button if form.button in _LINE_KINDS else ITEM_KIND if NEW_LINE in edits.rows else ""
+        return redirect(_add_query(f"{path}/lines", done | ({_NEXT_PARAMETER: kind} if kind else {})))
 
     def _merge_changes(self, form: OpenForm[AnyRecord]) -> MergedFields:
         """Merge the typed lines with those that someone has changed meanwhile."""
@@ -153,7 +158,9 @@ class LinePages:
         rates = await self.office.perform(request, list_tax_rates, {"limit": _MAX_RATES})
         lines = build_line_rows(document.lines, typed, faults, request.display)
         new_rows = new_line_ids(typed, _SPARE_ROWS) if self.stated_fields else [NEW_LINE]
-        new_lines = [build_new_row(row, typed, faults) for row in new_rows]
+        next_kind = "" if form.refusal else query_parameters(request.http_request).get(_NEXT_PARAMETER, "")
+        wanted = {f"{NEW_LINE} kind": next_kind} if next_kind in _LINE_KINDS else {}
+        new_lines = [build_new_row(row, typed or wanted, faults) for row in new_rows]
         fault_links = [fault_link for row in (*lines, *new_lines) for fault_link in row.fault_links()]
         return self.office.render_page(
             "lines.html",
@@ -179,19 +186,26 @@ class LinePages:
             else line_marks_of(document.lines, group_fields(form_fields, initial), request.display),
             problem=" ".join(problems) or form.problem,
             notice=None if form.refusal else form.notice or self.office.find_notice(request),
-            goes_on=form.refusal is None and _ADDED_PARAMETER in query_parameters(request.http_request),
+            goes_on=bool(next_kind),
         )
 
     async def _find_item(self, request: OfficeRequest, row: str, fields: Mapping[str, str]) -> str | None:
-        """Return the id of the price list item that was typed for a new line."""
-        typed = fields.get(f"{row} {ITEM_FIELD}", "").strip()
-        if not typed:
+        """Return the id of the item of a new line: the picked one, or the one that is called as was typed, if any."""
+        typed = fields.get(f"{row} description", "").strip()
+        if not typed or fields.get(f"{row} kind", ITEM_KIND) != ITEM_KIND:
             return None
+        picked, _, title = fields.get(f"{row} {ITEM_FIELD}", "").partition(" ")
+        if picked and title.strip() == typed:
+            return picked if is_id(picked, ITEMS.prefix) else None
         try:
-            return await ReferenceFields(self.office).find_record(request, ITEM_FIELD, typed)
+            return await ReferenceFields(self.office).find_named(request, ITEMS.prefix, typed)
         except ValueError as problem:
-            raise Invalid([Fault(f"{row} {ITEM_FIELD}", str(problem))]) from None
+            raise Invalid([Fault(f"{row} description", str(problem))]) from None
 
     async def _find_document(self, request: OfficeRequest, path_values: Mapping[str, str]) -> AnyRecord:
         check_permission(self.update_operation, request.actor)
         return await self.office.get_record(request, path_values["id"])
+
+
+def _add_query(path: str, query: Mapping[str, str]) -> str:
+    return f"{path}?{urlencode(query)}" if query else path

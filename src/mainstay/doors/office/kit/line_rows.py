@@ -31,7 +31,8 @@ DocumentLine = ShownLine | PurchaseLine
 # The id of the first row for a new line; those of others are numbered.
 NEW_LINE = "new"
 _NEW_FIELD = re.compile(rf"{NEW_LINE}([1-9][0-9]{{0,2}})? [a-zA-Z]+")
-# The field of the new row that picks an item of the price list.
+# The hidden field of a new row for what was picked: the id of a price list item, or `free`, and its title. It counts as
+# long as the description is that title.
 ITEM_FIELD = "item"
 TEXT_FIELDS = ("description", "unit")
 _PRICE_FIELDS = ("unitPrice", "cost")
@@ -40,7 +41,6 @@ _TEXT_LINE_FIELDS = ("description",)
 _ITEM_LINE_FIELDS = (*TEXT_FIELDS, *DECIMAL_FIELDS, "taxRateId")
 # The labels of the fields, in display order. A heading or a text is labelled by its kind.
 LINE_LABELS = {
-    ITEM_FIELD: "Price list item",
     "description": "Description",
     "quantity": "Quantity",
     "unit": "Unit",
@@ -49,6 +49,8 @@ LINE_LABELS = {
     "taxRateId": "Tax",
     "cost": "Cost",
 }
+# The kind of a line that has a price, and the labels of the others.
+ITEM_KIND = "item"
 _KIND_LABELS = {"heading": "Heading", "text": "Text"}
 
 
@@ -65,7 +67,7 @@ class LineRow:
 
     def label(self, name: str) -> str:
         """Return the label of a field, also of one that the row has no input for."""
-        if name == "description" and self.kind in _KIND_LABELS and not self.id.startswith(NEW_LINE):
+        if name == "description" and self.kind in _KIND_LABELS:
             return _KIND_LABELS[self.kind]
         return LINE_LABELS.get(name) or to_label(name)
 
@@ -129,9 +131,10 @@ def new_line_ids(typed: Mapping[str, str], spare_rows: int) -> list[str]:
 
 def build_new_row(row: str, typed: Mapping[str, str], faults: Mapping[str, Mapping[str, str]]) -> LineRow:
     """Return the row for a new line, with what was typed there."""
-    kind = typed.get(f"{row} kind", "item")
+    kind = typed.get(f"{row} kind", "")
     values = {name: typed.get(f"{row} {name}", "") for name in (ITEM_FIELD, *_ITEM_LINE_FIELDS)}
-    return LineRow(row, kind, values, f"{row} optional" in typed, faults=faults.get(row, {}))
+    is_text = kind in _KIND_LABELS
+    return LineRow(row, kind if is_text else ITEM_KIND, values, f"{row} optional" in typed, faults=faults.get(row, {}))
 
 
 def line_edits_of(
@@ -139,12 +142,13 @@ def line_edits_of(
 ) -> LineEdits:
     """Return the edits that turn the lines into what was typed. Only changed fields are sent.
 
-    An item whose description and price were cleared is removed. New lines have the items of their rows.
+    An item whose description and price were cleared is removed. New lines have the items of their rows, whose
+    descriptions are those of the price list.
     """
     edits: list[tuple[str, dict[str, Any]]] = []
     for line in lines:
         changes = _find_changes(line, typed, display)
-        if changes and line.kind == "item" and not _has_content(line.id, typed):
+        if changes and line.kind == ITEM_KIND and not _has_content(line.id, typed):
             edits.append((line.id, {"edit": "remove", "lineId": line.id}))
         elif changes:
             edits.append((line.id, {"edit": "set", "lineId": line.id, **changes}))
@@ -242,7 +246,7 @@ def _build_row(
 
 def _line_values(line: DocumentLine, display: DisplaySettings) -> dict[str, str]:
     """Return the form values of a line."""
-    names = _ITEM_LINE_FIELDS if line.kind == "item" else _TEXT_LINE_FIELDS
+    names = _ITEM_LINE_FIELDS if line.kind == ITEM_KIND else _TEXT_LINE_FIELDS
     # Purchase lines have no cost in addition to their price.
     fields = RecordFields(line)
     values = {name: "" if fields[name] is None else str(fields[name]) for name in names if name in fields}
@@ -268,7 +272,7 @@ def _find_changes(line: DocumentLine, typed: Mapping[str, str], display: Display
         if new_text != text:
             changes[name] = _parse_field(name, new_text, display)
     optional = f"{line.id} optional" in typed
-    if line.kind == "item" and optional != _is_optional(line):
+    if line.kind == ITEM_KIND and optional != _is_optional(line):
         changes["optional"] = optional
     return changes
 
@@ -290,15 +294,16 @@ def _has_content(row: str, typed: Mapping[str, str]) -> bool:
 def _build_new_line(
     row: str, typed: Mapping[str, str], item_id: str | None, display: DisplaySettings
 ) -> dict[str, Any]:
-    kind = typed.get(f"{row} kind", "item")
+    kind = typed.get(f"{row} kind", ITEM_KIND)
     values = {name: typed.get(f"{row} {name}", "").strip() for name in _ITEM_LINE_FIELDS}
-    if not (item_id or values["description"]):
+    if not values["description"]:
         return {}
-    if kind != "item":
+    if kind != ITEM_KIND:
         return {"kind": kind, "description": values["description"]}
     new_line = {name: _parse_field(name, text, display) for name, text in values.items() if text}
     if item_id:
-        new_line["itemId"] = item_id
+        new_line |= {"itemId": item_id}
+        del new_line["description"]
     return new_line | ({"optional": True} if f"{row} optional" in typed else {})
 
 

@@ -208,6 +208,21 @@ class ReferenceFields:
         If no record matches within the filters, the search is repeated without them: the operation can explain best why
         that record is not possible.
         """
+        hits = await self._search_records(request, kind, typed, filters)
+        return _choose_match([hit for hit in hits if _is_called(hit, typed)] or hits)
+
+    async def find_named(self, request: OfficeRequest, kind: str, typed: str) -> str | None:
+        """Return the id of the record that is called exactly so, or None. Raise ValueError if there are several."""
+        try:
+            hits = await self._search_records(request, kind, typed)
+        except ValueError:
+            return None
+        named = [hit for hit in hits if _is_called(hit, typed)]
+        return _choose_match(named) if named else None
+
+    async def _search_records(
+        self, request: OfficeRequest, kind: str, typed: str, filters: Mapping[str, str] = _NO_FILTERS
+    ) -> Sequence[AnyRecord]:
         list_operation = self.office.catalogue.list_operations.get(kind)
         words = typed.partition(_SEPARATOR)[0].split()[:MAX_WORDS]
         if list_operation is None or not request.can_perform(list_operation) or not words:
@@ -220,18 +235,8 @@ class ReferenceFields:
                 page = await self.office.perform(request, list_operation, search)
         except Invalid:
             raise ValueError(_NOT_FOUND) from None
-        hits = {hit.id: (record_title_of(hit), _title_with_detail(hit)) for hit in page.data}
-        matches = {
-            record_id: titles for record_id, titles in hits.items() if typed.casefold() in map(str.casefold, titles)
-        } or hits
-        if len(matches) == 1:
-            return str(next(iter(matches)))
-        if not matches:
-            raise ValueError(_NOT_FOUND)
-        names = "; ".join(detailed for _, detailed in list(matches.values())[:_MAX_NAMED])
-        if len(matches) > _MAX_NAMED:
-            raise ValueError(Message("could be one of several: {names} and more. Type more of it", names=names))
-        raise ValueError(Message("could be one of several: {names}. Type more of it", names=names))
+        hits: Sequence[AnyRecord] = page.data
+        return hits
 
     async def _to_title_fields(self, request: OfficeRequest, field: FormField, text: str) -> dict[str, str]:
         """Return the title of a record with the hidden field of its id. Text that is no id stays as typed."""
@@ -251,6 +256,25 @@ class ReferenceFields:
             return record_title_of(await self.office.get_record(request, record_id))
         except NotFound:
             return _NOT_SHOWN
+
+
+def _is_called(record: AnyRecord, typed: str) -> bool:
+    """Return whether a typed text is the title of a record, with or without its details, its name or its code."""
+    fields = RecordFields(record)
+    names = (record_title_of(record), _title_with_detail(record), fields.get("name"), fields.get("code"))
+    return typed.casefold() in (name.casefold() for name in names if name)
+
+
+def _choose_match(records: Sequence[AnyRecord]) -> str:
+    """Return the id of the only record. Raise ValueError if there is none, or if there are several."""
+    if len(records) == 1:
+        return str(records[0].id)
+    if not records:
+        raise ValueError(_NOT_FOUND)
+    names = "; ".join(map(_title_with_detail, records[:_MAX_NAMED]))
+    if len(records) > _MAX_NAMED:
+        raise ValueError(Message("could be one of several: {names} and more. Type more of it", names=names))
+    raise ValueError(Message("could be one of several: {names}. Type more of it", names=names))
 
 
 def _add_new_record_link(request: OfficeRequest, field: FormField) -> FormField:

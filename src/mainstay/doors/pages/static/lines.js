@@ -72,7 +72,7 @@ async function save(form, button) {
     const field = fresh.elements.namedItem(name);
     if (sent.get(name) !== value && field?.matches?.("input:not([type=hidden]), textarea")) field.value = value;
   }
-  const next = fresh.querySelector("[autofocus]")?.id ?? (entered ? "new-item" : neighbour ?? focused?.id);
+  const next = fresh.querySelector("[autofocus]")?.id ?? (entered ? "new-description" : neighbour ?? focused?.id);
   main.replaceChildren(...page.querySelector("main").childNodes);
   main.dispatchEvent(new CustomEvent("filled"));
   prepare();
@@ -89,10 +89,14 @@ main.addEventListener("input", (event) => {
   }
   const form = event.target.closest("form");
   if (form?.matches(".line-editor")) say("changed");
+  followTotals(form);
+});
+
+function followTotals(form) {
   if (!form?.dataset.totals) return;
   clearTimeout(waiting);
   waiting = setTimeout(() => updateTotals(form), PAUSE);
-});
+}
 
 main.addEventListener("submit", (event) => {
   const button = event.submitter;
@@ -102,12 +106,12 @@ main.addEventListener("submit", (event) => {
   if (!busy) save(event.target, button);
 });
 
-// What is typed as an item of the price list is the description of a line of its own.
-main.addEventListener("free", (event) => {
-  const row = rowOf(event.target);
-  row.querySelector("textarea").value = event.detail;
-  row.querySelector("[name$=unitPrice]").focus();
+// An item of the price list has its price, so one goes on with the quantity; a line of its own needs one.
+main.addEventListener("picked", (event) => {
+  rowOf(event.target)?.querySelector("[name$=quantity]").focus();
+  followTotals(event.target.form);
 });
+main.addEventListener("free", (event) => rowOf(event.target).querySelector("[name$=unitPrice]").focus());
 
 main.addEventListener("keydown", (event) => {
   const row = rowOf(event.target);

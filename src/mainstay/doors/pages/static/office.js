@@ -224,9 +224,10 @@ function offerRecords(input) {
     if (input.dataset.free && text) {
       const option = made("div", { id: `${below.id}-free`, class: "adds", role: "option", "aria-selected": false }, input.dataset.free.replace("{text}", text));
       option.addEventListener("click", () => {
-        input.value = "";
+        input.value = text;
+        if (meant) meant.value = `free ${text}`;
         below.open(false);
-        input.dispatchEvent(new CustomEvent("free", { bubbles: true, detail: text }));
+        input.dispatchEvent(new CustomEvent("free", { bubbles: true }));
       });
       options.push(option);
     }
