@@ -20,7 +20,7 @@ from mainstay.business.invoices import events as invoice_events
 from mainstay.business.invoices import invariants as invoice_invariants
 from mainstay.business.invoices import reactions as invoice_reactions
 from mainstay.business.invoices.drafting import operations as invoices
-from mainstay.business.invoices.issuing import crediting, document_files, overdue, reminders
+from mainstay.business.invoices.issuing import crediting, document_files, overdue, proofs, reminders
 from mainstay.business.invoices.issuing import public as invoice_public
 from mainstay.business.invoices.issuing import sending as issuing
 from mainstay.business.invoices.payments import bank_statement
@@ -135,6 +135,7 @@ CATALOGUE = Catalogue(
         *issuing.OPERATIONS,
         *reminders.OPERATIONS,
         *crediting.OPERATIONS,
+        *proofs.OPERATIONS,
         *payments.OPERATIONS,
         *bank_statement.OPERATIONS,
         *document_files.OPERATIONS,

@@ -133,3 +133,18 @@ def test_after_a_refusal_one_goes_on_typing_in_the_first_field_that_is_wrong(
         assert tops[1]
         assert tops[0]["y"] == tops[1]["y"]
         check_page(page)
+
+
+def test_on_a_phone_the_document_is_shown_below_its_email(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    quote = make_quote(cast)
+    with open_page(browser, server.url, NARROW) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto(f"/quotes/{quote['id']}/send")
+        picture, form = (
+            page.get_by_alt_text("First page of the PDF").bounding_box(),
+            page.locator(".email").bounding_box(),
+        )
+        assert picture
+        assert form
+        assert picture["y"] > form["y"] + form["height"]
+        check_page(page)

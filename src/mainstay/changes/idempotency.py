@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 
 RETENTION = timedelta(hours=24)
@@ -37,6 +38,8 @@ class Answer(NamedTuple):
     awaits_confirmation: bool = False
     # If there are reasons against that: the operations that help, each with its record, and whether it is done instead.
     unblocking_actions: tuple[tuple[str, str | None, bool], ...] = ()
+    # What a preview warns of, before it was rendered.
+    warnings: tuple[Message | str, ...] = ()
     # The number of the change in the audit trail, if it can be undone.
     undoable_change: int | None = None
 

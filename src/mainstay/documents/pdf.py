@@ -54,9 +54,9 @@ def render_document(snapshot: Snapshot, logo: bytes | None = None, copy: Copy | 
     return declare_einvoice(compile_template(inputs, snapshot.issued_on))
 
 
-def render_picture(snapshot: Snapshot, logo: bytes | None = None) -> bytes:
-    """Return a picture of the first page of a draft, as a PNG."""
-    content = build_content(snapshot, "draft")
+def render_picture(snapshot: Snapshot, logo: bytes | None = None, copy: Copy | None = None) -> bytes:
+    """Return a picture of the first page of a document, as a PNG."""
+    content = build_content(snapshot, copy)
     if logo is not None:
         content["logo"] = _logo_to_svg(logo)
     inputs = {"sheet": json.dumps(content, ensure_ascii=False)}

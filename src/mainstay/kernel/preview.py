@@ -45,7 +45,12 @@ class PreviewMaker:
         if isinstance(given, IrreversibleInput):
             expiry = int((ctx.now + TOKEN_LIFETIME).timestamp()).to_bytes(_EXPIRY_BYTES)
             content["previewToken"] = self._sign(_bind(ctx, given, content), expiry)
-        return Answer(orjson.dumps(content), is_preview=True, unblocking_actions=find_unblocking_actions(reasons))
+        return Answer(
+            orjson.dumps(content),
+            is_preview=True,
+            unblocking_actions=find_unblocking_actions(reasons),
+            warnings=tuple(ctx.warnings),
+        )
 
     def check_token(
         self, token: str, ctx: Context, operation: Operation, given: IrreversibleInput, reasons: Sequence[Reason]

@@ -1,5 +1,7 @@
 """Before something is sent: the mail as it will go, and the PDF of the draft, stamped and kept nowhere."""
 
+import re
+from html import unescape
 from io import BytesIO
 from typing import Any
 
@@ -100,3 +102,32 @@ def test_the_mail_is_shown_as_it_will_go_with_the_way_to_the_pdf(
     assert (picture.headers["content-type"], picture.content[:4]) == ("image/png", b"\x89PNG")
     assert reread_invoice(cast, invoice)["number"] is None
     assert emails_to(server, "prue@calder.example") == []
+
+
+@pytest.mark.parametrize("operation", ["send-reminder", "credit", "send-statement"])
+def test_what_is_sent_of_an_issued_invoice_is_shown_beside_its_email(
+    session: BrowserSession, cast: Cast, operation: str
+) -> None:
+    customer = make_customer(cast, email="ann@calder.example")
+    invoice = issue_invoice(cast, make_invoice(cast, customerId=customer))
+    line = invoice["lines"][0]["id"]
+    path = f"/invoices/{invoice['id']}/{operation}"
+    if operation == "send-statement":
+        path = f"/customers/{customer}/send-statement"
+    typed = {
+        "send-reminder": {},
+        "credit": {"reason": "Scratched", f"quantity {line}": "0.5"},
+        "send-statement": {"from": "01/01/2024", "until": "31/12/2031"},
+    }[operation]
+    page = session.submit_form(path, **typed).text if typed else session.get(path).text
+    [pdf] = set(re.findall(r'<a class="as-pdf" href="([^"]+)"', page))
+    [picture] = re.findall(r'<img src="([^"]+)"[^>]* alt="First page of the PDF"', page)
+    text = extract_text(session.get(unescape(pdf)).content)
+    expected = {
+        "send-reminder": ["Invoice", "INV-0001"],
+        "credit": ["DRAFT", "Scratched", "INV-0001", "0.5"],
+        "send-statement": ["DRAFT", "INV-0001", "1 January 2024"],
+    }[operation]
+    assert [words for words in expected if words not in text] == []
+    assert "CN-0001" not in text
+    assert session.get(unescape(picture)).content[:4] == b"\x89PNG"

@@ -1,5 +1,7 @@
 """Sending a document: its email can be changed on one page, and what is sent is what the page showed."""
 
+import re
+from html import unescape
 from typing import Any
 
 import httpx2
@@ -8,6 +10,7 @@ import pytest
 from doors.office.test_quotes import fields_of
 from mainstay.business.customers.operations import update_customer
 from mainstay.business.invoices.issuing.sending import send_reminder
+from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.sent_emails import list_messages
 from mainstay.business.quotes.operations import get_quote, update_quote
@@ -16,7 +19,7 @@ from support.browser_session import BrowserSession, sign_in_cast, visible_text
 from support.cast import Cast
 from support.customers import make_customer
 from support.invoices import issue_invoice, make_invoice, reread_invoice
-from support.quotes import make_quote
+from support.quotes import make_default_tax_rate, make_quote
 from support.servers import RunningServer
 
 BANK = {"iban": "GB29NWBK60161331926819"}
@@ -161,6 +164,35 @@ def test_bank_details_are_added_from_the_warning_and_one_comes_back(session: Bro
     assert "The invoice doesn't say where to pay" not in visible_text(session.follow_redirect(answer).text)
     outside = submit(session, session.get(way).text, way.partition("?")[0], back="//else.example")
     assert outside.headers["location"].startswith("/settings/documents")
+
+
+def test_what_an_e_invoice_lacks_is_added_from_the_warning(session: BrowserSession, cast: Cast) -> None:
+    make_default_tax_rate(cast)
+    invoice = make_invoice(cast, customerId=make_customer(cast, email="ann@calder.example"))
+    path = f"/invoices/{invoice['id']}/send"
+    page = session.get(path).text
+    assert "No e-invoice will be included. Missing: " in visible_text(page)
+    ways = [f"/settings/edit?back={path}", f"/customers/{invoice['customerId']}/edit?back={path}"]
+    assert [way for way in ways if f'href="{way}"' not in page] == []
+    form = session.get(ways[1]).text
+    answer = submit(
+        session,
+        form,
+        ways[1].partition("?")[0],
+        **{"billingAddress.line1": "1 Weir Lane", "billingAddress.country": "GB"},
+    )
+    assert answer.headers["location"].partition("?")[0] == path
+    left = session.follow_redirect(answer).text
+    assert [f'href="{way}"' in left for way in ways] == [True, False]
+
+
+def test_money_on_account_is_found_from_the_warning(session: BrowserSession, cast: Cast) -> None:
+    invoice = make_invoice(cast)
+    cast.perform(record_payment, customerId=invoice["customerId"], amount="50")
+    page = session.get(f"/invoices/{invoice['id']}/send").text
+    assert "has £50.00 on account" in visible_text(page)
+    [link] = re.findall(r'href="(/payments[^"]*)">See money on account', page)
+    assert "£50.00" in visible_text(session.get(unescape(link)).text)
 
 
 def test_a_reminder_is_sent_at_once_and_a_second_one_only_if_one_says_so(session: BrowserSession, cast: Cast) -> None:

@@ -97,20 +97,22 @@ class MadeOut(Output):
 
 
 class ProofOut(Output):
-    """The content of a draft as if it were sent today, for a draft PDF that is not stored."""
+    """What is printed on a document as if it were sent today, for a PDF that is not stored."""
 
     noun = "proof"
 
     record_id: str = Field(description="The record that it belongs to.")
     name: str = Field(description="The file name.")
     snapshot: str = Field(description="Everything that is printed.")
+    is_draft: bool = Field(description="Whether it is stamped as a draft.")
 
     @classmethod
-    def from_snapshot(cls, record: str, label: str, snapshot: Snapshot) -> "ProofOut":
-        """Create the draft PDF's answer for a record with this label."""
+    def from_snapshot(cls, record: str, label: str, snapshot: Snapshot, *, is_draft: bool = True) -> "ProofOut":
+        """Create the PDF's answer for a record with this label."""
         snapshot_json = snapshot.model_dump_json(by_alias=True, exclude_none=True)
-        name = f"{translate(snapshot.language, 'stamp.draft')} {label}.pdf"
-        return cls(object=cls.noun, record_id=record, name=name, snapshot=snapshot_json)
+        stamp = translate(snapshot.language, "stamp.draft") if is_draft else document_title_of(snapshot)
+        name = f"{stamp} {label}.pdf"
+        return cls(object=cls.noun, record_id=record, name=name, snapshot=snapshot_json, is_draft=is_draft)
 
 
 def create_print_task(record_id: str, document_name: str, form: FileForm = "pdf") -> OutboxTask:

@@ -23,13 +23,9 @@ class Printer:
         """Return the PDF of a snapshot, given as JSON; raise NotPrinted if it cannot be printed."""
         return self._run("print_task", logo, snapshot, copy)
 
-    def print_draft(self, snapshot: str, logo: bytes | None) -> bytes:
-        """Return the PDF of a snapshot, stamped as a draft."""
-        return self.print(snapshot, logo, "draft")
-
-    def picture_draft(self, snapshot: str, logo: bytes | None) -> bytes:
-        """Return a picture of the first page of a draft, as a PNG."""
-        return self._run("picture_task", logo, snapshot)
+    def picture(self, snapshot: str, logo: bytes | None, copy: Copy | None = None) -> bytes:
+        """Return a picture of the first page of a snapshot, as a PNG."""
+        return self._run("picture_task", logo, snapshot, copy)
 
     def print_reports(self, sheet: str, day: str) -> bytes:
         """Return the PDF of several reports, given as JSON."""
@@ -48,9 +44,9 @@ def print_task(snapshot: str, copy: Copy | None, logo: bytes | None = None) -> t
     return None, (render_document(Snapshot.model_validate_json(snapshot), logo, copy),)
 
 
-def picture_task(snapshot: str, logo: bytes | None = None) -> tuple[Any, tuple[bytes, ...]]:
-    """Picture the first page of one draft; runs in the child process."""
-    return None, (render_picture(Snapshot.model_validate_json(snapshot), logo),)
+def picture_task(snapshot: str, copy: Copy | None, logo: bytes | None = None) -> tuple[Any, tuple[bytes, ...]]:
+    """Picture the first page of one document; runs in the child process."""
+    return None, (render_picture(Snapshot.model_validate_json(snapshot), logo, copy),)
 
 
 def reports_task(sheet: str, day: str) -> tuple[Any, tuple[bytes, ...]]:

@@ -15,7 +15,7 @@ from mainstay.business.issuing.document_emails import (
     find_customer_recipients,
     recipients_field,
 )
-from mainstay.business.issuing.document_files import PDF, create_print_task, document_file_of
+from mainstay.business.issuing.document_files import PDF, ProofOut, create_print_task, document_file_of
 from mainstay.business.issuing.snapshotting import take_statement_snapshot
 from mainstay.business.organisation.organisation_settings import OrganisationSettings, settings_of
 from mainstay.business.reporting.customer_statement import CustomerAccount, read_account
@@ -31,10 +31,10 @@ from mainstay.kernel.reads import declare_file, declare_get, declare_list
 from mainstay.values.fields import Day, Email
 from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.money import amount_text
-from mainstay.vocabulary.actor import API_AND_OFFICE
+from mainstay.vocabulary.actor import API_AND_OFFICE, Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Reason, raise_if_blocked
-from mainstay.vocabulary.schemas import LastDay
+from mainstay.vocabulary.schemas import Input, LastDay
 from mainstay.vocabulary.toolsets import Toolset
 
 
@@ -48,6 +48,14 @@ class SendStatement(DocumentEmailInput):
     until: LastDay | None = Field(None, description="The last date. Default: today.")
     deliver: Deliver = "email"
     to: Annotated[list[Email] | None, recipients_field("the customer's addresses for invoices")] = None
+
+
+class GetStatementProof(Input):
+    """Which customer, and which dates."""
+
+    customer_id: str = Field(title="Customer", description="The customer's ID.")
+    from_: Day | None = Field(None, alias="from", title="From", description="The first date.")
+    until: LastDay | None = Field(None, description="The last date.")
 
 
 @operation(
@@ -67,20 +75,19 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
     they owe and what is overdue. To chase single invoices, use send_reminder.
     """
     settings = settings_of(ctx)
-    today = settings.today(ctx)
-    first, last = resolve_dates(given.from_, given.until, today)
-    account = read_account(ctx, ReportQuery(settings, today, first, last, customer.id))
+    query = _to_query(ctx, given.from_, given.until, customer)
+    account = read_account(ctx, query)
     recipients = find_customer_recipients(ctx, customer, "invoices", given.to, given.deliver)
     raise_if_blocked([*_find_obstacles(account, customer), *recipients.reasons])
-    overdue = find_balances(ctx, today, customer.id).get(customer.id, CustomerBalance(customer.name, [0], 0)).overdue
-    snapshot = _build_snapshot(ctx, customer, account, (first.isoformat(), last.isoformat(), overdue))
+    overdue = _find_overdue(ctx, query, customer)
+    snapshot = _build_snapshot(ctx, customer, account, (query.first.isoformat(), query.last.isoformat(), overdue))
     statement = STATEMENTS.insert(
         ctx,
         {
             "customer_id": customer.id,
-            "from_on": first.isoformat(),
-            "until_on": last.isoformat(),
-            "issued_on": today.isoformat(),
+            "from_on": query.first.isoformat(),
+            "until_on": query.last.isoformat(),
+            "issued_on": query.today.isoformat(),
             "language": snapshot.language,
             "currency": settings.currency,
             "brought_forward": account.brought_forward,
@@ -97,8 +104,8 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
     ctx.summary = Message(
         "{customer} will get a statement of account from {first} to {last}. Balance: {balance}.",
         customer=customer.name,
-        first=CalendarDate(first.isoformat()),
-        last=CalendarDate(last.isoformat()),
+        first=CalendarDate(query.first.isoformat()),
+        last=CalendarDate(query.last.isoformat()),
         balance=Amount(amount_text(account.balance, settings.currency), settings.currency),
     )
     if given.deliver == "none":
@@ -144,7 +151,33 @@ get_statement_pdf = declare_file(
 )
 
 
-OPERATIONS = (send_statement, list_statements, get_statement, get_statement_pdf)
+@operation(permission=Permission.INVOICES_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}), on=CUSTOMERS)
+def get_statement_proof(ctx: Context, given: GetStatementProof, customer: Customer) -> ProofOut:
+    """Get draft PDF of statement.
+
+    Stamped as a draft, and not stored.
+    """
+    query = _to_query(ctx, given.from_, given.until, customer)
+    account = read_account(ctx, query)
+    raise_if_blocked(_find_obstacles(account, customer))
+    dates_and_overdue = (query.first.isoformat(), query.last.isoformat(), _find_overdue(ctx, query, customer))
+    snapshot = _build_snapshot(ctx, customer, account, dates_and_overdue)
+    return ProofOut.from_snapshot(customer.id, customer.name, snapshot)
+
+
+OPERATIONS = (send_statement, list_statements, get_statement, get_statement_pdf, get_statement_proof)
+
+
+def _to_query(ctx: Context, first: str | None, last: str | None, customer: Customer) -> ReportQuery:
+    """Return which entries a statement between two dates has."""
+    settings = settings_of(ctx)
+    today = settings.today(ctx)
+    return ReportQuery(settings, today, *resolve_dates(first, last, today), customer.id)
+
+
+def _find_overdue(ctx: Context, query: ReportQuery, customer: Customer) -> int:
+    balances = find_balances(ctx, query.today, customer.id)
+    return balances.get(customer.id, CustomerBalance(customer.name, [0], 0)).overdue
 
 
 def _find_obstacles(account: CustomerAccount, customer: Customer) -> list[Reason]:

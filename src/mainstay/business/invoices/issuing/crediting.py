@@ -1,6 +1,6 @@
 """Crediting an invoice or a part of it by a credit note, which never exceeds what is left of the invoice."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
@@ -38,7 +38,7 @@ from mainstay.business.issuing.document_emails import (
     find_customer_recipients,
 )
 from mainstay.business.issuing.document_files import create_print_task, snapshot_of
-from mainstay.business.issuing.snapshotting import DocumentParties, take_snapshot
+from mainstay.business.issuing.snapshotting import DocumentParties, SnapshotWithAmounts, take_snapshot
 from mainstay.business.lines.model import MAX_LINES, Line, PricingTerms, price_document, read_lines, settled_to_json
 from mainstay.business.lines.pricing import rates_of
 from mainstay.business.organisation import numbering
@@ -140,7 +140,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
     recipients = find_customer_recipients(ctx, customer, "invoices", given.to, given.deliver)
     raise_if_blocked([*settings.reasons_if_closed(today), *recipients.reasons])
-    credited = _build_credit(ctx, given, invoice)
+    credited = build_credit(ctx, given.lines, given.amount, invoice)
     note = _issue_credit_note(ctx, invoice, customer, credited, given.reason)
     ctx.commit_amount(note.total, note.currency)
     after = settlement.settle_invoice(ctx, invoice, credited=note.total)
@@ -219,7 +219,7 @@ def _release_credited(ctx: Context, invoice: Invoice) -> None:
         )
 
 
-class _CreditContent(NamedTuple):
+class CreditContent(NamedTuple):
     """What a credit note contains: lines, what their totals depend on, and the discount."""
 
     lines: list[Line]
@@ -227,20 +227,41 @@ class _CreditContent(NamedTuple):
     discount: dict[str, str | None] | None = None
 
 
-def _build_credit(ctx: Context, given: CreditInvoice, invoice: Invoice) -> _CreditContent:
-    if given.lines is not None and given.amount is not None:
+def build_credit(
+    ctx: Context, lines: Sequence[CreditedLine] | None, amount: int | None, invoice: Invoice
+) -> CreditContent:
+    """Return what a credit note for these lines, or for this amount, contains; without either, the rest."""
+    if lines is not None and amount is not None:
         raise Invalid([Fault("amount", Message("can't be combined with {field}", field=FieldName("lines")))])
-    if given.amount is not None:
-        return _credit_amount(ctx, given.amount, invoice)
-    if given.lines is not None:
-        return _credit_lines(ctx, given.lines, invoice)
+    if amount is not None:
+        return _credit_amount(ctx, amount, invoice)
+    if lines is not None:
+        return _credit_lines(ctx, lines, invoice)
     return _credit_rest(ctx, invoice)
 
 
-def _credit_rest(ctx: Context, invoice: Invoice) -> _CreditContent:
+def take_credit_snapshot(
+    ctx: Context, invoice: Invoice, customer: Customer, credited: CreditContent, printed: Mapping[str, str]
+) -> SnapshotWithAmounts:
+    """Return what is printed on a credit note with this number and reason, as if it were issued today."""
+    supply = read_supply(invoice.supplied_from, invoice.supplied_until)
+    fields: dict[str, Any] = {
+        "kind": "creditNote",
+        **printed,
+        "language": snapshot_of(invoice).language,
+        "issuedOn": settings_of(ctx).today(ctx).isoformat(),
+        "servicePeriod": supply and {"from": supply.first, "until": supply.last},
+        "discount": credited.discount,
+        "preceding": [{"number": invoice.number, "issuedOn": invoice.issued_on}],
+    }
+    parties = DocumentParties(customer, invoice.site_id, invoice.job_id)
+    return take_snapshot(ctx, parties, credited.lines, credited.terms, fields)
+
+
+def _credit_rest(ctx: Context, invoice: Invoice) -> CreditContent:
     """Return all lines of an invoice or, after earlier credits, what is left of it to the cent."""
     if not invoice.credited:
-        return _CreditContent(read_lines(invoice.lines), invoice.pricing_terms, invoice.discount)
+        return CreditContent(read_lines(invoice.lines), invoice.pricing_terms, invoice.discount)
     terms = PricingTerms(invoice.currency, invoice.prices_include_tax, Discount())
     lines = []
     for rate, settled in uncredited_amounts_of(ctx, invoice).items():
@@ -250,10 +271,10 @@ def _credit_rest(ctx: Context, invoice: Invoice) -> _CreditContent:
         lines.append(
             Line(new_id("line"), _describe_invoice(invoice), unit_price=price, tax_rate_id=rate, source=source)
         )
-    return _CreditContent(lines, terms)
+    return CreditContent(lines, terms)
 
 
-def _credit_amount(ctx: Context, price: int, invoice: Invoice) -> _CreditContent:
+def _credit_amount(ctx: Context, price: int, invoice: Invoice) -> CreditContent:
     """Divide an amount with tax over what is left at each tax rate."""
     uncredited = invoice.total - invoice.credited
     try:
@@ -283,7 +304,7 @@ def _credit_amount(ctx: Context, price: int, invoice: Invoice) -> _CreditContent
         for rate, share in zip(parts, shares, strict=True)
         if share
     ]
-    return _CreditContent(lines, PricingTerms(invoice.currency, inclusive=True, discount=Discount()))
+    return CreditContent(lines, PricingTerms(invoice.currency, inclusive=True, discount=Discount()))
 
 
 def _email_values_of(note: CreditNote, invoice: Invoice, locale: Locale) -> dict[str, str]:
@@ -300,7 +321,7 @@ def _describe_invoice(invoice: Invoice) -> str:
     return f"{translate(snapshot_of(invoice).language, 'title.invoice')} {invoice.short_name}"
 
 
-def _credit_lines(ctx: Context, wanted: Sequence[CreditedLine], invoice: Invoice) -> _CreditContent:
+def _credit_lines(ctx: Context, wanted: Sequence[CreditedLine], invoice: Invoice) -> CreditContent:
     """Return some lines of an invoice, or a part of their quantities, with their share of the discount."""
     lines = {line.id: line for line in read_lines(invoice.lines) if line.kind == "item"}
     credited_before = _find_credited_quantities(ctx, invoice)
@@ -339,7 +360,7 @@ def _credit_lines(ctx: Context, wanted: Sequence[CreditedLine], invoice: Invoice
 
 def _add_discount(
     credited_lines: list[Line], lines: dict[str, Line], discounts: dict[str, int], invoice: Invoice
-) -> _CreditContent:
+) -> CreditContent:
     """Give lines of an invoice, or parts of them, their share of its discount."""
     shares = {
         line.id: round_fraction(discounts[line.id] * line.quantity, lines[line.id].quantity)
@@ -353,18 +374,18 @@ def _add_discount(
         else None
     )
     settled_shares = shares if discount else {}
-    return _CreditContent(
+    return CreditContent(
         credited_lines,
         PricingTerms(invoice.currency, invoice.prices_include_tax, total_discount, settled_shares),
         discount,
     )
 
 
-def _compute_totals(ctx: Context, credited: _CreditContent) -> Totals:
+def _compute_totals(ctx: Context, credited: CreditContent) -> Totals:
     return price_document(credited.lines, rates_of(ctx, credited.lines), credited.terms).totals
 
 
-def _check_rates(ctx: Context, invoice: Invoice, credited: _CreditContent, negative: _CreditContent) -> None:
+def _check_rates(ctx: Context, invoice: Invoice, credited: CreditContent, negative: CreditContent) -> None:
     """Refuse to credit more at one rate than is left of it, less what the invoice's remaining lines deduct there."""
     uncredited = {
         rate or "": settled.net + sum(settled.taxes) for rate, settled in uncredited_amounts_of(ctx, invoice).items()
@@ -426,23 +447,11 @@ def _compute_discounts(ctx: Context, invoice: Invoice, lines: list[Line]) -> tup
 
 
 def _issue_credit_note(
-    ctx: Context, invoice: Invoice, customer: Customer, credited: _CreditContent, reason: str
+    ctx: Context, invoice: Invoice, customer: Customer, credited: CreditContent, reason: str
 ) -> CreditNote:
-    today = settings_of(ctx).today(ctx).isoformat()
     number = numbering.take_number(ctx, "creditNote")
-    supply = read_supply(invoice.supplied_from, invoice.supplied_until)
-    fields: dict[str, Any] = {
-        "kind": "creditNote",
-        "number": number,
-        "language": snapshot_of(invoice).language,
-        "issuedOn": today,
-        "servicePeriod": supply and {"from": supply.first, "until": supply.last},
-        "reason": reason,
-        "discount": credited.discount,
-        "preceding": [{"number": invoice.number, "issuedOn": invoice.issued_on}],
-    }
-    parties = DocumentParties(customer, invoice.site_id, invoice.job_id)
-    snapshot, priced = take_snapshot(ctx, parties, credited.lines, credited.terms, fields)
+    printed = {"number": number, "reason": reason}
+    snapshot, priced = take_credit_snapshot(ctx, invoice, customer, credited, printed)
     checks = check_einvoice(snapshot)
     return CREDIT_NOTES.insert(
         ctx,
@@ -454,7 +463,7 @@ def _issue_credit_note(
             "currency": invoice.currency,
             "prices_include_tax": credited.terms.inclusive,
             "language": snapshot.language,
-            "issued_on": today,
+            "issued_on": snapshot.issued_on,
             "supplied_from": invoice.supplied_from,
             "supplied_until": invoice.supplied_until,
             "reason": reason,

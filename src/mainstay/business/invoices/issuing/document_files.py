@@ -42,11 +42,11 @@ def _check_is_e_invoice(document: Invoice | CreditNote, check: dict[str, Any]) -
 
 def describe_missing_field(name: str) -> Message | str:
     """Describe a missing field in words: `your tax number` for `seller.taxNumber`."""
-    return _MISSING_FIELDS.get(name, name)
+    return REQUIRED_FIELDS.get(name, name)
 
 
-# The fields that an e-invoice requires.
-_MISSING_FIELDS = {
+# The fields that an e-invoice requires, in words.
+REQUIRED_FIELDS = {
     "seller.address.country": Message("the country in your address"),
     "seller.taxNumber": Message("your VAT or tax number"),
     "seller.registrationNumber": Message("your registration number"),

@@ -1,5 +1,6 @@
 """Issuing an invoice, voiding it, and sending a reminder of it."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any
@@ -52,7 +53,7 @@ from mainstay.vocabulary.refusal import Reason, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 # Printed on a draft instead of a number.
-_NO_NUMBER = "\N{EM DASH}"
+NO_NUMBER = "\N{EM DASH}"
 NO_BANK_DETAILS = Message(
     "The invoice doesn't say where to pay, because you have no bank details. Add them in settings, under Money, first."
 )
@@ -173,15 +174,10 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
         due_on=CalendarDate(due_on),
     )
     if checks.e_invoice.missing:
-        ctx.warnings.append(
-            Message(
-                "No e-invoice will be included. Missing: {fields}.",
-                fields=[*map(describe_missing_field, checks.e_invoice.missing)],
-            )
-        )
+        ctx.warnings.append(warn_of_no_e_invoice(checks.e_invoice.missing))
     if after.due > 0 and not has_account(snapshot):
         ctx.warnings.append(NO_BANK_DETAILS)
-    _warn_of_money_on_account(ctx, after)
+    _add_money_on_account(ctx, after)
     return after
 
 
@@ -268,7 +264,7 @@ def get_invoice_proof(ctx: Context, _given: Input, invoice: Invoice) -> ProofOut
     """
     check_not_issued(invoice)
     customer: Customer = CUSTOMERS.fetch(ctx, invoice.customer_id)
-    taken = _take_invoice_snapshot(ctx, invoice, customer, settings_of(ctx), _NO_NUMBER)
+    taken = _take_invoice_snapshot(ctx, invoice, customer, settings_of(ctx), NO_NUMBER)
     return ProofOut.from_snapshot(invoice.id, invoice.title or invoice.customer_name, taken.snapshot)
 
 
@@ -406,18 +402,27 @@ def _find_deducted_invoices(ctx: Context, invoice: Invoice) -> list[dict[str, An
     return [{"number": one.number, "issuedOn": one.issued_on} for one in invoices]
 
 
-def _warn_of_money_on_account(ctx: Context, invoice: Invoice) -> None:
+def warn_of_no_e_invoice(missing: Sequence[str]) -> Message:
+    """Return the warning that an invoice lacks fields that an e-invoice needs."""
+    return Message("No e-invoice will be included. Missing: {fields}.", fields=[*map(describe_missing_field, missing)])
+
+
+def warn_of_money_on_account(customer: str, amount: Amount) -> Message:
+    """Return the warning that a customer has paid more than was allocated."""
+    return Message(
+        "{customer} has {amount} on account, which can be allocated to this invoice.",
+        customer=customer,
+        amount=amount,
+        for_programs=Message("To allocate it, call allocate_payment."),
+    )
+
+
+def _add_money_on_account(ctx: Context, invoice: Invoice) -> None:
     row = ctx.db.one(
         "SELECT CAST(sum(unallocated) AS bigint) FROM payment WHERE organisation_id = :organisation"
         " AND customer_id = :customer AND unallocated > 0 AND status = 'recorded'",
         customer=invoice.customer_id,
     )
     if row and row[0]:
-        ctx.warnings.append(
-            Message(
-                "{customer} has {amount} on account, which can be allocated to this invoice.",
-                customer=invoice.customer_name,
-                amount=Amount(amount_text(int(row[0]), invoice.currency), invoice.currency),
-                for_programs=Message("To allocate it, call allocate_payment."),
-            )
-        )
+        amount = Amount(amount_text(int(row[0]), invoice.currency), invoice.currency)
+        ctx.warnings.append(warn_of_money_on_account(invoice.customer_name, amount))

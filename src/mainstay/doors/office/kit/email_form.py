@@ -2,16 +2,22 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
+from urllib.parse import urlencode
 
-from mainstay.business.invoices.issuing.sending import NO_BANK_DETAILS
+from mainstay.business.customers.operations import update_customer
+from mainstay.business.customers.store import CUSTOMERS
+from mainstay.business.invoices.issuing.document_files import REQUIRED_FIELDS
+from mainstay.business.invoices.issuing.sending import NO_BANK_DETAILS, warn_of_money_on_account, warn_of_no_e_invoice
+from mainstay.business.invoices.payments.payment import PAYMENTS
+from mainstay.business.invoices.payments.recording import list_payments
 from mainstay.business.issuing.document_emails import NO_REPLY_ADDRESS, DocumentEmailInput
 from mainstay.business.organisation.operations import update_organisation
-from mainstay.doors.office.kit.office_pages import OfficeRequest, Preview
+from mainstay.doors.office.kit.office_pages import BACK_FIELD, OfficeRequest, Preview
 from mainstay.doors.office.kit.record_layout import Action
 from mainstay.doors.pages.form_fields import FormField
-from mainstay.doors.pages.message_format import PageFormat
 from mainstay.kernel.context import PreviewedEmail
 from mainstay.kernel.operation import Operation
+from mainstay.values.message import Amount, Message
 
 # The fields of the page that sends a document. No other form asks for them.
 TYPED_FIELDS = ("to", "cc", "subject", "message")
@@ -20,11 +26,17 @@ _PAGE_FIELDS = frozenset({*TYPED_FIELDS, "deliver"})
 WITHOUT_EMAIL = "without-email"
 # Fields of the form itself, which are not input of the operation.
 _FORM_FIELDS = frozenset({*TYPED_FIELDS, "version", "once", "confirmed", "previewToken", "seen", "do"})
-# The pages that resolve a warning, for those who may change the organisation.
+# The pages that resolve a warning, by its template, for those who may change the organisation.
 _WAYS_OUT = {
-    NO_BANK_DETAILS: Action("Add bank details", "/settings/documents/edit"),
-    NO_REPLY_ADDRESS: Action("Add an email address", "/settings/edit"),
+    NO_BANK_DETAILS.template: Action("Add bank details", "/settings/documents/edit"),
+    NO_REPLY_ADDRESS.template: Action("Add an email address", "/settings/edit"),
 }
+# The templates of warnings with values.
+_NO_E_INVOICE = warn_of_no_e_invoice(()).template
+_MONEY_ON_ACCOUNT = warn_of_money_on_account("", Amount("0", "GBP")).template
+_OWN_DETAILS = Action("Edit your details", "/settings/edit")
+# The fields of an e-invoice by what describes them: `seller.taxNumber` is one of the organisation.
+_FIELD_NAMES = {message: name for name, message in REQUIRED_FIELDS.items()}
 
 # Returns the preview of an operation with the fields of a form.
 TryOut = Callable[[dict[str, str]], Awaitable[Preview]]
@@ -85,15 +97,33 @@ async def find_token(try_out: TryOut, fields: dict[str, str]) -> str:
     return fields.get("previewToken") or "none"
 
 
-def find_ways_out(request: OfficeRequest, preview: Preview, here: str) -> list[tuple[str, Action | None]]:
-    """Return each warning of a preview with the action that resolves it, from which one comes back here."""
-    page_format = PageFormat(request.display)
-    known = {page_format.render(message): action for message, action in _WAYS_OUT.items()}
-    can_change = request.can_perform(update_organisation)
-    actions = [known.get(warning) if can_change else None for warning in preview.warnings]
+def find_ways_out(request: OfficeRequest, preview: Preview, customer_id: str | None) -> list[tuple[str, list[Action]]]:
+    """Return each warning of a preview with the actions that resolve it. From a form, one comes back here."""
+    messages = preview.warning_messages
     return [
-        (warning, action and action._replace(path=f"{action.path}?back={here}"))
-        for warning, action in zip(preview.warnings, actions, strict=True)
+        (text, _find_actions(request, message, customer_id))
+        for text, message in zip(preview.warnings, messages, strict=True)
+    ]
+
+
+def _find_actions(request: OfficeRequest, warning: Message | str, customer_id: str | None) -> list[Action]:
+    if isinstance(warning, str):
+        return []
+    if warning.template == _MONEY_ON_ACCOUNT and customer_id and request.can_perform(list_payments):
+        query = urlencode({"customerId": customer_id, "status": "onAccount"})
+        return [Action("See money on account", f"{PAYMENTS.path}?{query}")]
+    forms: list[tuple[Operation, Action]] = []
+    if warning.template in _WAYS_OUT:
+        forms = [(update_organisation, _WAYS_OUT[warning.template])]
+    if warning.template == _NO_E_INVOICE:
+        fields = warning.values["fields"]
+        owners = {_FIELD_NAMES.get(field, "").partition(".")[0] for field in fields} if isinstance(fields, list) else ()
+        forms += [(update_organisation, _OWN_DETAILS)] if "seller" in owners else []
+        if "buyer" in owners and customer_id:
+            forms.append((update_customer, Action("Edit customer", f"{CUSTOMERS.path_of(customer_id)}/edit")))
+    back = urlencode({BACK_FIELD: request.http_request.path}, safe="/")
+    return [
+        action._replace(path=f"{action.path}?{back}") for operation, action in forms if request.can_perform(operation)
     ]
 
 

@@ -190,6 +190,8 @@ class Preview(NamedTuple):
     notice: str
     # The email that would be sent; its sentences are the last effects.
     email: PreviewedEmail | None = None
+    # The warnings before they were rendered.
+    warning_messages: Sequence[Message | str] = ()
 
     @property
     def status(self) -> int:
@@ -642,6 +644,7 @@ def read_preview(answer: Answer, notice: str = "") -> Preview:
         values.get("previewToken"),
         notice,
         PreviewedEmail(**values["email"]) if values["email"] else None,
+        answer.warnings,
     )
 
 

@@ -151,6 +151,8 @@ class RecordLayout:
     form_buttons: Mapping[str, str] = field(default_factory=dict)
     # By operation: a template shown above its form.
     form_headers: Mapping[str, str] = field(default_factory=dict)
+    # By operation that emails a document: the name of the file that shows it before, such as `draft`.
+    previews: Mapping[str, str] = field(default_factory=dict)
     # By operation: a custom part of its form, instead of fields that are left out.
     form_parts: Mapping[str, FormPart] = field(default_factory=dict)
     # By form field: the choices that are possible for a record and an actor, the likeliest first.

@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from mainstay.business.issuing.document_files import is_issued
 from mainstay.business.records.notes import add_note
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.email_form import (
@@ -351,7 +350,6 @@ class RecordPages:
         preview = email_form.preview._replace(notice=notice)
         if not email_form.fields:
             return await self._render_preview(request, operation, record, kept, preview)
-        path, has_pdf = self.layout.path_of(record.id), operation.name in self.layout.form_headers
         return await self._render_preview(
             request,
             operation,
@@ -360,14 +358,24 @@ class RecordPages:
             preview,
             status=form.status,
             email={**email_form.fields, **kept_as_typed},
-            warnings=find_ways_out(request, preview, request.http_request.path),
-            picture=f"{path}/draft.png" if has_pdf and not is_issued(record) else None,
+            warnings=find_ways_out(request, preview, RecordFields(record).get("customerId")),
+            pdf=self._preview_path(operation, record, kept, "pdf"),
+            picture=self._preview_path(operation, record, kept, "png"),
             without_email=WITHOUT_EMAIL,
             ways=order_faults(form_fields, form.faults),
             faults=form.faults,
             problem=form.problem,
             notice=form.notice or self.office.find_notice(request),
         )
+
+    def _preview_path(
+        self, operation: Operation, record: AnyRecord, fields: Mapping[str, str], suffix: str
+    ) -> str | None:
+        """Return the address of the document that would be sent, with what was typed for it before."""
+        name = self.layout.previews.get(operation.name)
+        query = urlencode({name: text for name, text in fields.items() if text and name != "deliver"})
+        path = f"{self.layout.path_of(record.id)}/{name}.{suffix}"
+        return f"{path}?{query}" if name and query else path if name else None
 
     async def _render_preview(
         self,

@@ -10,6 +10,7 @@ from mainstay.business.invoices.drafting.operations import draft_invoice, update
 from mainstay.business.invoices.issuing.credit_note import CREDIT_NOTES, CreditNoteOut
 from mainstay.business.invoices.issuing.crediting import credit_invoice
 from mainstay.business.invoices.issuing.document_files import describe_missing_field
+from mainstay.business.invoices.issuing.proofs import get_credit_note_proof, get_reminder_proof
 from mainstay.business.invoices.issuing.reminders import send_reminders
 from mainstay.business.invoices.issuing.sending import get_invoice_proof, send_invoice, send_reminder
 from mainstay.business.invoices.model import InvoiceOut, is_e_invoice, is_payable, is_void
@@ -54,9 +55,7 @@ def _invoice_subtitle(invoice: InvoiceOut) -> str:
     return join_isolated(invoice.customer_name, label, invoice.job_number, separator=" · ")
 
 
-def _read_credited_lines(
-    _invoice: InvoiceOut, fields: Mapping[str, str], display: DisplaySettings
-) -> dict[str, object]:
+def _read_credited_lines(fields: Mapping[str, str], display: DisplaySettings) -> dict[str, object]:
     """Return the lines with a typed quantity, as input. If there are none, everything that remains is credited."""
     lines = [
         {"lineId": name.removeprefix(_QUANTITY_PREFIX), "quantity": display.parse_number(text)}
@@ -105,9 +104,12 @@ INVOICES_LAYOUT = RecordLayout(
         draft_invoice.name: FormPart(
             "picked_lines.html", opening="bill_choices.html", summary="invoice_summary.html", own_fields=CHOSEN_FIELDS
         ),
-        credit_invoice.name: FormPart("credited_lines.html", _read_credited_lines),
+        credit_invoice.name: FormPart(
+            "credited_lines.html", lambda _invoice, fields, display: _read_credited_lines(fields, display)
+        ),
     },
     form_headers={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
+    previews={send_invoice.name: "draft", send_reminder.name: "reminder", credit_invoice.name: "credit-note"},
     form_leads={
         draft_invoice.name: "",
         send_reminder.name: "The customer gets the PDF and the link by email again.",
@@ -208,6 +210,10 @@ class InvoicePages:
             ).routes(),
             *billable_choice.routes(),
             *DraftPreviewPages(self.office, INVOICES_LAYOUT, get_invoice_proof).routes(),
+            *DraftPreviewPages(self.office, INVOICES_LAYOUT, get_reminder_proof, "reminder").routes(),
+            *DraftPreviewPages(
+                self.office, INVOICES_LAYOUT, get_credit_note_proof, "credit-note", _read_credited_lines
+            ).routes(),
             *LinePages(self.office, INVOICES_LAYOUT, update_invoice, is_sales=True).routes(),
             *RecordPages(self.office, CREDIT_NOTES_LAYOUT, add_variables=self._credit_note_variables).routes(),
         ]

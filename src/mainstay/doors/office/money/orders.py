@@ -82,6 +82,7 @@ ORDERS_LAYOUT = RecordLayout(
     page_body="order.html",
     next_operations=frozenset({receive_goods.name}),
     form_headers={send_purchase_order.name: "document_way.html"},
+    previews={send_purchase_order.name: "draft"},
     form_parts={receive_goods.name: FormPart("goods.html", _read_received_lines, _fill_open_quantities)},
     summed_field="total",
     empty_text="No orders yet. Create the first one for a supplier.",

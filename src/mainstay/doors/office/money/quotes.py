@@ -83,6 +83,7 @@ QUOTES_LAYOUT = RecordLayout(
     skipped_fields=frozenset({"lines", "edits", "chosen"}),
     page_body="quote.html",
     form_headers={send_quote.name: "document_way.html"},
+    previews={send_quote.name: "draft"},
     form_leads={
         record_quote_decision.name: "For an answer by phone, email or on paper. If accepted, the job is created unless "
         "the quote has one, a deposit invoice is drafted if a deposit was quoted, and the customer gets an email."

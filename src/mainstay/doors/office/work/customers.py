@@ -17,10 +17,12 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.reporting.balance import get_customer_balance
 from mainstay.business.reporting.operations import get_report
 from mainstay.business.reporting.sent_statement import STATEMENTS
+from mainstay.business.reporting.statement_sending import get_statement_proof, send_statement
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import DELIVERY_CHOICES, RecordLayout, SelectionAction
 from mainstay.doors.office.kit.record_pages import RecordPages
 from mainstay.doors.office.kit.related_lists import RelatedList
+from mainstay.doors.office.money.draft_previews import DraftPreviewPages
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.formatting import format_address, format_date
 from mainstay.doors.pages.page_language import translate_text
@@ -63,6 +65,7 @@ CUSTOMERS_LAYOUT = RecordLayout(
     page_header="customer_ways.html",
     accepts_additions=lambda customer: not customer.merged_into_id,
     choices={"deliver": DELIVERY_CHOICES},
+    previews={send_statement.name: "statement"},
 )
 
 STATEMENTS_LAYOUT = RecordLayout(
@@ -119,6 +122,7 @@ class CustomerPages:
         """Return the routes of these pages."""
         return [
             *RecordPages(self.office, CUSTOMERS_LAYOUT, add_variables=self._page_variables).routes(),
+            *DraftPreviewPages(self.office, CUSTOMERS_LAYOUT, get_statement_proof, "statement").routes(),
         ]
 
     async def _page_variables(self, request: OfficeRequest, customer: CustomerOut | None) -> dict[str, Any]:
