@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from playwright.sync_api import Browser, FilePayload, Locator, Page, expect
 
@@ -18,7 +19,7 @@ from support.browser_session import NewPerson, add_new_person
 from support.cast import Cast
 from support.images import draw_image, draw_noise
 from support.servers import RunningServer
-from support.visits import make_site_job
+from support.visits import make_customer_and_site, make_site_job
 
 # The least height of what a thumb presses.
 _THUMB = 48
@@ -54,9 +55,19 @@ _LOSE_ANSWERS = """() => {
 }"""
 
 
-def plan_today(cast: Cast, person: NewPerson) -> str:
-    """Plan a visit of a person today; return its address."""
-    job = make_site_job(cast, description="Rod from the manhole.", assigned=[person.id])
+_IPHONE = (
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5"
+    " Mobile/15E148 Safari/604.1"
+)
+
+
+def plan_today(cast: Cast, person: NewPerson, line: str = "") -> str:
+    """Plan a visit of a person today, perhaps at another address; return its own."""
+    details: dict[str, Any] = {"description": "Rod from the manhole.", "assigned": [person.id]}
+    if line:
+        customer, site = make_customer_and_site(cast, address={"line1": line})
+        details |= {"customerId": customer, "siteId": site}
+    job = make_site_job(cast, **details)
     day = local_date(cast.performer.clock(), "Europe/London").isoformat()
     visit = cast.perform(plan_visit, jobId=job["id"], personIds=[person.id], on=day)["id"]
     return f"/schedule/visits/{visit}"
@@ -135,6 +146,30 @@ def test_what_a_thumb_presses_is_high_enough_on_every_page_of_the_field(
         page.get_by_role("button", name="Start work").click()
         expect(page.locator("#waiting")).to_be_visible()
         assert height_of(page, "#waiting :is(a, button)") >= _THUMB
+
+
+def test_routes_open_in_the_map_app_that_the_phone_has(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    for line in ("1 Hill Road", "2 Weir Lane"):
+        plan_today(cast, person, line)
+    for agent, route, direct in (
+        (
+            _IPHONE,
+            "https://maps.apple.com/directions?waypoint=1+Hill+Road&destination=2+Weir+Lane&mode=driving",
+            "https://maps.apple.com/?daddr=1+Hill+Road&dirflg=d",
+        ),
+        (
+            None,
+            "https://www.google.com/maps/dir/?api=1&destination=2+Weir+Lane&waypoints=1+Hill+Road&travelmode=driving",
+            "https://www.google.com/maps/dir/?api=1&destination=1+Hill+Road&travelmode=driving",
+        ),
+    ):
+        with open_page(browser, server.url, NARROW, is_phone=True, user_agent=agent) as page:
+            sign_in(page, person)
+            expect(page.get_by_role("link", name="Directions").first).to_have_attribute("href", direct)
+            page.goto("/today")
+            expect(page.get_by_role("link", name="Open route")).to_have_attribute("href", route)
+            assert height_of(page, ".route a") >= _THUMB
 
 
 def test_the_visits_of_today_are_readable_without_a_network_until_the_person_leaves(

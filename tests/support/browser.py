@@ -106,6 +106,7 @@ def open_page(
     scheme: Scheme = "light",
     *,
     is_phone: bool = False,
+    user_agent: str | None = None,
 ) -> Iterator[Page]:
     """Open a page in a window of its own; fail on errors, on broken policies and on console messages."""
     context: BrowserContext = browser.new_context(
@@ -114,6 +115,7 @@ def open_page(
         color_scheme=scheme,
         has_touch=is_phone,
         is_mobile=is_phone,
+        user_agent=user_agent,
     )
     context.set_default_timeout(_TIMEOUT_MILLISECONDS)
     page = context.new_page()

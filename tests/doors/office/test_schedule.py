@@ -189,9 +189,13 @@ def test_ones_own_day_opens_as_a_route(server: RunningServer, cast: Cast) -> Non
             personIds=[cast.people[Role.MEMBER]],
             on=day,
         )
-    page = sign_in_cast(server, cast, Role.MEMBER).get("/").text
-    assert "destination=2+Weir+Lane&amp;waypoints=1+Hill+Road&amp;" in page
-    assert "Open route" in page
+    session = sign_in_cast(server, cast, Role.MEMBER)
+    for path in ("/", "/today"):
+        page = session.get(path).text
+        assert "destination=2+Weir+Lane&amp;waypoints=1+Hill+Road&amp;" in page
+        assert "Open route" in page
+    # The way to a single one is a route as well.
+    assert 'href="https://www.google.com/maps/dir/?api=1&amp;destination=2+Weir+Lane&amp;' in session.get("/").text
 
 
 def test_a_repeated_visit_leads_to_the_others_of_its_series(server: RunningServer, cast: Cast) -> None:

@@ -159,17 +159,13 @@ def format_address(address: Address | None) -> str:
 
 
 def map_link(address: Address) -> str:
-    """Return a link to an address on a map."""
-    return _map_link_to(format_address(address))
+    """Return a link to the route to an address."""
+    return _route_link([format_address(address)])
 
 
 def map_link_of(address: Mapping[str, str | None]) -> str:
-    """Return a link to an address, as the fields of a record hold it, on a map."""
-    return _map_link_to(", ".join(address[name] or "" for name in _ADDRESS_PARTS if address.get(name)))
-
-
-def _map_link_to(place: str) -> str:
-    return f"https://www.openstreetmap.org/search?{urlencode({'query': place})}"
+    """Return a link to the route to an address, as the fields of a record hold it."""
+    return _route_link([", ".join(address[name] or "" for name in _ADDRESS_PARTS if address.get(name))])
 
 
 _ADDRESS_PARTS = ("line1", "line2", "city", "postalCode")
@@ -199,6 +195,7 @@ def route_links(addresses: Iterable[Address | None]) -> list[RoutePart]:
 
 
 def _route_link(stops: Sequence[str]) -> str:
+    """Return the link that the map app of a phone opens. On Apple's devices, a script makes it one of theirs."""
     query = {"api": "1", "destination": stops[-1], "waypoints": "|".join(stops[:-1]), "travelmode": "driving"}
     filled = {name: value for name, value in query.items() if value}
     return f"https://www.google.com/maps/dir/?{urlencode(filled)}"

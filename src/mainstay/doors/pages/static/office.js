@@ -81,6 +81,17 @@ function addCalendar(field) {
   field.parentElement.append(button, calendar);
 }
 
+// Routes open in the map app that each phone has: on Apple's devices theirs, and elsewhere the one of the link.
+if (/iPhone|iPad|iPod/.test(navigator.userAgent) || (navigator.platform === "MacIntel" && navigator.maxTouchPoints > 1)) {
+  for (const link of document.querySelectorAll("a[href^='https://www.google.com/maps/dir/']")) {
+    const { destination, waypoints } = Object.fromEntries(new URL(link.href).searchParams);
+    const stops = waypoints?.split("|").map((stop) => ["waypoint", stop]) ?? [];
+    link.href = stops.length
+      ? `https://maps.apple.com/directions?${new URLSearchParams([...stops, ["destination", destination], ["mode", "driving"]])}`
+      : `https://maps.apple.com/?${new URLSearchParams({ daddr: destination, dirflg: "d" })}`;
+  }
+}
+
 const openMenus = () => document.querySelectorAll("details.menu[open]");
 document.addEventListener("click", (event) => {
   for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
