@@ -30,6 +30,9 @@ def test_reports_are_read_narrowed_and_saved(server: RunningServer, cast: Cast, 
         page.get_by_role("button", name="Show").click()
         expect(page.locator("tbody tr")).to_have_count(2)
         expect(page.locator("tfoot")).to_contain_text("555,543.58")
+        page.evaluate("window.print = () => { document.body.dataset.printed = 'yes'; }")
+        page.get_by_role("button", name="Print").click()
+        expect(page.locator("body")).to_have_attribute("data-printed", "yes")
         with page.expect_download() as saved:
             page.get_by_role("link", name="Download CSV").click()
         assert saved.value.suggested_filename == "Revenue.csv"

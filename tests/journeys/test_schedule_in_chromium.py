@@ -23,8 +23,10 @@ from support.browser import (
     enter_office,
     open_page,
     open_page_without_scripts,
+    sign_in,
     visit_on_board,
 )
+from support.browser_session import add_new_person
 from support.cast import Cast
 from support.customers import make_customer
 from support.quotes import accept_quote, issue_quote, make_quote
@@ -422,6 +424,17 @@ def test_by_keyboard_alone_a_visit_is_found_and_moved(cast: Cast, page: Page) ->
     page.get_by_label("Starts, time").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Mend the roof changed: Mia Member, 11 Jan 2038, 15:00")
     assert cast.perform(get_visit, visitId=made["id"])["startsAt"] == f"{DAY}T15:00:00.000Z"
+
+
+def test_a_key_edits_a_visit_whoever_it_is_for(cast: Cast, page: Page) -> None:
+    person = add_new_person(cast, Role.OFFICE)
+    sign_in(page, person)
+    # One's own visit has its actions in another menu.
+    for people in ([person.id], [cast.people[Role.MEMBER]]):
+        made = plan_test_visit(cast, None, personIds=people)
+        page.goto(f"/schedule/visits/{made['id']}")
+        page.keyboard.press("e")
+        expect(page).to_have_url(re.compile(f"/schedule/visits/{made['id']}/move$"))
 
 
 def test_without_scripts_a_visit_is_planned_for_whoever_is_free(

@@ -6,7 +6,7 @@ from html import unescape
 from mainstay.business.quotes.operations import get_quote
 from mainstay.business.schedule.operations import list_visits
 from mainstay.vocabulary.permissions import Role
-from support.browser_session import sign_in_new_person, visible_text
+from support.browser_session import sign_in_cast, sign_in_new_person, visible_text
 from support.cast import Cast
 from support.customers import make_customer, make_job, make_site
 from support.form_fields import read_form
@@ -70,6 +70,18 @@ def test_a_job_for_a_known_customer_has_the_site_and_lead_of_their_last_one(serv
     make_job(cast, customer, siteId=lock, leadPersonId=lead)
     page = session.get(f"/jobs/new?customerId={customer}").text
     assert all(f'<option value="{one}" selected>' in page for one in (lock, lead))
+
+
+def test_a_person_who_leads_jobs_is_the_lead_of_a_new_one(server: RunningServer, cast: Cast) -> None:
+    session, me = sign_in_cast(server, cast, Role.OFFICE), cast.people[Role.OFFICE]
+    selected = f'<option value="{me}" selected>'
+    assert selected not in session.get("/jobs/new").text
+    first, other = make_customer(cast, "Calder"), make_customer(cast, "Ryburn")
+    make_job(cast, first, leadPersonId=me)
+    assert selected in session.get("/jobs/new").text
+    # The lead of the customer's last job comes first.
+    make_job(cast, other, leadPersonId=cast.people[Role.MEMBER])
+    assert selected not in session.get(f"/jobs/new?customerId={other}").text
 
 
 def test_a_button_on_a_job_makes_a_quote_for_its_customer_site_and_title(server: RunningServer, cast: Cast) -> None:

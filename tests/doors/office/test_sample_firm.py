@@ -29,6 +29,12 @@ PATH = "/sample-firm"
 SMALLER = DemoSize(4, 24, 18, timedelta(days=80), timedelta(weeks=2), (1, 2), 1)
 
 
+def test_the_account_menu_leads_there_for_good(server: RunningServer, cast: Cast) -> None:
+    link = '<a href="/sample-firm">Sample firm</a>'
+    for role, is_offered in ((Role.OWNER, True), (Role.MEMBER, False)):
+        assert (link in sign_in_cast(server, cast, role).get("/jobs").text) is is_offered
+
+
 def open_sample(session: BrowserSession) -> str:
     """Make a sample firm, wait for it and open it; return its first page."""
     answer = session.submit_page(session.get("/").text, f"{PATH}/open")

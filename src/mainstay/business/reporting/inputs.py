@@ -15,6 +15,7 @@ _MAX_DAYS = 3660
 Grouping = Literal["range", "month"]
 # Which jobs a profit report contains, and the period of their amounts.
 JobChoice = Literal["workedOn", "finished"]
+TimeChoice = Literal["billable", "billed"]
 ProfitBasis = Literal["wholeLife", "range"]
 
 
@@ -32,6 +33,8 @@ class ReportQuery(NamedTuple):
     basis: ProfitBasis = "wholeLife"
     # Only the documents behind one row of the tax summary.
     tax: str | None = None
+    # Only the time entries that are billable, or that were invoiced.
+    time: TimeChoice | None = None
 
     @property
     def months(self) -> list[str]:

@@ -100,7 +100,10 @@ class ReportOut(Output):
     behind: RecordsBehind | None = Field(
         description="The records behind each row; null if there is no such list.", examples=[None]
     )
-    columns_behind: dict[str, RecordsBehind] = Field(description="The records behind totals, by column.", examples=[{}])
+    columns_behind: dict[str, RecordsBehind] = Field(
+        description="The records behind totals, by column. With the `columns` of `behind`, behind a cell of a row.",
+        examples=[{}],
+    )
     compared: ComparedPeriod | None = Field(
         description="The period to compare with, if one was asked for.", examples=[None]
     )

@@ -11,7 +11,7 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.store import PEOPLE
 from mainstay.business.reporting.customer_statement import report_statement
 from mainstay.business.reporting.documents import report_documents
-from mainstay.business.reporting.inputs import JobChoice, ProfitBasis, ReportQuery, resolve_dates
+from mainstay.business.reporting.inputs import JobChoice, ProfitBasis, ReportQuery, TimeChoice, resolve_dates
 from mainstay.business.reporting.job_profit import report_job_profit
 from mainstay.business.reporting.model import (
     MAX_REPORT_ROWS,
@@ -78,6 +78,9 @@ class GetReport(Input):
     tax: Annotated[str | None, NOT_IN_FORMS] = Field(
         None, max_length=100, description="documents behind a row of taxSummary: its `taxKey`."
     )
+    time: Annotated[TimeChoice | None, NOT_IN_FORMS] = Field(
+        None, description="timeEntries that are `billable`, or that were `billed`, only."
+    )
 
 
 class ReportKind(NamedTuple):
@@ -137,7 +140,7 @@ REPORTS: dict[ReportName, ReportKind] = {
         (*_RANGE, "customerId", "month", "tax"),
     ),
     "timeEntries": ReportKind(
-        "Time entries", "Each time entry behind the figures.", report_time_entries, (*_RANGE, "personId")
+        "Time entries", "Each time entry behind the figures.", report_time_entries, (*_RANGE, "personId", "time")
     ),
 }
 
@@ -171,6 +174,7 @@ def get_report(ctx: Context, given: GetReport) -> ReportOut:
         given.jobs or "workedOn",
         given.basis or "wholeLife",
         given.tax,
+        given.time,
     )
     return build_report(ctx, given.name, query, given.compare_with)
 

@@ -1,6 +1,6 @@
 """The report on the time entries behind the hours of a period."""
 
-from mainstay.business.reporting.inputs import ReportQuery
+from mainstay.business.reporting.inputs import ReportQuery, TimeChoice
 from mainstay.business.reporting.model import (
     MAX_REPORT_ROWS,
     CellValue,
@@ -28,6 +28,7 @@ _SUMS = ("worked", "billable", "billed")
 def report_time_entries(ctx: Context, query: ReportQuery) -> ReportTable:
     """Build the report on time entries, earliest first. Their sums are those of the report on hours."""
     condition = " AND person_id = :person" if query.person else ""
+    condition += f" AND {_CONDITIONS[query.time]} = 1" if query.time else ""
     parameters = query.parameters | ({"person": query.person} if query.person else {})
     found = ctx.db.all(_SELECT_ENTRIES.format(condition), limit=MAX_REPORT_ROWS + 1, **parameters)
     rows: list[list[RowValue]] = [[*row] for row in found]
@@ -37,6 +38,7 @@ def report_time_entries(ctx: Context, query: ReportQuery) -> ReportTable:
 
 
 _NOTES = (Message("Excludes rejected hours and running timers."),)
+_CONDITIONS: dict[TimeChoice, str] = {"billable": "billable", "billed": "billed"}
 _MINUTES = "minutes, CASE WHEN billable = 1 THEN minutes ELSE 0 END, CASE WHEN billed = 1 THEN minutes ELSE 0 END"
 _SUM_MINUTES = ", ".join(f"CAST(sum({minutes}) AS bigint)" for minutes in _MINUTES.split(", "))
 _ENTRIES = (

@@ -72,10 +72,18 @@ def report_hours(ctx: Context, query: ReportQuery) -> ReportTable:
     utilisation = to_percent(
         sum(int(row[3] or 0) for row in rows_with_capacity), sum(int(row[5] or 0) for row in rows_with_capacity)
     )
-    behind = RecordsBehind(
-        operation=REPORT_OPERATION, given=query.behind("timeEntries"), columns={"personId": "personId"}
-    )
-    return replace(make_table(_COLUMNS, rows, _NOTES, {"utilisation": utilisation}), behind=behind)
+    entries = query.behind("timeEntries")
+    behind = RecordsBehind(operation=REPORT_OPERATION, given=entries, columns={"personId": "personId"})
+    columns_behind = {
+        column: RecordsBehind(operation=REPORT_OPERATION, given=given, columns={})
+        for column, given in (
+            ("worked", entries),
+            ("billable", {**entries, "time": "billable"}),
+            ("billed", {**entries, "time": "billed"}),
+        )
+    }
+    table = make_table(_COLUMNS, rows, _NOTES, {"utilisation": utilisation})
+    return replace(table, behind=behind, columns_behind=columns_behind)
 
 
 _NOTES = (

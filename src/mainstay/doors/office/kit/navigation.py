@@ -16,7 +16,7 @@ from mainstay.business.jobs.operations import create_job, list_jobs
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.assistant_settings import ASSISTANT_SETTINGS, get_assistant_settings
 from mainstay.business.organisation.failed_work import BACKGROUND_TASKS, list_failed_work
-from mainstay.business.organisation.settings import SETTINGS, get_settings
+from mainstay.business.organisation.settings import SETTINGS, get_settings, update_settings
 from mainstay.business.organisation.store import ORGANISATION
 from mainstay.business.people.operations import invite_person, list_people
 from mainstay.business.people.store import PEOPLE
@@ -145,6 +145,8 @@ SETTINGS_AREAS: tuple[Area, ...] = (
     Area("Activity", "/settings/activity", operation=list_activity),
     Area("Failed tasks", BACKGROUND_TASKS.path, operation=list_failed_work),
 )
+# The areas in the account menu besides those that everyone has.
+ACCOUNT_AREAS = (Area("Sample firm", "/sample-firm", operation=update_settings),)
 # The entries of the button "New".
 NEW_MENU: Sequence[Area] = (
     Area("Job", JOBS.new_path, operation=create_job),

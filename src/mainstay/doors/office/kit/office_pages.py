@@ -515,6 +515,7 @@ class OfficePages:
             developer_areas=request.usable_areas(navigation.DEVELOPER_AREAS),
             purchasing_areas=request.usable_areas(navigation.PURCHASING_AREAS),
             new=request.usable_areas(navigation.NEW_MENU),
+            account_areas=request.usable_areas(navigation.ACCOUNT_AREAS),
             may_export=request.actor.can(navigation.EXPORT_PERMISSION),
             ask_path=self._ask_path(request),
             **shown,

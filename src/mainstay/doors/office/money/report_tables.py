@@ -23,7 +23,6 @@ _COMPARED_COLUMNS = {"revenue": "revenue", "jobProfit": "margin", "hours": "work
 _LINKED_COLUMNS = {
     "revenue": "month",
     "taxSummary": "rate",
-    "hours": "worked",
     "receivables": "open",
     "payables": "open",
 }
@@ -80,6 +79,15 @@ class ReportFigures:
         more = {name: row[self.positions[column]] for name, column in behind.columns.items()}
         return "" if None in more.values() else self._path_of_records(behind, more)
 
+    def path_behind_cell(self, column: str, row: FigureRow) -> str:
+        """Return the address of the records behind a cell of a row, or an empty text."""
+        behind, whole_row = self.report.columns_behind.get(column), self.report.behind
+        figure = row[self.positions[column]]
+        if behind is None or whole_row is None or not any(digit in "123456789" for digit in str(figure)):
+            return ""
+        more = {name: row[self.positions[of]] for name, of in whole_row.columns.items()}
+        return self._path_of_records(behind, more)
+
     def path_behind_total(self, column: str) -> str:
         """Return the address of the records behind the total of a column, or an empty text."""
         behind = self.report.columns_behind.get(column)
@@ -125,6 +133,8 @@ class ReportFigures:
                 continue
             if is_total:
                 path = self.path_behind_total(column.name)
+            elif column.name in self.report.columns_behind:
+                path = self.path_behind_cell(column.name, row)
             elif column.name == _LINKED_COLUMNS.get(self.report.name):
                 path = self.path_behind(row)
             cells.append(self._build_cell(column, value, path))

@@ -118,7 +118,7 @@ class ReportPages:
             lead=REPORTS[_report_name(path_values)].lead,
             path=f"{_PATH}/{path_values['name']}",
             asked=form_fields,
-            hidden={name: query[name] for name in ("tax",) if name in query},
+            hidden={name: query[name] for name in ("tax", "time") if name in query},
             fields=defaultdict(str, fields),
             ranges=self._list_ranges(request, path_values, query),
             export=f"{_PATH}/{path_values['name']}/export.csv?{urlencode(query)}",

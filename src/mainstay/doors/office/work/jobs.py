@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from mainstay.business.customers.store import CUSTOMERS, SITES
-from mainstay.business.jobs.model import BOARD_STAGES, DONE, OFFICE_STAGES, settable_statuses
+from mainstay.business.jobs.model import BOARD_STAGES, DONE, OFFICE_STAGES, JobOut, settable_statuses
 from mainstay.business.jobs.operations import change_job_status, create_job, list_jobs, update_job
 from mainstay.business.jobs.store import JOBS
 from mainstay.doors.http import Response
@@ -100,13 +100,29 @@ class JobPages:
     async def _form_variables(
         self, request: OfficeRequest, operation: Operation, fields: Mapping[str, str]
     ) -> dict[str, Any]:
-        """Return the site and the lead of the customer's last job, for the form of their next one."""
-        customer_id = fields.get("customerId", "")
-        if operation is not create_job or request.http_request.method != "GET" or not is_id(customer_id, "customer"):
+        """Return what is likely for a new job: the site and the lead of the customer's last one.
+
+        Without such a lead, it is the person who creates the job if they have led one before.
+        """
+        if operation is not create_job or request.http_request.method != "GET":
             return {}
-        page = await self.office.perform(request, list_jobs, {"customerId": customer_id, "limit": 1})
-        known = {"siteId": page.data[0].site_id, "leadPersonId": page.data[0].lead_person_id} if page.data else {}
+        customer_id = fields.get("customerId", "")
+        last = (
+            await self._find_last_job(request, {"customerId": customer_id}) if is_id(customer_id, "customer") else None
+        )
+        lead_id = last and last.lead_person_id
+        if (
+            lead_id is None
+            and request.actor.id
+            and await self._find_last_job(request, {"leadPersonId": request.actor.id})
+        ):
+            lead_id = request.actor.id
+        known = {"siteId": last and last.site_id, "leadPersonId": lead_id}
         return {"known_fields": {name: value for name, value in known.items() if value and not fields.get(name)}}
+
+    async def _find_last_job(self, request: OfficeRequest, filters: Mapping[str, str]) -> JobOut | None:
+        page = await self.office.perform(request, list_jobs, {**filters, "limit": 1})
+        return next(iter(page.data), None)
 
     async def show_board(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show the board: every live job at its stage, with what to do next."""

@@ -17,6 +17,11 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+
 // Ignore a second click while the form is being sent. A page that is shown again can be sent again.
 for (const form of document.querySelectorAll("form[method=post]")) {
   form.addEventListener("submit", (event) => {
@@ -266,14 +271,15 @@ function offerRecords(input) {
   if (kind === "customer" && input.form) input.addEventListener("change", () => followCustomer(input.form));
 }
 
-// The lead and the site of the customer's last job, as when the form is opened from their page.
+// The lead and the site of the customer's last job, as when the form is opened from their page. What someone chose stays.
+const isUntouched = (field) => !field.value || field.selectedOptions?.[0].defaultSelected;
 async function followLastJob(form, customerId) {
   const { leadPersonId: lead, siteId: site } = form.elements;
-  if (!lead?.matches?.("select") || lead.value) return;
+  if (!lead?.matches?.("select") || !isUntouched(lead)) return;
   const page = await readPage(`${location.pathname}?${new URLSearchParams({ customerId })}`);
   for (const field of [lead, site]) {
     const known = field && page?.querySelector(`select[name=${field.name}]`)?.selectedOptions[0];
-    if (!known?.value || field.value) continue;
+    if (!known?.value || !isUntouched(field)) continue;
     field.value = field.dataset.find ? known.text : known.value;
     if (field.dataset.find) meantBy(field).value = `${known.value} ${known.text}`;
   }

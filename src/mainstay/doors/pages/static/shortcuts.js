@@ -52,8 +52,9 @@ function findText() {
 
 // The record of the page, or that of the row that has the focus.
 function editRecord() {
-  const place = document.activeElement.closest("tr") ?? document.querySelector("main .top");
-  const link = place?.querySelector('a[href$="/edit"]');
+  const row = document.activeElement.closest("tr");
+  const links = ':is(a[href$="/edit"], a[data-edit])';
+  const link = row ? row.querySelector(links) : document.querySelector(`main :is(.top, .field-tiles) ${links}`);
   link?.click();
   return link;
 }
