@@ -371,6 +371,12 @@ def test_moving_a_visit_asks_the_usual_first(server: RunningServer, cast: Cast) 
     assert '<details class="more-fields">' in page
     first, _, more = page.partition('<details class="more-fields')
     assert [name for name in ("startsAt", "startsAt time", "durationMinutes") if f'name="{name}"' not in first] == []
+    assert 'name="title"' not in page
+    other = plan_test_visit(cast, title="Stocktaking", times=("12:00", "13:00"))
+    assert (
+        'value="Stocktaking"'
+        in sign_in_cast(server, cast, Role.OFFICE).get(f"/schedule/visits/{other['id']}/move").text
+    )
     assert [name for name in ("timeZone", "allowOverlap") if f'name="{name}"' not in more] == []
 
 

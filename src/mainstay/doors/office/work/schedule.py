@@ -159,6 +159,7 @@ def _start_of(visit: VisitOut) -> str:
     return str(visit.starts_at or visit.on)
 
 
+_CLASHES_LEAD = "Clashes are checked when you save."
 VISITS_LAYOUT = RecordLayout(
     kind=VISITS,
     lead="Who goes where, and when.",
@@ -189,7 +190,12 @@ VISITS_LAYOUT = RecordLayout(
     page_header="visit.html",
     # Hours have a page of their own, which starts and finishes visits. The end follows from the start and the duration.
     skipped_fields=frozenset({"endsAt", "timer", "startedAt", "endedAt", "breakMinutes", "note"}),
-    possible_choices={"status": _next_statuses, "scope": _possible_scopes},
+    # A visit of a job has no title of its own, so its form does not ask for one.
+    possible_choices={
+        "status": _next_statuses,
+        "scope": _possible_scopes,
+        "title": lambda visit, _by: [""] if visit.job_id else [],
+    },
     bulk_operations=frozenset({cancel_visit.name}),
     choices={
         "scope": (
@@ -204,7 +210,8 @@ VISITS_LAYOUT = RecordLayout(
     own_choices={"durationMinutes": _own_length},
     field_texts={"startsAt": _format_visit_start},
     form_leads={
-        plan_visit.name: "Clashes are checked when you save.",
+        plan_visit.name: _CLASHES_LEAD,
+        move_visit.name: _CLASHES_LEAD,
         set_visit_status.name: "Starting the first visit also starts the job.",
     },
     selection_actions=(
