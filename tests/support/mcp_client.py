@@ -1,10 +1,12 @@
 """A client of the tool server, one JSON-RPC call at a time."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import httpx2
 
+from mainstay.values.moments import moment_text, parse_moment
 from support.servers import RunningServer
 
 MODERN_VERSION = "2026-07-28"
@@ -58,3 +60,17 @@ def call_modern(server: RunningServer, token: str, method: str, params: Mapping[
     answer = post_call(server, token, call, make_modern_headers(call))
     assert answer.status_code == 200, answer.text
     return answer.json()["result"]
+
+
+_LOCAL_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+[+-][0-9]{2}:[0-9]{2}")
+
+
+def to_utc(answer: Any) -> Any:
+    """Return the same answer with its local times in UTC, as the API gives them."""
+    if isinstance(answer, dict):
+        return {name: to_utc(value) for name, value in answer.items()}
+    if isinstance(answer, list):
+        return [to_utc(value) for value in answer]
+    if isinstance(answer, str) and _LOCAL_TIME.fullmatch(answer):
+        return moment_text(parse_moment(answer))
+    return answer

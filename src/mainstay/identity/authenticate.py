@@ -33,8 +33,8 @@ from mainstay.vocabulary.toolsets import Toolset
 # A key is valid until its last day is over, and while the person who made it is active and may still make keys.
 _SELECT_KEY = f"""
 SELECT api_key.organisation_id, api_key.id, api_key.name, api_key.access, person.id, person.name, person.role,
-       organisation.subscription, organisation.grants, api_key.confirms_in_office, api_key.toolsets,
-       api_key.amount_limit
+       organisation.subscription, organisation.grants, organisation.time_zone, api_key.confirms_in_office,
+       api_key.toolsets, api_key.amount_limit
 FROM api_key
 JOIN person ON person.organisation_id = api_key.organisation_id AND person.id = api_key.person_id
 JOIN organisation ON organisation.id = api_key.organisation_id
@@ -48,8 +48,8 @@ _KEY_BY_ID = _SELECT_KEY + "AND api_key.organisation_id = :organisation AND api_
 # A connection is valid until it is ended, and while its person is active and may connect apps.
 _SELECT_CONNECTION = f"""
 SELECT connection.organisation_id, connection.id, connection.client_name, {EFFECTIVE_ACCESS}, person.id, person.name,
-       person.role, organisation.subscription, organisation.grants, connection.confirms_in_office, connection.toolsets,
-       connection.amount_limit
+       person.role, organisation.subscription, organisation.grants, organisation.time_zone,
+       connection.confirms_in_office, connection.toolsets, connection.amount_limit
 FROM connection
 JOIN person ON person.organisation_id = connection.organisation_id AND person.id = connection.person_id
 JOIN organisation ON organisation.id = connection.organisation_id
@@ -262,7 +262,7 @@ class AssistantAccessEnded(Unauthenticated):
 def _actor_through_client(row: Row, door: Door) -> Actor:
     """Return the actor for a person who acts through an API key or a connected app."""
     *texts, confirms_in_office, toolsets, amount_limit = row
-    organisation, client_id, client_name, access, person_id, name, role_name, subscription, grants = cast(
+    organisation, client_id, client_name, access, person_id, name, role_name, subscription, grants, time_zone = cast(
         "list[str]", texts
     )
     role = _ROLES[role_name]
@@ -279,6 +279,7 @@ def _actor_through_client(row: Row, door: Door) -> Actor:
         confirms_in_office=bool(confirms_in_office),
         toolsets=None if toolsets is None else _decode_toolsets(str(toolsets)),
         amount_limit=None if amount_limit is None else int(amount_limit),
+        time_zone=time_zone,
     )
 
 

@@ -17,6 +17,7 @@ from mainstay.values.moments import moment_text
 from mainstay.values.money import minor_to_price
 from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.agent_json import AgentFormat
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Stale
 from mainstay.vocabulary.schemas import StoredRecord
@@ -45,6 +46,8 @@ class RequestDetails(NamedTuple):
     expected_versions: Mapping[str, int] = MappingProxyType({})
     # How the messages in the answer are rendered.
     message_format: MessageFormat = PROGRAM_FORMAT
+    # How records in the answer are shown to an agent; None shows them as to programs.
+    agent_format: AgentFormat | None = None
 
 
 class KnownCatalogue(Protocol):

@@ -85,7 +85,7 @@ class Operation:
     shows_actions: bool
     permission: Permission
     effect: Effect
-    # Whether it can change anything; and whether it only adds records, without changing those that exist.
+    # Whether it can change anything; and whether it only adds something, so that nothing is ended or overwritten.
     changes: bool
     only_adds: bool
     # The fields that need a permission of their own.
@@ -228,7 +228,7 @@ def operation(
 ) -> Declare:
     """Declare a function as an operation; its types and its docstring are part of the declaration.
 
-    By default, an operation on a record can change it, and any other operation only adds records.
+    By default, an operation on a record overwrites some of it, and any other operation only adds records.
     """
     on = options.get("on")
 

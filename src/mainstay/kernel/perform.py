@@ -29,14 +29,17 @@ from mainstay.values.message import Message
 from mainstay.values.moments import Clock, moment_text
 from mainstay.values.reader_language import ENGLISH_ONLY, Languages
 from mainstay.vocabulary.actor import Actor, system_actor
+from mainstay.vocabulary.agent_json import format_for_agent, format_local_moment
 from mainstay.vocabulary.record_json import (
     Result,
     compile_encoder,
     make_hidden_field,
     make_totals_field,
     to_answer,
+    to_answer_for_agent,
     to_dict,
     to_json,
+    to_json_for_agent,
 )
 from mainstay.vocabulary.refusal import (
     Conflict,
@@ -85,10 +88,17 @@ class Performer:
             with open_transaction(actor.organisation) as db:
                 ctx = self._make_context(db, actor, request)
                 return self._make_answer(ctx, call_operation(ctx, operation, given).after, operation)
+        answer = self._change(operation, actor, given, request)
+        if request.agent_format is None or answer.is_preview or answer.awaits_confirmation:
+            return answer
+        # What is stored for a repeat is the same for all doors.
+        body = format_for_agent(answer.body, operation.output, request.agent_format, operation.extra_records)
+        return answer._replace(body=body)
+
+    def _change(self, operation: Operation, actor: Actor, given: Input, request: RequestDetails) -> Answer:
         prepared = operation.prepare(self._make_preparation(actor, request), given) if operation.prepare else None
         if request.dry_run or (isinstance(given, IrreversibleInput) and not given.confirmed):
             return self.preview(operation, actor, given, request, prepared)
-
         try:
             with self.database.write_transaction(actor.organisation) as db:
                 ctx = self._make_current_context(operation, db, actor, request, prepared)
@@ -244,7 +254,9 @@ class Performer:
             "object": "confirmation",
             "id": confirmation_id,
             "url": f"{self.base_url}/confirm/{confirmation_id}",
-            "expiresAt": expires_at,
+            "expiresAt": format_local_moment(expires_at, request.agent_format.time_zone)
+            if request.agent_format
+            else expires_at,
             "preview": orjson.Fragment(preview.body),
         }
         return Answer(orjson.dumps(body), awaits_confirmation=True)
@@ -300,15 +312,21 @@ class Performer:
 
     def _make_answer(self, ctx: Context, result: Result, operation: Operation) -> Answer:
         permissions = ctx.actor.permissions
+        # The answer to a change is stored for a repeat, and formatted afterwards.
+        agent_format = None if operation.changes else ctx.request.agent_format
         if isinstance(result, StoredRecord):
             version = result.version if result.output.is_versioned else None
             if ctx.request.record_only:
                 return Answer(to_json(result, permissions), version)
             actions = [] if operation.deletes else self.catalogue.find_actions(result, ctx.actor)
+            if agent_format:
+                return Answer(to_answer_for_agent(result, permissions, self.base_url, actions, agent_format), version)
             extra_fields = _extra_answer_fields(ctx, operation) if operation.changes else {}
             return Answer(to_answer(result, permissions, self.base_url, actions, extra_fields), version)
         if isinstance(result, PageResult) and result.from_row:
             return Answer(self._make_actions_page(ctx.actor, result))
+        if agent_format:
+            return Answer(to_json_for_agent(result, operation.output, permissions, agent_format))
         return Answer(to_json(result, permissions))
 
     def _make_actions_page(self, actor: Actor, page: PageResult[Any]) -> bytes:

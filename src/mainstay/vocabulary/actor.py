@@ -112,6 +112,8 @@ class Actor(NamedTuple):
     toolsets: frozenset[Toolset] | None = None
     # The amount, in 1/10,000, above which the person confirms what it commits the organisation to; None for any.
     amount_limit: int | None = None
+    # The time zone of the organisation, in which a program reads times.
+    time_zone: str = "UTC"
 
     def can(self, permission: Permission) -> bool:
         """Return whether the actor has this permission."""

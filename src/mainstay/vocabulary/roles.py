@@ -26,6 +26,11 @@ class Imported:
     identifies: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class OutsiderText:
+    """Annotates a field whose text is written by outsiders, such as customers, or may come from a file of theirs."""
+
+
 Mark = TypeVar("Mark", RefersTo, Imported)
 
 
@@ -33,6 +38,9 @@ def find_marks(output: type[Output], mark: type[Mark]) -> Mapping[str, Mark]:
     """Return the fields of a model that have such a role."""
     return {name: one for name, field in output.model_fields.items() for one in field.metadata if isinstance(one, mark)}
 
+
+# The same for every field.
+OUTSIDER_TEXT = OutsiderText()
 
 _CUSTOMER_HEADINGS = ("customer name", "client", "client name", "account name", "customer reference", "customer id")
 IMPORTED_CUSTOMER = Imported(_CUSTOMER_HEADINGS, required=True, identifies=True)

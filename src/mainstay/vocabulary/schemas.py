@@ -107,6 +107,8 @@ class Output(BaseModel):
     is_versioned: ClassVar[bool] = False
     # The path of its page in the office, with `{id}` in it.
     office_path: ClassVar[str | None] = None
+    # Whether its author and its time belong to what it says, so that short lists have them too.
+    shows_author: ClassVar[bool] = False
     # The labels of its states.
     states: ClassVar[Mapping[str, StateLabel]] = MappingProxyType({})
 

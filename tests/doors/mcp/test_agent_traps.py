@@ -72,7 +72,7 @@ def test_the_journal_of_a_month_is_read_page_by_page_and_balances(agent: Agent, 
         if not page["hasMore"]:
             break
         behind = {"startingAfter": postings[-1]["id"]}
-    debit, credit = (sum(Decimal(one[side] or "0") for one in postings) for side in ("debit", "credit"))
+    debit, credit = (sum(Decimal(one.get(side, "0")) for one in postings) for side in ("debit", "credit"))
     assert debit == credit == Decimal("1450.00")
 
 

@@ -1,55 +1,39 @@
-"""Each field of a tool is described, and what the instructions describe for all tools is not described again."""
+"""Each field of a tool is described in few words, unless its name says everything."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
 from mainstay.business.customers.operations import create_customer, update_customer
 from mainstay.business.customers.sites_and_contacts import save_site
 from mainstay.business.jobs.operations import create_job, update_job
 from mainstay.business.organisation.operations import update_organisation
-from mainstay.business.people.model import Person
 from mainstay.business.people.operations import update_person
-from mainstay.business.people.store import PEOPLE
-from mainstay.business.quotes.decisions import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, update_quote
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
-from mainstay.doors.mcp.tool_schema import IN_INSTRUCTIONS, describe_tool
+from mainstay.doors.mcp.tool_schema import PLAIN_COMMON_FIELDS, PLAIN_FIELDS, describe_tool
 from mainstay.doors.schemas import input_schema
-from mainstay.kernel.context import Context
-from mainstay.kernel.operation import Effect, Operation, operation
+from mainstay.kernel.operation import Operation
 from mainstay.values import fields
 from mainstay.values.wall_times import EnteredMoment
 from mainstay.vocabulary.actor import Door
-from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.schemas import Input
 
 AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
 TOOL = pytest.mark.parametrize("operation", AGENT_OPERATIONS, ids=lambda operation: operation.name)
 
 
-class WritePerson(Input):
-    """Whom to write, and what."""
-
-    person_id: str = Field(description="The person's id.")
-    name: str = Field(description="Their name.")
-    email: list[str] = Field(description="Where else it goes.")
-    subject: str = Field(description="What it is about.")
-
-
-@operation(permission=Permission.PEOPLE_READ, effect=Effect.READ, on=PEOPLE)
-def write_person(_ctx: Context, _given: WritePerson, person: Person) -> Person:
-    """Write a person."""
-    return person
-
-
 def input_fields_of(operation: Operation) -> dict[str, Any]:
     properties: dict[str, Any] = describe_tool(operation)["inputSchema"]["properties"]
     return properties
+
+
+def find_tool(name: str) -> Operation:
+    return next(operation for operation in AGENT_OPERATIONS if operation.name == name)
 
 
 def find_undescribed_fields(operation: Operation) -> set[str]:
@@ -62,9 +46,36 @@ def id_fields_of(operation: Operation) -> set[str]:
     return {named, f"{named}s"} & input_fields_of(operation).keys()
 
 
+def walk_fields(part: Any, path: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Every field at any depth: its path, its name and its schema."""
+    if isinstance(part, list):
+        for option in part:
+            yield from walk_fields(option, path)
+    elif isinstance(part, dict):
+        for name, field in part.get("properties", {}).items():
+            yield f"{path}.{name}", name, field
+            yield from walk_fields(field, f"{path}.{name}")
+        for keyword in ("items", "anyOf", "additionalProperties"):
+            yield from walk_fields(part.get(keyword), path)
+
+
 @TOOL
-def test_every_field_is_described_unless_the_instructions_describe_it(operation: Operation) -> None:
-    assert find_undescribed_fields(operation) <= IN_INSTRUCTIONS | id_fields_of(operation)
+def test_every_field_is_described_unless_its_name_says_everything(operation: Operation) -> None:
+    schema, said = describe_tool(operation)["inputSchema"], set()
+    plain = PLAIN_COMMON_FIELDS | id_fields_of(operation)
+    assert find_undescribed_fields(operation) <= plain
+    undescribed = []
+    for path, name, field in walk_fields(schema):
+        if "description" in field:
+            said.add(name)
+        elif name not in PLAIN_FIELDS | plain | said:
+            undescribed.append(path)
+    assert undescribed == []
+
+
+def test_a_number_that_can_be_sent_instead_of_an_id_is_said() -> None:
+    for name, field in (("get_job", "jobId"), ("get_quote", "quoteId"), ("get_invoice", "invoiceId")):
+        assert "number" in input_fields_of(find_tool(name))[field]["description"]
 
 
 @TOOL
@@ -83,14 +94,9 @@ def test_the_api_has_the_words_that_tools_leave_out(operation: Operation) -> Non
 @TOOL
 def test_the_record_itself_is_never_null(operation: Operation) -> None:
     for name in id_fields_of(operation):
+        field = {key: part for key, part in input_fields_of(operation)[name].items() if key != "description"}
         one = {"type": "string"}
-        assert input_fields_of(operation)[name] == ({"type": "array", "items": one} if name.endswith("Ids") else one)
-
-
-def test_only_what_the_instructions_describe_has_no_words() -> None:
-    assert find_undescribed_fields(write_person) == {"personId"}
-    assert find_undescribed_fields(record_quote_decision) == {"quoteId", "confirmed", "previewToken"}
-    assert "ids" in input_fields_of(record_quote_decision)["chosen"]["description"]
+        assert field == ({"type": "array", "items": one} if name.endswith("Ids") else one)
 
 
 def test_what_one_would_take_a_field_for_wrongly_is_said_of_the_tool() -> None:
@@ -98,11 +104,13 @@ def test_what_one_would_take_a_field_for_wrongly_is_said_of_the_tool() -> None:
     assert "still signs in with the old one" in describe_tool(update_person)["description"]
 
 
-def test_a_list_of_changes_is_known_by_the_parts_of_the_record() -> None:
+def test_the_fields_of_a_line_say_what_a_name_does_not() -> None:
     edit = input_fields_of(update_quote)["edits"]["items"]["properties"]
-    assert {name for name, field in edit.items() if "description" in field} == {"kind", "edit", "lineId", "position"}
+    assert {name for name, field in edit.items() if "description" not in field} == {
+        *("description", "quantity", "unit", "discountPercent")
+    }
     line = input_fields_of(draft_quote)["lines"]["items"]["properties"]
-    assert {name for name, field in line.items() if "description" in field} == {"kind"}
+    assert "code" in line["itemId"]["description"]
 
 
 def test_the_same_words_are_said_once_in_a_tool() -> None:
@@ -132,8 +140,8 @@ def test_null_is_told_where_it_clears_something() -> None:
     assert input_fields_of(create_customer)["billingAddress"]["properties"]["city"] == {"type": "string"}
 
 
-@pytest.mark.parametrize("name", sorted(IN_INSTRUCTIONS))
-def test_the_instructions_name_what_is_said_once(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(PLAIN_COMMON_FIELDS | {"confirmed", "previewToken", "startingAfter", "detail"}))
+def test_the_instructions_name_what_most_tools_take(name: str) -> None:
     assert name in INSTRUCTIONS
     assert any(name in input_fields_of(operation) for operation in AGENT_OPERATIONS)
 
@@ -143,7 +151,7 @@ def test_the_instructions_name_what_several_lists_are_narrowed_by() -> None:
         name for operation in AGENT_OPERATIONS if operation.returns_page for name in input_fields_of(operation)
     )
     shared = {name for name, lists in times.items() if lists > 3}
-    assert shared > IN_INSTRUCTIONS - {"confirmed", "previewToken"}
+    assert {"limit", "startingAfter", "detail", "from", "until"} <= shared
     assert [name for name in sorted(shared) if name not in INSTRUCTIONS and not name.endswith("Id")] == []
 
 

@@ -35,7 +35,7 @@ def test_a_night_shift_is_set_and_found(server: RunningServer, cast: Cast) -> No
     query_tool(server, cast, "update_person", personId=mia, workingHours=nights)
     given = {"from": DAY, "until": DAY, "personId": mia, "durationMinutes": 480}
     (slot,) = query_tool(server, cast, "find_free_time", **given)["slots"]
-    assert (slot["startsAt"], slot["endsAt"]) == (f"{DAY}T22:00:00.000Z", "2038-01-12T06:00:00.000Z")
+    assert (slot["startsAt"], slot["endsAt"]) == (f"{DAY}T22:00:00+00:00", "2038-01-12T06:00:00+00:00")
 
 
 def test_closing_a_job_with_unbilled_work_warns(server: RunningServer, cast: Cast) -> None:

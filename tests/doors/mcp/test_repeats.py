@@ -13,7 +13,7 @@ from mainstay.doors.mcp.tool_schema import describe_tool
 from support.cast import Cast
 from support.customers import make_customer
 from support.invoices import make_invoice
-from support.mcp_client import call_legacy, call_tool
+from support.mcp_client import call_legacy, call_tool, to_utc
 from support.servers import RunningServer
 
 KEY = "idempotencyKey"
@@ -53,7 +53,8 @@ def test_it_is_one_store_with_that_of_the_api(server: RunningServer, cast: Cast)
     headers = {"Idempotency-Key": "one"}
     given = {"recordId": customer, "text": "Rang"}
     made = server.request("POST", "/api/v1/notes", key, json=given, headers=headers).json()
-    assert call_tool(server, key, "add_note", **given, idempotencyKey="one")["structuredContent"] == made
+    repeated = call_tool(server, key, "add_note", **given, idempotencyKey="one")["structuredContent"]
+    assert to_utc(repeated) == made
     # Another key of the same person is another program.
     other = call_tool(server, cast.make_key(), "add_note", **given, idempotencyKey="one")
     assert other["structuredContent"]["id"] != made["id"]

@@ -17,7 +17,7 @@ from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Role
 from mainstay.vocabulary.toolsets import DEFAULT_CHOICE, Toolset
 from rules.examples_any import make_example_input
 from support.cast import Cast, temporary_cast
-from support.mcp_client import call_legacy, call_modern, call_tool, make_legacy_call, post_call
+from support.mcp_client import call_legacy, call_modern, call_tool, make_legacy_call, post_call, to_utc
 from support.servers import RunningServer
 
 # Of this door, the smoke set on both engines.
@@ -80,6 +80,7 @@ def test_every_tool_is_well_described() -> None:
         assert tool["title"]
         assert len(tool["description"]) > len(tool["title"])
         assert set(tool["annotations"]) == {
+            "title",
             "readOnlyHint",
             "destructiveHint",
             "idempotentHint",
@@ -100,10 +101,10 @@ def test_a_result_is_data_and_the_same_as_text(server: RunningServer, cast: Cast
     key = cast.make_key()
     result = call_tool(server, key, "get_organisation")
     assert result["isError"] is False
-    assert result["structuredContent"] == server.request("GET", "/api/v1/organisation", key).json()
+    assert to_utc(result["structuredContent"]) == server.request("GET", "/api/v1/organisation", key).json()
     assert orjson.loads(result["content"][0]["text"]) == result["structuredContent"]
-    listed = call_tool(server, key, "list_people", limit=2)["structuredContent"]
-    assert listed == server.request("GET", "/api/v1/people?limit=2", key).json()
+    listed = call_tool(server, key, "list_people", limit=2, detail="full")["structuredContent"]
+    assert to_utc(listed) == server.request("GET", "/api/v1/people?limit=2", key).json()
 
 
 # What an operation answers on either engine has tests of its own; here each is asked for in an organisation of its own.

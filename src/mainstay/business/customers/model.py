@@ -19,6 +19,7 @@ from mainstay.vocabulary.roles import (
     IMPORTED_CUSTOMER,
     IMPORTED_EMAIL,
     IMPORTED_PHONE,
+    OUTSIDER_TEXT,
     Imported,
     RefersTo,
     imported_reference,
@@ -66,7 +67,9 @@ class CustomerOut(Record):
         title="Payment terms (days)", description="Null for the organisation's usual terms."
     )
     language: Language | None = Field(description="For their documents and emails; null for the organisation's.")
-    notes: Annotated[str | None, _OFFICE_ONLY] = Field(description="Office only. Hidden from field staff.")
+    notes: Annotated[str | None, _OFFICE_ONLY, OUTSIDER_TEXT] = Field(
+        description="Office only. Hidden from field staff."
+    )
     external_ref: Annotated[str | None, _OFFICE_ONLY] = Field(title="External ID", description="ID in another system.")
     merged_into_id: Annotated[str | None, _OFFICE_ONLY, RefersTo("customer")] = Field(
         title="Merged into", description="The customer that this one was merged into."
@@ -109,8 +112,8 @@ class SiteOut(Record):
     name: Annotated[str, Imported(("site", "site name", "property"), identifies=True)]
     address: Annotated[Address, Imported(identifies=True)] = Field(examples=[_EXAMPLE_ADDRESS])
     time_zone: str | None = Field(description="IANA name; null for the organisation's.")
-    access_notes: Annotated[str | None, Imported(("access notes", "access information", "notes"))] = Field(
-        title="Access", description="How to get in."
+    access_notes: Annotated[str | None, Imported(("access notes", "access information", "notes")), OUTSIDER_TEXT] = (
+        Field(title="Access", description="How to get in.")
     )
     contact_id: Annotated[str | None, RefersTo("contact")]
     contact_name: str | None = Field(title="Contact")

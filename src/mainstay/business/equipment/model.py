@@ -10,7 +10,7 @@ from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Reason
-from mainstay.vocabulary.roles import IMPORTED_NOTES, Imported, RefersTo, imported_reference
+from mainstay.vocabulary.roles import IMPORTED_NOTES, OUTSIDER_TEXT, Imported, RefersTo, imported_reference
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 _OFFICE_ONLY = RequiresPermission(Permission.ALL_CUSTOMERS_READ)
@@ -48,7 +48,7 @@ class EquipmentOut(Record):
     warranty_until: Annotated[str | None, Imported(("warranty", "warranty end", "warranty expires"))] = Field(
         title="Warranty until", examples=["2029-05-13"], json_schema_extra=_DATE
     )
-    notes: Annotated[str | None, IMPORTED_NOTES] = Field(examples=["In the loft."])
+    notes: Annotated[str | None, IMPORTED_NOTES, OUTSIDER_TEXT] = Field(examples=["In the loft."])
     status: ArchivableStatus = Field(examples=["active"])
     external_ref: Annotated[str | None, _OFFICE_ONLY, imported_reference("equipment id", "asset id")] = Field(
         title="External ID", examples=[None]

@@ -33,13 +33,13 @@ class DocumentEmailInput(IrreversibleInput):
         None,
         max_length=_MAX_ADDRESSES,
         title="Cc",
-        description="Email addresses that get a copy. All recipients then see each other's addresses.",
+        description="Addresses that get a copy. All recipients see each other's.",
     )
-    subject: EmailSubject | None = Field(None, description="The subject of the email, instead of the template's.")
+    subject: EmailSubject | None = Field(None, description="Instead of the template's subject.")
     message: EmailText | None = Field(
         None,
-        description="The text of the email as plain text, instead of the template's. `{link}` becomes the link to the"
-        " document; without it, the link is added at the end.",
+        description="Plain text, instead of the template's. `{link}` becomes the link to the document; without it, the"
+        " link is added at the end.",
     )
 
 

@@ -12,7 +12,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission, RequiresPermissionForValues
 from mainstay.vocabulary.record_json import PriceText
 from mainstay.vocabulary.refusal import Reason
-from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.roles import OUTSIDER_TEXT, RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 JobStatus = Literal["enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"]
@@ -113,7 +113,7 @@ class JobOut(Record):
     site_id: Annotated[str | None, RefersTo("site")] = Field(examples=["site_01KA3R5X7Z9B1D3F5H7J9K1N3P"])
     site_name: str | None = Field(title="Site", examples=["2 Weir Lane"])
     site_address: Address | None = Field(title="Site address", examples=[_EXAMPLE_ADDRESS])
-    description: str | None = Field(examples=["The key is with the neighbour."])
+    description: Annotated[str | None, OUTSIDER_TEXT] = Field(examples=["The key is with the neighbour."])
     due_on: str | None = Field(title="Due date", examples=["2026-11-27"], json_schema_extra={"format": "date"})
     lead_person_id: Annotated[str | None, RefersTo("person")] = Field(examples=[_EXAMPLE_PERSON])
     lead_person_name: str | None = Field(title="Lead", examples=["Tom Ashworth"])

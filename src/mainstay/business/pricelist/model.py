@@ -23,6 +23,7 @@ from mainstay.vocabulary.roles import (
     IMPORTED_PHONE,
     IMPORTED_TAX_NUMBER,
     IMPORTED_TERMS,
+    OUTSIDER_TEXT,
     Imported,
     RefersTo,
     imported_reference,
@@ -111,7 +112,7 @@ class SupplierOut(Record):
     )
     payment_terms_days: Annotated[int | None, IMPORTED_TERMS] = Field(title="Payment terms (days)")
     language: Language | None = Field(description="The language of their orders; null for your own.")
-    notes: Annotated[str | None, IMPORTED_NOTES]
+    notes: Annotated[str | None, IMPORTED_NOTES, OUTSIDER_TEXT]
     status: ArchivableStatus
     external_ref: Annotated[str | None, _IMPORTED_REFERENCE] = Field(title="External ID")
 
@@ -146,7 +147,9 @@ class PriceItemOut(Record):
 
     code: str | None = Field(examples=["BLR-24"])
     name: str = Field(examples=["Combi boiler, 24 kW"])
-    description: str | None = Field(description="Printed below the name on quotes and invoices.")
+    description: Annotated[str | None, OUTSIDER_TEXT] = Field(
+        description="Printed below the name on quotes and invoices."
+    )
     kind: ItemKind = Field(examples=["material"])
     unit: str | None = Field(description="The unit it is sold in.", examples=["pcs"])
     sell_price: Annotated[PriceText | None, RequiresPermission(Permission.PRICES_READ)] = Field(

@@ -138,7 +138,7 @@ get_purchase_order = declare_get(
 def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     """New purchase order.
 
-    A draft, for a job or for stock. Nothing is sent until send_purchase_order.
+    Order materials from a supplier, for a job or for stock. Nothing is sent until send_purchase_order.
     """
     supplier = fetch_usable_supplier(ctx, given.supplier_id)
     job = fetch_optional_job(ctx, given.job_id)

@@ -56,6 +56,7 @@ class ReceiveGoods(Input):
     api_path="POST /purchase-orders/{purchase_order_id}/receive",
     on=ORDERS,
     blocked_by=ListedOrder.not_receivable,
+    only_adds=True,
     not_undone=Message("Receive the same goods again with negative quantities."),
     past_text="Goods received",
 )

@@ -238,6 +238,7 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     api_path="POST /quotes/{quote_id}/revise",
     on=QUOTES,
     blocked_by=ListedQuote.not_revisable,
+    only_adds=True,
     done_message="New revision created.",
     not_undone=Message("Withdraw the new revision, or edit it. It has not been sent."),
     past_text="Revision created",

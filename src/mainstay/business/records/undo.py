@@ -66,8 +66,8 @@ def _find_redo(act: Act) -> Sequence[Inverse] | Message:
 def undo_change(ctx: Context, given: UndoChange) -> UndoneChangesOut:
     """Undo change.
 
-    Undoes all or none of these changes of the last 24 hours, yours or someone else's, if their records have not changed
-    since. What was sent, paid or deleted can't be undone, but an undo can.
+    Takes back a mistake: all or none of these changes of the last 24 hours, yours or someone else's, if their records
+    have not changed since. What was sent, paid or deleted can't be undone, but an undo can.
     """
     operations = undo_stored_changes(ctx, given.change_ids)
     return UndoneChangesOut(

@@ -16,7 +16,7 @@ from mainstay.values.moments import parse_moment
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.refusal import Reason
-from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.roles import OUTSIDER_TEXT, RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 VisitKind = Literal["work", "assessment", "other"]
@@ -132,7 +132,7 @@ class VisitOut(Record):
     customer_name: str | None = Field(title="Customer")
     site_name: str | None = Field(title="Site")
     site_address: Address | None = Field(title="Address")
-    access_notes: str | None = Field(title="Access", description="How to get in.")
+    access_notes: Annotated[str | None, OUTSIDER_TEXT] = Field(title="Access", description="How to get in.")
     contact_name: str | None = Field(title="Contact", description="The contact on site.")
     contact_phone: str | None = Field(title="Contact phone")
     notes: str | None

@@ -126,7 +126,7 @@ class SchedulePlanOut(Output):
 def plan_schedule(ctx: Context, given: PlanSchedule) -> SchedulePlanOut:
     """Plan several visits.
 
-    Book, move and cancel many visits at once, all or none, for example when someone is sick or two people swap visits.
+    Sort out a day when someone is sick or people swap: book, move and cancel many visits at once, all or none.
     The preview shows every clash, warnings and how full each day becomes.
     """
     placements, reasons = _prepare_changes(ctx, given.changes)

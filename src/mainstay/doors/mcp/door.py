@@ -17,13 +17,13 @@ from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.elicitation import AnsweredQuestion, Elicitation, InvalidState, ToolCall
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_response
-from mainstay.doors.mcp.tool_schema import DRY_RUN, IDEMPOTENCY_KEY
+from mainstay.doors.mcp.tool_schema import DETAIL, DRY_RUN, FULL_DETAIL, IDEMPOTENCY_KEY
 from mainstay.doors.mcp.tools import DECLINED, ToolOffer, Tools, describe_preview
 from mainstay.kernel.context import RequestDetails
-from mainstay.kernel.operation import Operation
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
+from mainstay.vocabulary.agent_json import AgentFormat
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Unauthenticated
 from mainstay.vocabulary.toolsets import ToolChoice, Toolset, choose_toolsets, parse_toolsets
 from mainstay.vocabulary.validation import NOT_A_BOOLEAN
@@ -149,7 +149,7 @@ class McpDoor:
         """Perform a tool and return its result, or a question if the person has to confirm it first."""
         operation, actor, arguments = tool_call.operation, tool_call.actor, dict(tool_call.arguments)
         runner, performer = self.auth.runner, self.auth.performer
-        details = _take_request_details(request, operation, arguments)
+        details = _take_request_details(request, tool_call, arguments)
         asks, notice = tool_call.is_asked and not details.dry_run, ""
         if question:
             details = details._replace(question_id=question.id if question.reply == "accept" else None)
@@ -206,10 +206,14 @@ def _encode_tool_list(door: McpDoor, offer: ToolOffer, id_: protocol.CallId, *, 
 _compress_once = lru_cache(16)(compress)
 
 
-def _take_request_details(request: Request, operation: Operation, arguments: dict[str, Any]) -> RequestDetails:
-    """Take out of the arguments what every change takes, so that only the operation's input is left."""
-    details = RequestDetails(request.id)
-    if not operation.changes:
+def _take_request_details(request: Request, tool_call: ToolCall, arguments: dict[str, Any]) -> RequestDetails:
+    """Take out of the arguments what every change or list takes, so that only the operation's input is left."""
+    detail = arguments.pop(DETAIL, None) if tool_call.operation.returns_page else None
+    if detail not in {None, FULL_DETAIL}:
+        raise Invalid([Fault(DETAIL, Message("is not {choice}", choice=f"'{FULL_DETAIL}'"))])
+    agent_format = AgentFormat(tool_call.actor.time_zone, has_full_lists=detail is not None)
+    details = RequestDetails(request.id, agent_format=agent_format)
+    if not tool_call.operation.changes:
         return details
     if DRY_RUN in arguments:
         dry_run = arguments.pop(DRY_RUN)

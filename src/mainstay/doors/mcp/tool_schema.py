@@ -1,14 +1,12 @@
 """The description of a tool, as `tools/list` returns it."""
 
-from functools import cache
 from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from mainstay.doors.schemas import Schema, input_schema, output_schema
+from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.values.part_changes import MERGE_NOTE
-from mainstay.vocabulary.schemas import Output
 
 
 def describe_tool(operation: Operation) -> Schema:
@@ -21,12 +19,18 @@ def describe_tool(operation: Operation) -> Schema:
         "inputSchema": _build_input_schema(operation),
         "outputSchema": _build_output_schema(operation),
         "annotations": {
+            "title": operation.title,
             "readOnlyHint": reads,
-            "destructiveHint": operation.changes and not operation.only_adds,
+            "destructiveHint": _is_destructive(operation),
             "idempotentHint": reads or _is_idempotent(operation),
             "openWorldHint": operation.emails_outside,
         },
     }
+
+
+def _is_destructive(operation: Operation) -> bool:
+    """Return whether the operation ends or overwrites something that cannot be brought back."""
+    return operation.changes and not operation.only_adds and operation.undone_by is None
 
 
 def _is_idempotent(operation: Operation) -> bool:
@@ -35,96 +39,79 @@ def _is_idempotent(operation: Operation) -> bool:
 
 
 def _build_input_schema(operation: Operation) -> Schema:
-    """Return the input schema: each field has a description, unless the instructions describe it for all tools."""
-    schema: Schema = _shorten(input_schema(operation), nulls=operation.on is not None)
-    record_fields = (
-        {} if operation.returns_page else _output_fields_of(operation.on.output if operation.on else operation.output)
-    )
-    fields = _DescriptionChooser(_fields_in_instructions(operation)).choose(schema.get("properties", {}), record_fields)
+    """Return the input schema. Each field has a description, unless its name says everything."""
+    clears = operation.on is not None and not operation.is_irreversible
+    schema: Schema = _shorten(input_schema(operation), nulls=clears)
+    fields = _choose_descriptions(schema.get("properties", {}), operation)
+    if operation.returns_page:
+        fields |= {DETAIL: _DETAIL_SCHEMA}
     if operation.changes:
-        fields |= {IDEMPOTENCY_KEY: _KEY_SCHEMA, DRY_RUN: _DRY_RUN_SCHEMA}
+        fields |= {IDEMPOTENCY_KEY: _KEY_SCHEMA}
+    if operation.changes and not operation.is_irreversible:
+        # What is irreversible has a preview of its own.
+        fields |= {DRY_RUN: _DRY_RUN_SCHEMA}
     return schema | {"properties": fields, "additionalProperties": False}
 
 
-def _fields_in_instructions(operation: Operation) -> frozenset[str]:
-    """Return the fields that the instructions describe, including the id of the operation's record."""
-    record_store = operation.on or operation.offered_on
-    record_id = to_camel(record_store.id_field) if record_store and record_store.id_field else None
-    return IN_INSTRUCTIONS | {record_id, f"{record_id}s"} if record_id else IN_INSTRUCTIONS
-
-
-# The instructions describe these fields once for all tools.
-IN_INSTRUCTIONS = frozenset({"confirmed", "previewToken", "limit", "startingAfter"})
-# Every tool that changes something takes these fields in addition to its operation's input.
+# Fields of many tools, with what the instructions say of them in a few words; and those of them that need none.
+_SHORT_DESCRIPTIONS = {
+    "confirmed": "True does it; else a preview.",
+    "previewToken": "Of that preview.",
+    "startingAfter": "The last ID so far.",
+}
+PLAIN_COMMON_FIELDS = frozenset({"limit", "idempotencyKey", "dryRun"})
+# Every tool that changes something takes these fields in addition to its operation's input, and every list the third.
 IDEMPOTENCY_KEY = "idempotencyKey"
-_KEY_SCHEMA = {"type": "string", "description": "A repeat with this key gets the first answer."}
+_KEY_SCHEMA = {"type": "string"}
 DRY_RUN = "dryRun"
-_DRY_RUN_SCHEMA = {"type": "boolean", "description": "True only shows what would happen."}
+_DRY_RUN_SCHEMA = {"type": "boolean"}
+DETAIL, FULL_DETAIL = "detail", "full"
+_DETAIL_SCHEMA = {"enum": [FULL_DETAIL], "type": "string", "description": "Adds what is left out."}
+# Fields within another field whose names say everything.
+PLAIN_FIELDS = frozenset(
+    {"name", "email", "phone", "line1", "line2", "city", "region", "postalCode", "country"}
+    | {"description", "quantity", "unit", "amount", "percent", "discountPercent", "subject", "text"}
+    | {"account", "iban", "bic", "sortCode", "from", "until", "on"}
+)
 
 
-@cache
-def _output_fields_of(model: type[Output]) -> Schema:
-    """Return the fields of a record's output, in short form."""
-    fields: Schema = _shorten(output_schema(model), nulls=False)["properties"]
-    return fields
-
-
-class _DescriptionChooser:
-    """Chooses which fields of a tool keep their descriptions.
-
-    The fields of the tool itself keep them, unless the instructions describe them once for all tools. The fields within
-    a field lose them if the record shows a field of the same name and kind, or if the same tool has described them
-    before. Descriptions of the values that a field takes are always kept.
-    """
-
-    def __init__(self, in_instructions: frozenset[str]) -> None:
-        self._in_instructions = in_instructions
-        self._described: set[tuple[str, str]] = set()
-
-    def choose(self, fields: Schema, record_fields: Schema) -> Schema:
-        """Return the fields of the tool itself."""
-        # Fields that the instructions describe cannot be cleared, so they lose the null as well.
-        return {
-            name: _drop_description(_without_null(field))
-            if name in self._in_instructions
-            else self._choose_whole(name, field, record_fields)
-            for name, field in fields.items()
-        }
-
-    def _choose_whole(self, name: str, field: Schema, record_fields: Schema) -> Schema:
-        self._described.add((name, field.get("description", "")))
-        return self._choose_within(field, _record_fields_within(name, record_fields))
-
-    def _choose_inner(self, fields: Schema, record_fields: Schema) -> Schema:
-        """Return the fields within a field."""
-        return {
-            name: self._choose_within(
-                self._choose_description(name, field, record_fields.get(name, {})),
-                _record_fields_within(name, record_fields),
+def _choose_descriptions(fields: Schema, operation: Operation) -> Schema:
+    """Return the fields of a tool with the descriptions that it needs."""
+    record_store = operation.on or operation.offered_on
+    record_id = to_camel(record_store.id_field) if record_store and record_store.id_field else ""
+    said: set[tuple[str, str]] = set()
+    chosen = {}
+    for name, field in fields.items():
+        if name in _SHORT_DESCRIPTIONS:
+            chosen[name] = _without_null(field) | {"description": _SHORT_DESCRIPTIONS[name]}
+        elif name in PLAIN_COMMON_FIELDS:
+            chosen[name] = _drop_description(field)
+        elif name in {record_id, f"{record_id}s"}:
+            # It cannot be cleared, and which record it is of is said by its name.
+            chosen[name] = {key: part for key, part in _without_null(field).items() if key != "description"} | (
+                {"description": field["description"]} if "number" in field.get("description", "") else {}
             )
-            for name, field in fields.items()
-        }
+        else:
+            chosen[name] = _drop_repeated(field, said)
+    return chosen
 
-    def _choose_description(self, name: str, field: Schema, record_field: Schema) -> Schema:
-        description = field.get("description", "")
-        if (name, description) in self._described or (
-            _type_of(_without_null(field)) == _type_of(record_field) and not _explains_values(field)
-        ):
-            return _drop_description(field) | ({"description": MERGE_NOTE} if _is_merged(field) else {})
-        self._described.add((name, description))
-        return field
 
-    def _choose_within(self, part: Schema, record_fields: Schema) -> Schema:
-        chosen = dict(part)
-        if "anyOf" in part:
-            chosen["anyOf"] = [self._choose_within(option, record_fields) for option in part["anyOf"]]
-        if "items" in part:
-            chosen["items"] = self._choose_within(part["items"], record_fields)
-        if "properties" in part:
-            chosen["properties"] = self._choose_inner(part["properties"], record_fields)
-        if "additionalProperties" in part:
-            chosen["additionalProperties"] = self._choose_within(part["additionalProperties"], record_fields)
-        return chosen
+def _drop_repeated(part: Schema, said: set[tuple[str, str]]) -> Schema:
+    """Return a part of a schema without the descriptions of plain fields within it, and of those said before."""
+    chosen = dict(part)
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(part.get(keyword), dict):
+            chosen[keyword] = _drop_repeated(part[keyword], said)
+    if "anyOf" in part:
+        chosen["anyOf"] = [_drop_repeated(option, said) for option in part["anyOf"]]
+    if "properties" in part:
+        chosen["properties"] = {}
+        for name, field in part["properties"].items():
+            words = (name, field.get("description", ""))
+            is_needed = words not in said and (name not in PLAIN_FIELDS or _explains_values(field))
+            said.add(words)
+            chosen["properties"][name] = _drop_repeated(field if is_needed else _drop_description(field), said)
+    return chosen
 
 
 def _explains_values(field: Schema) -> bool:
@@ -133,34 +120,10 @@ def _explains_values(field: Schema) -> bool:
     return any(f"`{value}`" in description for value in _without_null(field).get("enum", ()))
 
 
-def _record_fields_within(name: str, record_fields: Schema) -> Schema:
-    """Return the fields that a record shows within the field of this name, or else within any of its fields."""
-    return _inner_fields_of(record_fields[name]) if record_fields.get(name) else _item_fields_of(record_fields)
-
-
-def _item_fields_of(record_fields: Schema) -> Schema:
-    """Return the fields of all list items in a record: a field that the record lacks may change its items."""
-    parts: Schema = {}
-    for part in record_fields.values():
-        parts |= part.get("items", {}).get("properties", {})
-    return parts
-
-
-def _inner_fields_of(part: Schema) -> Schema:
-    """Return the fields of a part, of the items if it is a list, or of the values if it is a mapping."""
-    part = part.get("additionalProperties", part)
-    fields: Schema = part.get("items", part).get("properties", {})
-    return fields
-
-
 def _without_null(field: Schema) -> Schema:
     """Return the schema of a field when it is not null."""
     options: list[Schema] = field.get("anyOf", [field])
     return options[0]
-
-
-def _type_of(part: Schema) -> tuple[str | None, str | None]:
-    return part.get("type"), part.get("items", {}).get("type")
 
 
 def _drop_description(field: Schema) -> Schema:
@@ -231,17 +194,14 @@ _MAX_ALIKE = 2
 
 
 def _build_output_schema(operation: Operation) -> Schema:
-    """Return the output schema: the frame of a list, or any object otherwise.
+    """Return the output schema: the frame of a list, and otherwise any object.
 
-    Clients that build a type from a schema drop fields that it does not name, so a schema names all fields or none.
+    A client that builds a type from a schema drops the fields that it does not name, unless the schema says that there
+    are more.
     """
     if not operation.returns_page:
         return {"type": "object"}
-    properties: Schema = {
-        "object": {"type": "string"},
-        "data": {"type": "array", "items": {"type": "object"}},
-        "hasMore": {"type": "boolean"},
-    }
+    properties: Schema = {"data": {"type": "array"}, "hasMore": {"type": "boolean"}}
     if operation.totals_model:
         properties["totals"] = {"type": "object"}
-    return {"type": "object", "properties": properties}
+    return {"type": "object", "properties": properties, "additionalProperties": True}

@@ -22,6 +22,7 @@ from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.refusal import Fault, Invalid
+from mainstay.vocabulary.roles import OUTSIDER_TEXT
 from mainstay.vocabulary.schemas import Input, Output
 
 MAX_ENTRIES = 500
@@ -64,7 +65,7 @@ class Suggestion(BaseModel):
 
     on: str
     amount: MoneyText
-    text: str
+    text: Annotated[str, OUTSIDER_TEXT]
     external_ref: str = Field(description="Identifies the entry, so that it is recorded only once.")
     payment_id: str | None = Field(description="The payment, if it is already recorded.")
     customer_id: str | None

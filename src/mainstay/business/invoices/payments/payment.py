@@ -17,7 +17,7 @@ from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.refusal import Reason
-from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.roles import OUTSIDER_TEXT, RefersTo
 from mainstay.vocabulary.schemas import Record, StoredRecord, make_states
 
 N = TypeVar("N", int, Decimal)
@@ -68,7 +68,9 @@ class PaymentOut(Record):
     amount: MoneyText = Field(examples=["1440.00"])
     currency: str = Field(examples=["GBP"])
     method: PaymentMethod = Field(examples=["bank"])
-    reference: str | None = Field(description="The customer's payment reference.", examples=["INV-0207"])
+    reference: Annotated[str | None, OUTSIDER_TEXT] = Field(
+        description="The customer's payment reference.", examples=["INV-0207"]
+    )
     note: str | None = Field(examples=[None])
     allocations: list[ShownAllocation] = Field(
         description="The invoices that it pays.", examples=[[_EXAMPLE_ALLOCATION]]

@@ -162,8 +162,6 @@ get_payment = declare_get(
     permission=Permission.INVOICES_CHANGE,
     effect=Effect.CHANGE,
     api_path="POST /payments",
-    # It also changes the invoices that it pays.
-    only_adds=False,
     not_undone=Message("Reverse the payment instead."),
     commits_amount=True,
     past_text="Payment recorded",
