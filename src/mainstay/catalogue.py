@@ -53,7 +53,7 @@ from mainstay.business.quotes import events as quote_events
 from mainstay.business.quotes import invariants as quote_invariants
 from mainstay.business.quotes import operations as quotes
 from mainstay.business.quotes import reactions as quote_reactions
-from mainstay.business.records import activity, attachments, history, notes, search, undo
+from mainstay.business.records import activity, attachments, file_links, history, notes, search, undo
 from mainstay.business.records.invariants import (
     FILES,
     SHARED_FILES,
@@ -84,6 +84,7 @@ from mainstay.identity import (
     return_tickets,
     sessions,
     tokens,
+    upload_addresses,
 )
 from mainstay.infrastructure import database_checks
 from mainstay.kernel.catalogue import Catalogue
@@ -153,6 +154,7 @@ CATALOGUE = Catalogue(
         *search.OPERATIONS,
         *notes.OPERATIONS,
         *attachments.OPERATIONS,
+        *file_links.OPERATIONS,
         *history.OPERATIONS,
         *activity.OPERATIONS,
         *undo.OPERATIONS,
@@ -201,6 +203,7 @@ UPKEEP = (
     devices.forget_old,
     links.forget_old,
     return_tickets.forget_old,
+    upload_addresses.forget_old,
     imports.forget_old,
     conversations.forget_old,
     stored_changes.forget_old,

@@ -18,6 +18,7 @@ from mainstay.infrastructure.worker_wakeups import WakeupSender
 from mainstay.kernel.catalogue import Catalogue
 from mainstay.kernel.perform import Performer
 from mainstay.kernel.preview import PreviewMaker
+from mainstay.kernel.program_links import ProgramLinks
 from mainstay.lazy_import import LazyObject, import_lazily
 from mainstay.settings import SettingError, Settings
 from mainstay.values.moments import Clock, system_clock
@@ -72,6 +73,7 @@ def open_performer(settings: Settings, clock: Clock = system_clock) -> Performer
         settings.base_url,
         storage_limit(settings),
         PreviewMaker(partial(_load_secret, settings)),
+        ProgramLinks(partial(_load_secret, settings), settings.base_url),
         Languages.load(DataFolder(settings.data).translations),
     )
 

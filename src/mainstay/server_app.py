@@ -32,11 +32,20 @@ from mainstay.doors.bearer_auth import BearerAuth
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.health import Health
 from mainstay.doors.http import HttpApp, RequestHandler
+from mainstay.doors.links.downloads import DownloadDoor
+from mainstay.doors.links.link_access import LinkAccess
+from mainstay.doors.links.uploads import UploadDoor
 from mainstay.doors.mcp.door import McpDoor
 from mainstay.doors.mcp.elicitation import Elicitation
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.tools import Tools
-from mainstay.doors.metric_labels import METRIC_LABELS, SINGLE_PATHS, STATIC_LABEL
+from mainstay.doors.metric_labels import (
+    DOWNLOAD_LABEL,
+    METRIC_LABELS,
+    SINGLE_PATHS,
+    STATIC_LABEL,
+    UPLOAD_LABEL,
+)
 from mainstay.doors.oauth.approve import ApprovalScreen
 from mainstay.doors.oauth.authorize import Authorization
 from mainstay.doors.oauth.client_documents import ClientDocuments
@@ -150,8 +159,13 @@ def _make_prefix_doors(
     """Return the doors of everything below a path."""
     document_answers = DocumentAnswers(bearer_auth.performer, bearer_auth.runner, visitors.files)
     router = build_api_router(CATALOGUE.operations)
+    access = LinkAccess(bearer_auth, visitors.addresses)
     return {
         api.API_PREFIX: api.ApiDoor(bearer_auth, router, describe_once, document_answers),
+        "/uploads": UploadDoor(
+            access, visitors.file_intake, visitors.temporary_files, METRIC_LABELS.index(UPLOAD_LABEL)
+        ),
+        "/downloads": DownloadDoor(access, document_answers, METRIC_LABELS.index(DOWNLOAD_LABEL)),
         "/.well-known": build_well_known(
             settings.base_url, fetches_client_documents=settings.client_documents == "fetch"
         ),

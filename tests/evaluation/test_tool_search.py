@@ -11,7 +11,7 @@ from mainstay.evaluation.task import Task
 from mainstay.evaluation.tasks import TASKS
 from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Access, Role
 from mainstay.vocabulary.toolsets import DEFAULT_CHOICE
-from support.bm25 import rank_texts
+from support.bm25 import rank_texts, text_of_tool
 
 # The tools without which a task cannot be done, apart from those that find the ids.
 RIGHT_TOOLS = {
@@ -49,23 +49,11 @@ RIGHT_TOOLS = {
 
 
 def _list_tool_texts() -> dict[str, str]:
-    """Return the text of each tool as the tool server lists it: its name, its description and its parameters."""
+    """Return the texts of the tools that the tool server lists."""
     tools = Tools(CATALOGUE.operations).list_tools(
         ToolOffer(ROLE_PERMISSIONS[Role.OWNER], Access.WRITE, DEFAULT_CHOICE)
     )
-    return {
-        tool["name"]: " ".join(
-            [
-                tool["name"].replace("_", " "),
-                tool["description"],
-                *(
-                    f"{name} {field.get('description', '')}"
-                    for name, field in tool["inputSchema"]["properties"].items()
-                ),
-            ]
-        )
-        for tool in orjson.loads(orjson.dumps(tools))
-    }
+    return {tool["name"]: text_of_tool(tool) for tool in orjson.loads(orjson.dumps(tools))}
 
 
 _TEXTS = _list_tool_texts()

@@ -15,6 +15,7 @@ from rules.examples_quotes import QUOTE_EXAMPLES, make_quote_samples
 from rules.examples_records import (
     add_sample_files,
     document_input,
+    download_link_input,
     list_documents_input,
     make_deleted_view,
     make_undoable_change,
@@ -53,6 +54,8 @@ def make_example_input(cast: Cast, operation: Operation, role: Role = Role.OWNER
     inputs: dict[str, ExampleInput] = {"undo_change": {"changeIds": [make_undoable_change(cast, role)]}}
     inputs |= {name: about(work.customer) for name, about in REPORT_EXAMPLES.items()}
     inputs |= {"get_document": document_input(cast, role), "list_documents": list_documents_input(cast)}
+    inputs |= {"request_upload": list_documents_input(cast) | {"name": "Plan.pdf"}}
+    inputs |= {"get_download_link": download_link_input(cast, role)}
     view: ExampleInput = {"savedViewId": make_view(cast, role)}
     inputs |= {"update_assistant_settings": {"assistantDailyTokens": 500_000}}
     inputs |= {"create_saved_view": {"listName": "jobs", "name": "On hold", "query": "status=onHold"}}

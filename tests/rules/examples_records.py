@@ -27,6 +27,11 @@ def list_documents_input(cast: Cast) -> ExampleInput:
     return {"recordId": _find_column(cast, Role.OWNER, "record_id")}
 
 
+def download_link_input(cast: Cast, role: Role) -> ExampleInput:
+    """Return the input that asks for a link to the file of a role."""
+    return {"recordId": _find_column(cast, role, "id")}
+
+
 def add_document_input(cast: Cast) -> ExampleInput:
     """Return the input that adds another file."""
     fields = {"name": "Plan.pdf", "mediaType": "application/pdf", "bytes": 1, "content": "1" * 64}

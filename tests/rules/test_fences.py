@@ -6,11 +6,13 @@ import psycopg
 import pytest
 
 from mainstay.business.people.roles import remove_person
+from mainstay.business.records.file_links import request_upload
 from mainstay.composition import open_performer
 from mainstay.identity.keys import update_key
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.row_security import EXEMPT_TABLES
 from mainstay.settings import read_settings
+from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role
 from rules.examples import DryRun, SampleRecords, open_dry_run
 from support.cast import Cast
@@ -52,6 +54,7 @@ TENANT_COLUMNS = {
     "conversation_step": "organisation_id",
     "assistant_usage": "organisation_id",
     "document": "organisation_id",
+    "upload": "organisation_id",
     "visit": "organisation_id",
     "time_off": "organisation_id",
     "time_entry": "organisation_id",
@@ -85,6 +88,7 @@ def postgresql_dry_run(postgresql: PostgresServer, tmp_path_factory: pytest.Temp
         # What has a word that not everyone is shown is looked up by its words at once.
         make_job(samples.cast, samples.work_samples.customer, customerOrderNumber="4711")
         request_confirmation(samples.cast)
+        request_file(samples)
     return dry_run
 
 
@@ -94,6 +98,12 @@ def request_confirmation(cast: Cast) -> None:
     cast.perform(update_key, keyId=actor_with_key(cast, key).credential, confirmsInOffice=True)
     answer = cast.answer(remove_person, actor_with_key(cast, key), personId=cast.people[Role.ADMIN], confirmed=True)
     assert answer.awaits_confirmation
+
+
+def request_file(samples: SampleRecords) -> None:
+    """Ask for an address to send a file to."""
+    agent = samples.cast.actor(Role.OWNER, door=Door.AGENT)
+    samples.cast.perform(request_upload, agent, recordId=samples.work_samples.job, name="Plan.pdf")
 
 
 def organisation_of(samples: SampleRecords) -> str:

@@ -107,6 +107,7 @@ STATEMENT_COUNTS = {
     "see_linked_invoice": 11,
     "add_note": 6,
     "add_document": 8,
+    "request_upload": 7,
     "remove_document": 9,
     "create_key": 6,
     "update_key": 7,

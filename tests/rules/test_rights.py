@@ -48,6 +48,8 @@ SUBCONTRACTOR = {
     "list_documents",
     "get_document",
     "add_document",
+    "request_upload",
+    "get_download_link",
     "remove_document",
     "list_visits",
     "get_schedule",

@@ -40,6 +40,7 @@ NOT_HASHED = {
     "oauth_code": "is gone within a day",
     "oauth_token": "is gone when it has expired",
     "one_time_link": "is gone when it has expired",
+    "upload": "is gone when it has expired",
     "session": "is gone when it has expired",
     "allocation": "is compared with the payment",
     "billed_source": "is compared with the invoice",

@@ -164,6 +164,7 @@ WIDE_CHANGES = {
     "DELETE one_time_link WHERE expires_at <= :now",
     "DELETE replay WHERE created_at <= :before AND (credential <> :house OR created_at <= :long_before)",
     "DELETE return_ticket WHERE expires_at <= :now",
+    "DELETE upload WHERE expires_at <= :now",
     "DELETE search_fresh WHERE organisation_id = :organisation AND kind = :of_kind AND record_id = :record",
     "DELETE session WHERE account_id = :account AND id <> :but",
     f"DELETE session WHERE organisation_id = :organisation AND account_id = ({_ACCOUNT_OF})",

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
+from typing import Any
 
 # The usual constants: how soon a repeated word counts no more, and how much a long text is discounted.
 _SATURATION, _LENGTH_DISCOUNT = 1.2, 0.75
@@ -29,6 +30,13 @@ _STOP_WORDS = {
         "with",
     ),
 }
+
+
+def text_of_tool(tool: Mapping[str, Any]) -> str:
+    """Return the text of a tool as the tool server lists it: its name, its description and its parameters."""
+    fields = tool["inputSchema"]["properties"].items()
+    parameters = [f"{name} {field.get('description', '')}" for name, field in fields]
+    return " ".join([tool["name"].replace("_", " "), tool["description"], *parameters])
 
 
 def rank_texts(query: str, texts: Mapping[str, str]) -> list[str]:

@@ -55,15 +55,23 @@ class DocumentAnswers:
     runner: Runner
     files: FileStore
 
-    async def answer(self, operation: Operation, actor: Actor, raw: RawInput, details: RequestDetails) -> Response:
-        """Answer with the file that an operation names; raise FileNotReady if it is not made in time."""
+    async def answer(
+        self, operation: Operation, actor: Actor, raw: RawInput, details: RequestDetails, *, is_saved: bool = False
+    ) -> Response:
+        """Answer with the file that an operation names; raise FileNotReady if it is not made in time.
+
+        If it is to be saved, a browser does not show it.
+        """
         loop = asyncio.get_running_loop()
         until, queued = loop.time() + WAIT_SECONDS, False
         while True:
             body = (await self.runner.perform(self.performer, operation, actor, raw, details)).body
             document = orjson.loads(body)
             if document["sha256"]:
-                return await self._send_file(document["sha256"], document["name"], operation.returns_file or "")
+                media_type = operation.returns_file or ""
+                # Only a PDF is shown in the browser: the XML of an e-invoice would tell people nothing.
+                inline = media_type == PDF and not is_saved
+                return await self._send_file(document["sha256"], document["name"], media_type, inline=inline)
             if not queued:
                 await self.runner.run_change(actor.organisation, self._queue_file, actor.organisation, document)
                 queued = True
@@ -71,10 +79,9 @@ class DocumentAnswers:
                 raise FileNotReady(body)
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _send_file(self, sha256: str, file_name: str, media_type: str) -> Response:
-        # Only a PDF is shown in the browser: the XML of an e-invoice would tell people nothing.
+    async def _send_file(self, sha256: str, file_name: str, media_type: str, *, inline: bool) -> Response:
         build_response = partial(
-            respond_with_stored_file, self.files.path(sha256), file_name, media_type, inline=media_type == PDF
+            respond_with_stored_file, self.files.path(sha256), file_name, media_type, inline=inline
         )
         try:
             return await self.runner.run(build_response)

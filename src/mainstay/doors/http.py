@@ -138,7 +138,7 @@ class Request:
 
     async def read_body(self, limit: int) -> bytes:
         """Read the whole body; refuse it if it is larger than the limit or arrives too late."""
-        self._refuse_compressed()
+        self.refuse_compressed()
         self._is_unread = False
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
@@ -157,8 +157,8 @@ class Request:
 
     async def stream_body(self, limit: int) -> AsyncIterator[bytes]:
         """Stream the body of a large request; refuse it if it is larger than the limit or arrives too late."""
-        self._refuse_compressed()
-        self._is_large = True
+        self.refuse_compressed()
+        self.expect_large_body()
         announced = self.headers.get("content-length")
         length = None if announced is None else int(announced)
         received, until = 0, asyncio.get_running_loop().time() + LARGE_BODY_SECONDS
@@ -181,6 +181,10 @@ class Request:
             yield piece
         raise HttpError(413, Message("The body is larger than {limit} bytes.", limit=limit))
 
+    def expect_large_body(self) -> None:
+        """Read and drop a large body too if the request is refused."""
+        self._is_large = True
+
     async def drain_body(self) -> None:
         """Read and drop the rest of a body, within bounds, because a client reads no answer while it still sends."""
         bytes_left = LARGE_DRAIN_BYTES if self._is_large else DRAIN_BYTES
@@ -196,7 +200,7 @@ class Request:
                     if bytes_left < 0:
                         return
 
-    def _refuse_compressed(self) -> None:
+    def refuse_compressed(self) -> None:
         """Refuse a compressed body, because its bytes would be read as text."""
         encodings = self.headers.get("content-encoding", "").lower().split(",")
         if any(encoding.strip() not in {"", "identity"} for encoding in encodings):

@@ -21,4 +21,6 @@ SINGLE_PATHS = (
     "/readyz",
 )
 STATIC_LABEL = "static"
-METRIC_LABELS = (*_API_LABELS, *SINGLE_PATHS, STATIC_LABEL, *page_names())
+# The links of programs, whose paths end with a secret.
+UPLOAD_LABEL, DOWNLOAD_LABEL = "upload link", "download link"
+METRIC_LABELS = (*_API_LABELS, *SINGLE_PATHS, STATIC_LABEL, UPLOAD_LABEL, DOWNLOAD_LABEL, *page_names())

@@ -228,6 +228,13 @@ def actor_of_client(db: DatabaseHandle, credential: str, door: Door, now: dateti
     return _actor_through_client(row, door)
 
 
+def actor_of_credential(db: DatabaseHandle, credential: str, door: Door, now: datetime) -> Actor:
+    """Return the actor for whoever asked for a link, with their permissions of now: a program, or a person directly."""
+    if is_id(credential, "person"):
+        return actor_of_person(db, credential, door)
+    return actor_of_client(db, credential, door, now)
+
+
 def _reread_person(db: DatabaseHandle, actor: Actor) -> Actor:
     try:
         return actor_of_person(db, actor.credential, actor.door)

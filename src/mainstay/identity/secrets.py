@@ -9,6 +9,8 @@ REFRESH_TOKEN = "svc_rt_"
 OAUTH_CODE = "svc_ac_"
 CLIENT_SECRET = "svc_cs_"
 CALENDAR_LINK = "svc_cl_"
+UPLOAD_ADDRESS = "svc_ul_"
+DOWNLOAD_LINK = "svc_dl_"
 
 # All prefixes have the same length, and 32 bytes are 43 characters of base64.
 _LENGTH = len(API_KEY) + 43

@@ -11,6 +11,7 @@ from mainstay.changes.record_writer import RecordWriter
 from mainstay.changes.undo import Inverse
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.event import Event
+from mainstay.kernel.program_links import ProgramLinks
 from mainstay.values.memo import CachedValue
 from mainstay.values.message import PROGRAM_FORMAT, Message, MessageFormat
 from mainstay.values.moments import moment_text
@@ -78,6 +79,11 @@ class SavedRecord(NamedTuple):
     after: StoredRecord | None
 
 
+def _refuse_links() -> bytes:
+    raise RuntimeError("Only a Performer's context makes links.")
+
+
+_NO_LINKS = ProgramLinks(_refuse_links, "")
 # Stands for the link in the message of an email.
 LINK_PLACEHOLDER = "{link}"
 
@@ -118,6 +124,8 @@ class Context:
     email: PreviewedEmail | None = None
     # How many bytes of files the organisation may store.
     storage_limit: int = 0
+    # Makes the secrets of links for programs.
+    program_links: ProgramLinks = _NO_LINKS
     # Whether a change is being undone: then a line that was removed gets the id that it had.
     is_undoing: bool = False
     # How the undoing of a change is undone in turn: the operations, or the reason why it cannot be.

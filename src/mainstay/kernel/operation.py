@@ -25,6 +25,7 @@ from pydantic.alias_generators import to_pascal
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import UndoneBy
+from mainstay.kernel.program_links import ProgramLinks
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
@@ -124,6 +125,8 @@ class Operation:
     asks_again: bool = False
     # If it answers with a stored file, the kind of the file; its output then names the file.
     returns_file: str | None = None
+    # Completes the answer with the secret of a link, which is not stored with it for repeats.
+    complete_answer: Callable[[ProgramLinks, bytes], bytes] | None = None
     # The model of the sums over all records of a list, if its input has `totals`.
     totals_model: type[BaseModel] | None = None
     # How it is undone, or why it cannot be; see `kernel/inverse.py`.
@@ -213,6 +216,7 @@ class OperationOptions(TypedDict, total=False):
     is_slow: bool
     asks_again: bool
     returns_file: str
+    complete_answer: Callable[[ProgramLinks, bytes], bytes]
     totals_model: type[BaseModel]
     undone_by: UndoneBy
     not_undone: Message

@@ -22,6 +22,7 @@ from mainstay.kernel.catalogue import Catalogue, check_permission
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import PreviewMaker, reasons_of
+from mainstay.kernel.program_links import ProgramLinks
 from mainstay.kernel.reaction import DailyTimer, Reaction, ReactionEvent, TaskKind
 from mainstay.kernel.undo import make_undo_record
 from mainstay.values.ids import new_id
@@ -71,6 +72,7 @@ class Performer:
     # How many bytes of files each organisation may store.
     storage_limit: int
     preview_maker: PreviewMaker
+    program_links: ProgramLinks
     # The languages of pages, and of emails to people.
     languages: Languages = ENGLISH_ONLY
 
@@ -89,10 +91,14 @@ class Performer:
                 ctx = self._make_context(db, actor, request)
                 return self._make_answer(ctx, call_operation(ctx, operation, given).after, operation)
         answer = self._change(operation, actor, given, request)
-        if request.agent_format is None or answer.is_preview or answer.awaits_confirmation:
+        if answer.is_preview or answer.awaits_confirmation:
             return answer
-        # What is stored for a repeat is the same for all doors.
-        body = format_for_agent(answer.body, operation.output, request.agent_format, operation.extra_records)
+        # What is stored for a repeat is the same for all doors, and has no secrets.
+        body = answer.body
+        if operation.complete_answer:
+            body = operation.complete_answer(self.program_links, body)
+        if request.agent_format:
+            body = format_for_agent(body, operation.output, request.agent_format, operation.extra_records)
         return answer._replace(body=body)
 
     def _change(self, operation: Operation, actor: Actor, given: Input, request: RequestDetails) -> Answer:
@@ -208,6 +214,7 @@ class Performer:
             self.base_url,
             prepared,
             storage_limit=self.storage_limit,
+            program_links=self.program_links,
             languages=self.languages,
         )
 

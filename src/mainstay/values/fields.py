@@ -93,7 +93,7 @@ TextLine = Annotated[
 ]
 
 ExternalRef = Annotated[
-    TextLine | None, Field(title="External ID", description="ID in your old or accounting software. Must be unique.")
+    TextLine | None, Field(title="External ID", description="ID in your other software. Must be unique.")
 ]
 
 

@@ -8,7 +8,7 @@ from mainstay.values.choices import TextEnum
 
 
 class Toolset(TextEnum):
-    """A group of tools. Those after `EVENTS` are listed only if they are asked for."""
+    """A group of tools. Those from `EVENTS` on are listed only if they are asked for."""
 
     CUSTOMERS = "customers"
     EQUIPMENT = "equipment"
@@ -47,7 +47,7 @@ _TITLES = {
     "news": "News and job diary",
 }
 EXTRA_TOOLSETS = frozenset(
-    {Toolset.SINGLE_RECORDS, Toolset.STATEMENTS, Toolset.NEWS, Toolset.SAVED_VIEWS, Toolset.WEBHOOKS}
+    {Toolset.EVENTS, Toolset.SINGLE_RECORDS, Toolset.STATEMENTS, Toolset.NEWS, Toolset.SAVED_VIEWS, Toolset.WEBHOOKS}
 )
 DEFAULT_TOOLSETS = frozenset(Toolset) - EXTRA_TOOLSETS
 

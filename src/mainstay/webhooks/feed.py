@@ -31,7 +31,7 @@ class ListEvents(ListInput):
     permission=Permission.EVENTS_READ,
     effect=Effect.READ,
     api_path="GET /events",
-    doors=frozenset({Door.API}),
+    doors=frozenset({Door.API, Door.AGENT}),
     single_statement=True,
 )
 def list_events(ctx: Context, given: ListEvents) -> PageResult[EventOut]:

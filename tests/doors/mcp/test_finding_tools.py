@@ -5,9 +5,11 @@ import pytest
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.tool_schema import describe_tool
 from mainstay.vocabulary.actor import Door
-from support.tool_search import ToolSearch
+from mainstay.vocabulary.toolsets import DEFAULT_CHOICE
+from support.bm25 import rank_texts, text_of_tool
 
-SEARCH = ToolSearch([describe_tool(one) for one in CATALOGUE.operations if Door.AGENT in one.doors])
+DEFAULT_TOOLS = [one for one in CATALOGUE.operations if Door.AGENT in one.doors and one.is_in(DEFAULT_CHOICE)]
+TEXTS = {one.name: text_of_tool(describe_tool(one)) for one in DEFAULT_TOOLS}
 TASKS = {
     # As someone says it who thinks of the work, not of the product.
     "Who owes us money?": {"list_invoices", "get_report", "list_postings"},
@@ -46,12 +48,10 @@ TASKS = {
 
 def test_there_are_thirty_tasks() -> None:
     assert len(TASKS) == 30
-    assert {name for names in TASKS.values() for name in names} <= {
-        one.name for one in CATALOGUE.operations if Door.AGENT in one.doors
-    }
+    assert {name for names in TASKS.values() for name in names} <= TEXTS.keys()
 
 
 @pytest.mark.parametrize(("task", "tools"), TASKS.items(), ids=TASKS)
 def test_a_search_finds_the_tool_for_a_task(task: str, tools: set[str]) -> None:
-    found = SEARCH.find(task)
+    found = rank_texts(task, TEXTS)[:5]
     assert tools & set(found), found

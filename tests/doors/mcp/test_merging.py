@@ -153,4 +153,6 @@ def test_every_part_is_said_to_be_merged() -> None:
 @pytest.mark.parametrize(("operation", "name"), PART_FIELDS, ids=lambda one: getattr(one, "name", one))
 def test_tools_say_so_as_well(operation: Operation, name: str) -> None:
     if Door.AGENT in operation.doors:
-        assert describe_tool(operation)["inputSchema"]["properties"][name]["description"].endswith(MERGE_NOTE)
+        assert describe_tool(operation)["inputSchema"]["properties"][name]["description"].endswith(
+            "Its parts are merged."
+        )

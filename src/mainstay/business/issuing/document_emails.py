@@ -38,8 +38,7 @@ class DocumentEmailInput(IrreversibleInput):
     subject: EmailSubject | None = Field(None, description="Instead of the template's subject.")
     message: EmailText | None = Field(
         None,
-        description="Plain text, instead of the template's. `{link}` becomes the link to the document; without it, the"
-        " link is added at the end.",
+        description="Plain text, instead of the template's. `{link}` becomes the link, which is otherwise at the end.",
     )
 
 

@@ -32,7 +32,7 @@ class LineFields(BaseModel):
 
     kind: LineKind = omittable_field(description="`item` (default), `text` or `heading`.")
     item_id: Annotated[Text | None, RecordReference(prefix="item")] = Field(
-        None, description="A price list item, by id or code. It fills in the other fields."
+        None, description="A price list item's id or code; fills in the rest."
     )
     description: Paragraph = omittable_field(description="Required without itemId.")
     quantity: SignedQuantity = omittable_field(description='E.g. "2.5". Default: "1".')

@@ -70,8 +70,8 @@ class RecordQuoteDecision(IrreversibleInput):
 def record_quote_decision(ctx: Context, given: RecordQuoteDecision, quote: Quote) -> Quote:
     """Record answer to quote.
 
-    For an answer by phone, email or on paper. Accepting makes the chosen options final, creates the job and a draft
-    deposit invoice, and emails the customer a confirmation; accepting again changes nothing.
+    The customer says yes or no by phone, email or on paper. Accepting makes the chosen options final, creates the job
+    and a draft deposit invoice, and emails the customer a confirmation; accepting again changes nothing.
     """
     if given.decision == "declined":
         return decline_quote(ctx, quote, given.reason or given.note)

@@ -20,11 +20,16 @@ from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission, office_has_permission
 from mainstay.vocabulary.refusal import Conflict, Fault, Invalid, raise_if_blocked
-from mainstay.vocabulary.schemas import Input, IrreversibleInput, ListInput, PageResult
+from mainstay.vocabulary.schemas import Input, IrreversibleInput, ListInput, PageResult, StoredRecord
+from mainstay.vocabulary.toolsets import Toolset
 
 MAX_FILE_BYTES = 15_000_000
 # A picture that is encoded again can become larger than it was: 2,400 by 2,400 pixels of four bytes.
 _MAX_STORED_BYTES = 25_000_000
+
+
+# The media type of a file that can be attached.
+AcceptedType = Annotated[str, Field(pattern=f"^({'|'.join(ACCEPTED_TYPES).replace('.', '[.]')})$")]
 
 
 class ListDocuments(ListInput):
@@ -44,9 +49,7 @@ class AddDocument(Input):
 
     record_id: str = Field(title="Record", description="The record's ID.")
     name: TextLine = Field(description="e.g. boiler.jpg.")
-    media_type: Annotated[str, Field(pattern=f"^({'|'.join(ACCEPTED_TYPES).replace('.', '[.]')})$")] = Field(
-        description="The type of its content."
-    )
+    media_type: AcceptedType = Field(description="The type of its content.")
     bytes: WholeNumber = Field(ge=1, le=_MAX_STORED_BYTES, description="Its size.")
     content: StoredFileName = Field(description="The name under which its content is stored.")
     thumbnail: StoredFileName | None = Field(None, description="The same for a photo's thumbnail.")
@@ -60,7 +63,7 @@ class AddDocument(Input):
 def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut]:
     """List files of a record.
 
-    Photos and files, newest first. Each can be opened at the url that get_document returns.
+    Photos and files, newest first. Open one with get_download_link; add one with request_upload.
     """
     sees_all = ctx.actor.can(Permission.OFFICE_NOTES_READ)
     if given.record_id is not None:
@@ -76,6 +79,8 @@ get_document = declare_get(
     Permission.DOCUMENTS_READ,
     api_path="GET /documents/{document_id}",
     single_statement=False,
+    # A list shows as much, and get_download_link opens it.
+    extra_toolset=Toolset.SINGLE_RECORDS,
 )
 
 
@@ -92,12 +97,7 @@ def add_document(ctx: Context, given: AddDocument) -> Document:
     A photo or file, shown on the record's page with the person who added it.
     """
     record = fetch_any(ctx, given.record_id)
-    _store, permission = record_stores_of(ctx)[record.id.partition("_")[0]]
-    if isinstance(record, Document) or not office_has_permission(permission):
-        # The office sees every file, so files cannot be attached to records that the office may not see. They cannot be
-        # attached to files either.
-        raise Conflict(Message("You can't add files to this kind of record. Add them to a job, a customer or a site."))
-    raise_if_blocked(record.additions_blocked_by())
+    check_accepts_files(ctx, record)
     ctx.writer.touch(record.id)
     # People who cannot see office-only files cannot add them either.
     visibility = given.visibility if ctx.actor.can(Permission.OFFICE_NOTES_READ) else "field"
@@ -127,6 +127,16 @@ def remove_document(ctx: Context, _given: IrreversibleInput, document: Document)
         ctx.add_task(file_removal.make_removal_task(name))
     add_stored_bytes(ctx, -(document.bytes + document.thumbnail_bytes))
     return DOCUMENTS.remove(ctx, document)
+
+
+def check_accepts_files(ctx: Context, record: StoredRecord) -> None:
+    """Refuse files for a record that can have none, or no more."""
+    _store, permission = record_stores_of(ctx)[record.id.partition("_")[0]]
+    if isinstance(record, Document) or not office_has_permission(permission):
+        # The office sees every file, so files cannot be attached to records that the office may not see. They cannot be
+        # attached to files either.
+        raise Conflict(Message("You can't add files to this kind of record. Add them to a job, a customer or a site."))
+    raise_if_blocked(record.additions_blocked_by())
 
 
 def to_document_input(content: ExaminedFile, name: str) -> dict[str, object]:

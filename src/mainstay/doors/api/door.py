@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mainstay.changes.idempotency import Answer
-from mainstay.doors.api.errors import refusal_response
 from mainstay.doors.api.inputs import read_body_input, read_query_input, refuse_parameters
 from mainstay.doors.api.routes import Endpoint
 from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
@@ -12,6 +11,7 @@ from mainstay.doors.document_answers import RETRY_AFTER, DocumentAnswers, FileNo
 from mainstay.doors.field_hints import add_field_hints
 from mainstay.doors.http import SERVER_ERROR, Headers, HttpError, Request, Response, error_response, log_fault
 from mainstay.doors.path_router import PathRouter
+from mainstay.doors.refusal_responses import refusal_response
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation

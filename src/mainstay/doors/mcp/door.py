@@ -20,6 +20,7 @@ from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_res
 from mainstay.doors.mcp.tool_schema import DETAIL, DRY_RUN, FULL_DETAIL, IDEMPOTENCY_KEY
 from mainstay.doors.mcp.tools import DECLINED, ToolOffer, Tools, describe_preview
 from mainstay.kernel.context import RequestDetails
+from mainstay.kernel.operation import Operation
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door

@@ -99,6 +99,9 @@ def _choose_descriptions(fields: Schema, operation: Operation) -> Schema:
 def _drop_repeated(part: Schema, said: set[tuple[str, str]]) -> Schema:
     """Return a part of a schema without the descriptions of plain fields within it, and of those said before."""
     chosen = dict(part)
+    if _is_merged(part):
+        # What that means, the instructions say.
+        chosen["description"] = part["description"].replace(MERGE_NOTE, "Its parts are merged.")
     for keyword in ("items", "additionalProperties"):
         if isinstance(part.get(keyword), dict):
             chosen[keyword] = _drop_repeated(part[keyword], said)

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode
 
 from mainstay.business.issuing.pdf_printer import Printer
+from mainstay.doors.file_intake import FileIntake
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.pages.door import respond_with_error
 from mainstay.doors.pages.forms import check_csrf, csrf_token, read_long_form, read_page_form
@@ -68,6 +69,11 @@ class Visitors:
     temporary_files: TemporaryFiles
     content_reader: ContentReader
     printer: Printer
+
+    @property
+    def file_intake(self) -> FileIntake:
+        """What examines and stores the files that are attached to records."""
+        return FileIntake(self.performer, self.runner, self.files, self.content_reader, self.rate_limits)
 
     async def find_visitor(self, request: Request) -> Visitor | None:
         """Return the signed-in visitor with their current memberships and permissions, or None."""

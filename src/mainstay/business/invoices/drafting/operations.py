@@ -139,7 +139,7 @@ class UpdateInvoice(Input):
 def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoiceOut]:
     """List invoices.
 
-    Who owes what, or what is due between two dates: filter by status `unpaid` or `overdue`, or by due date.
+    Which invoices are unpaid, overdue or due between two dates, and who owes what: filter by status or due date.
     `totals` adds the sums of the whole list; get_invoice has the lines.
     """
     if given.totals and given.text is not None:

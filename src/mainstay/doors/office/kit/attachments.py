@@ -9,10 +9,8 @@ from mainstay.business.records.attachments import (
     MAX_FILE_BYTES,
     add_document,
     get_document,
-    store_content,
     to_document_input,
 )
-from mainstay.business.records.file_removal import queue_removal
 from mainstay.business.records.model import DocumentOut
 from mainstay.business.records.store import DOCUMENTS
 from mainstay.doors.downloads import respond_with_stored_file
@@ -34,14 +32,13 @@ from mainstay.infrastructure.file_types import ExaminedFile, UnacceptedFile, to_
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.message import Message
 from mainstay.values.sizes import size_text
-from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
+from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 
 # The limits of one form: files that were chosen or dropped, and a photo that was taken.
 UPLOAD_LIMITS = {
     "files": UploadLimit(MAX_FILE_BYTES, max_files=10, max_total_bytes=60_000_000),
     "photo": UploadLimit(MAX_FILE_BYTES),
 }
-DOCUMENTS_AN_HOUR = 300
 
 DOCUMENT_LAYOUT = RecordLayout(
     kind=DOCUMENTS,
@@ -159,7 +156,7 @@ class FileAdder:
     ) -> None:
         """Perform these changes, then add the files."""
         for _uploaded in uploaded_files:
-            await self.office.count_upload(request, "documents", DOCUMENTS_AN_HOUR)
+            await self.office.visitors.file_intake.count_file(request.actor.organisation)
         contents = await self._examine_files(request, uploaded_files)
         inputs = [
             LinkedChange(add_document, {**shared_input, **to_document_input(content, file.file_name)})
@@ -173,12 +170,11 @@ class FileAdder:
         self, request: OfficeRequest, uploaded_files: Sequence[UploadedFile]
     ) -> list[ExaminedFile]:
         """Examine the files one by one, so that colleagues who upload at the same time take turns."""
-        visitors = self.office.visitors
+        intake = self.office.visitors.file_intake
         contents, faults = [], []
         for file in uploaded_files:
-            examine = partial(visitors.content_reader.examine, file.path, file.file_name)
             try:
-                contents.append(await visitors.runner.run_content_work(request.actor.organisation, examine))
+                contents.append(await intake.examine(request.actor.organisation, file.path, file.file_name))
             except UnacceptedFile as error:
                 faults.append(Fault(to_single_line_name(file.file_name), str(error)))
         if faults:
@@ -191,13 +187,8 @@ class FileAdder:
         self, request: OfficeRequest, changes: Sequence[LinkedChange], contents: Sequence[ExaminedFile]
     ) -> None:
         """Perform all changes and store the files, or do neither."""
-        if contents:
-            # A trial run first, so that a refusal leaves no stored files behind.
-            perform_linked(self.office, request, changes, keep=False)
-        stored = [name for content in contents for name in store_content(self.office.visitors.files, content)]
-        try:
-            perform_linked(self.office, request, changes)
-        except Refusal:
-            # Since the trial run, someone else has used the remaining storage or changed the record.
-            queue_removal(self.office.visitors.performer, request.actor.organisation, stored)
-            raise
+
+        def perform(*, commit: bool) -> None:
+            perform_linked(self.office, request, changes, keep=commit)
+
+        self.office.visitors.file_intake.store_with(request.actor.organisation, contents, perform)

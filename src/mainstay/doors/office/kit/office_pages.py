@@ -21,6 +21,7 @@ from mainstay.business.records.model import HistoryEntryOut
 from mainstay.business.records.undo import undo_change
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.document_answers import DocumentAnswers
+from mainstay.doors.file_intake import count_upload
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office.kit import navigation
 from mainstay.doors.office.kit.navigation import Area
@@ -475,12 +476,9 @@ class OfficePages:
             RequestDetails(request.http_request.id),
         )
 
-    async def count_upload(self, request: OfficeRequest, counter: str, limit: int = FILES_AN_HOUR) -> None:
+    async def count_upload(self, request: OfficeRequest, counter: str) -> None:
         """Count an upload. Raise TooManyRequests if the organisation has uploaded too many within an hour."""
-        if not (
-            await self.visitors.rate_limits.take(f"{counter} of {request.actor.organisation}", limit, 3600.0)
-        ).accepted:
-            raise TooManyRequests(Message("Too many files were uploaded within an hour. Try again later."))
+        await count_upload(self.visitors.rate_limits, request.actor.organisation, counter, FILES_AN_HOUR)
 
     def render_page(
         self, template: str, request: OfficeRequest, status: int = 200, *, headers: Headers = (), **shown: Any
