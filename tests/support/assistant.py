@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from mainstay.business.assistant import store
@@ -24,6 +24,7 @@ from mainstay.values.message import PROGRAM_FORMAT
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role
 from support.cast import EMAILS, Cast
+from support.interruptions import InterruptedRunner, ProcessDied, at_access
 from support.model_server import ModelServer, run_model_server_thread
 from support.oauth_app import begin_session, find_session
 
@@ -110,6 +111,27 @@ class AssistantOfTests:
             return await act(self.make_parts())
 
         return asyncio.run(run())
+
+    def answer_interrupted(self, turn: Turn, number: int, act: Callable[[], object]) -> Turn:
+        """Let the assistant work on a turn; something happens before it uses the database for the nth time."""
+
+        async def work(parts: AssistantParts) -> None:
+            runner = InterruptedRunner(parts.runner.reads_inline, interrupt=at_access(number, act))
+            with suppress(ProcessDied):
+                await TurnWork(replace(parts, runner=runner), self.cast.organisation, turn.id).run()
+            runner.threads.close()
+
+        self.run(work)
+        return self.read(turn.id)
+
+    def leave(self, turn_id: str) -> None:
+        """Let the lease of a turn expire, as if the process that worked on it had died a while ago."""
+        with self.cast.performer.database.write_transaction(self.cast.organisation) as db:
+            db.run(
+                "UPDATE conversation_turn SET leased_until = created_at"
+                " WHERE organisation_id = :organisation AND id = :id AND status = 'working'",
+                id=turn_id,
+            )
 
     def read(self, turn_id: str) -> Turn:
         """Read a turn with its steps."""

@@ -1,24 +1,28 @@
 """A turn of the assistant: it asks the model, makes its calls as the person, and asks the person for the rest."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from mainstay.business.assistant import store
 from mainstay.business.assistant.model import StepKind, TurnStatus
 from mainstay.business.assistant.operations import NOT_CONFIRMED, stop_assistant
-from mainstay.business.customers.operations import get_customer, list_customers
+from mainstay.business.customers.operations import get_customer, list_customers, update_customer
 from mainstay.business.invoices.drafting.operations import update_invoice
 from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
+from mainstay.business.people.operations import get_person, update_person
 from mainstay.business.people.roles import change_role
 from mainstay.business.records.history import get_history
 from mainstay.identity import sessions
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role
+from mainstay.vocabulary.refusal import NotFound
 from support.assistant import AssistantOfTests, kinds_of, open_assistant, results_of, text_of
-from support.cast import Cast
+from support.cast import EMAILS, Cast
 from support.customers import make_customer
+from support.interruptions import die
 from support.invoices import issue_invoice, make_invoice, reread_invoice
 from support.model_streams import ScriptedCall, ScriptedError, ScriptedTurn
 
@@ -224,26 +228,54 @@ def test_a_fault_of_the_model_is_told_and_can_be_asked_again(assistant: Assistan
     assert "key" in str(turn.problem)
 
 
+# How often a turn uses the database until it makes its first call: it takes the lease, reads, stores and reads.
+FIRST_CALL = 5
+
+
 def test_another_process_goes_on_where_one_died(assistant: AssistantOfTests, cast: Cast) -> None:
-    """The step is stored, and the change of its call was made, but its result was not stored."""
+    """What the model asked for is stored, and nothing of it is done yet."""
     make = ScriptedCall("create_customer", {"name": "Calder"})
     assistant.model.add_script("Create", ScriptedTurn(calls=(make,)), DONE)
-    turn = assistant.answer(assistant.ask("Create Calder."))
-    with cast.performer.database.write_transaction(cast.organisation) as db:
-        db.run(
-            "DELETE FROM conversation_step WHERE organisation_id = :organisation AND turn_id = :id AND number > 1",
-            id=turn.id,
-        )
-        db.run(
-            "UPDATE conversation_turn SET status = 'working', leased_until = created_at"
-            " WHERE organisation_id = :organisation AND id = :id",
-            id=turn.id,
-        )
-    assistant.model.add_script("Create", DONE)
+    turn = assistant.answer_interrupted(assistant.ask("Create Calder."), FIRST_CALL, die)
+    assert (turn.status, kinds_of(turn)) == (TurnStatus.WORKING, [StepKind.SAID])
+    assert assistant.answer(turn).status is TurnStatus.WORKING
+    assistant.leave(turn.id)
     turn = assistant.answer(turn)
     assert turn.status is TurnStatus.DONE
     assert [one["isError"] for one in results_of(turn)] == [False]
     assert len(cast.perform(list_customers)["data"]) == 1
+
+
+@pytest.mark.engines("sqlite", "postgresql")
+def test_a_process_that_lost_its_lease_changes_nothing_any_more(assistant: AssistantOfTests, cast: Cast) -> None:
+    """It was too slow, and another one did everything meanwhile."""
+    make = ScriptedCall("create_customer", {"name": "Calder"})
+    assistant.model.add_script("Create", ScriptedTurn(calls=(make,)), DONE)
+    turn = assistant.ask("Create Calder.")
+
+    def overtake() -> None:
+        assistant.leave(turn.id)
+        with ThreadPoolExecutor(1) as another_process:
+            another_process.submit(assistant.answer, turn).result()
+
+    turn = assistant.answer_interrupted(turn, FIRST_CALL, overtake)
+    assert turn.status is TurnStatus.DONE
+    assert kinds_of(turn) == [StepKind.SAID, StepKind.ANSWERED, StepKind.SAID]
+    assert len(cast.perform(list_customers)["data"]) == 1
+    assert (turn.model_calls, turn.tool_calls) == (2, 1)
+
+
+def test_what_was_done_is_known_if_the_process_dies_right_after(assistant: AssistantOfTests, cast: Cast) -> None:
+    """The person stops it before another process goes on: the model still learns that it was done."""
+    make = ScriptedCall("create_customer", {"name": "Calder"})
+    assistant.model.add_script("Create", ScriptedTurn(calls=(make,)), DONE)
+    turn = assistant.answer_interrupted(assistant.ask("Create Calder."), FIRST_CALL, lambda: True)
+    cast.perform(stop_assistant, cast.actor(Role.OFFICE, door=Door.OFFICE), turnId=turn.id)
+    assistant.leave(turn.id)
+    turn = assistant.answer(turn)
+    assert turn.status is TurnStatus.STOPPED
+    assert [one["isError"] for one in results_of(turn)] == [False]
+    assert len(turn.undoable_changes) == 1
 
 
 def test_two_processes_never_work_on_the_same_turn(assistant: AssistantOfTests, cast: Cast) -> None:
@@ -254,3 +286,92 @@ def test_two_processes_never_work_on_the_same_turn(assistant: AssistantOfTests, 
         assert store.take_lease(db, turn.id, "b", now + store.LEASE) is True
         with pytest.raises(store.LeaseLost):
             store.renew_lease(db, turn.id, "a", now)
+
+
+def test_two_clicks_at_once_count_as_one(assistant: AssistantOfTests, cast: Cast) -> None:
+    """Confirmed and declined at the same time, it is one of both; what is told is what was done."""
+    invoice = issue_invoice(cast)
+    void = ScriptedCall("void_invoice", {"invoiceId": invoice["id"], "reason": "Mistake"})
+    assistant.model.add_script("Void", ScriptedTurn(calls=(void,)), DONE)
+    turn = assistant.ask_and_answer("Void it.")
+    shown = assistant.show_cards(turn)
+    with ThreadPoolExecutor(2) as clicks:
+        decisions = [
+            clicks.submit(assistant.decide_shown, turn, shown, confirmed=confirmed, go_on=False)
+            for confirmed in (True, False)
+        ]
+    assert sorted(decision.result() for decision in decisions) == [False, True]
+    [result] = results_of(assistant.read(turn.id))
+    is_void = reread_invoice(cast, invoice)["status"] == "void"
+    assert result["decision"] == ("confirmed" if is_void else "declined")
+
+
+def test_only_the_person_who_asked_decides(assistant: AssistantOfTests, cast: Cast) -> None:
+    invoice = issue_invoice(cast)
+    void = ScriptedCall("void_invoice", {"invoiceId": invoice["id"], "reason": "Mistake"})
+    assistant.model.add_script("Void", ScriptedTurn(calls=(void,)), DONE)
+    turn = assistant.ask_and_answer("Void it.")
+    shown = assistant.show_cards(turn)
+    for confirmed in (True, False):
+        with pytest.raises(NotFound):
+            assistant.decide_shown(turn, shown, confirmed=confirmed, role=Role.OWNER, go_on=False)
+    assert assistant.read(turn.id).status is TurnStatus.WAITING
+    assert reread_invoice(cast, invoice)["status"] == "sent"
+
+
+def test_it_undoes_by_itself_only_what_it_did_by_itself(assistant: AssistantOfTests, cast: Cast) -> None:
+    customer = make_customer(cast, "Calder")
+    cast.perform(update_customer, Role.OFFICE, customerId=customer, phone="1")
+    of_person = cast.perform(get_history, recordId=customer)["data"][0]["id"]
+    undo = ScriptedCall("undo_change", {"changeIds": [of_person]})
+    assistant.model.add_script("Undo", ScriptedTurn(calls=(undo,)), DONE)
+    turn = assistant.ask_and_answer("Undo that.")
+    assert [card.content["operation"] for card in turn.cards] == ["undo_change"]
+    assert cast.perform(get_customer, customerId=customer)["phone"] == "1"
+    assistant.decide(turn, confirmed=True)
+    assert cast.perform(get_customer, customerId=customer)["phone"] is None
+
+
+def test_it_undoes_its_own_change_at_once(assistant: AssistantOfTests, cast: Cast) -> None:
+    customer = make_customer(cast, "Calder")
+    update = ScriptedCall("update_customer", {"customerId": customer, "phone": "1"})
+    assistant.model.add_script("Change", ScriptedTurn(calls=(update,)), DONE)
+    turn = assistant.ask_and_answer("Change the phone.")
+    undo = ScriptedCall("undo_change", {"changeIds": turn.undoable_changes})
+    assistant.model.answer = lambda request: DONE if len(request.results) > 1 else ScriptedTurn(calls=(undo,))
+    assistant.model.add_script("Change", *(ScriptedTurn(calls=(undo,)), DONE))
+    turn = assistant.ask_and_answer("Undo that.", conversationId=turn.conversation_id)
+    assert (turn.status, turn.cards) == (TurnStatus.DONE, [])
+    assert cast.perform(get_customer, customerId=customer)["phone"] is None
+
+
+def test_the_tokens_of_a_month_are_everyone_s(assistant: AssistantOfTests, cast: Cast) -> None:
+    cast.perform(update_assistant_settings, cast.actor(Role.OWNER, door=Door.OFFICE), assistantMonthlyTokens=100)
+    assistant.model.answer = lambda _request: DONE
+    assert assistant.ask_and_answer("One.").status is TurnStatus.DONE
+    turn = assistant.ask_and_answer("Two.", Role.OWNER)
+    assert turn.status is TurnStatus.FAILED
+    assert "tokens for this month" in str(turn.problem)
+
+
+def test_a_card_of_something_reversible_is_bound_to_what_it_showed(assistant: AssistantOfTests, cast: Cast) -> None:
+    person = cast.people[Role.MEMBER]
+    update = ScriptedCall("update_person", {"personId": person, "phone": "1", "email": "new@cast.example"})
+    assistant.model.add_script("Change", ScriptedTurn(calls=(update,)), DONE)
+    turn = assistant.ask_and_answer("Change Mia.", Role.OWNER)
+    shown = assistant.show_cards(turn, Role.OWNER)
+    cast.perform(update_person, personId=person, phone="1")
+    assert assistant.decide_shown(turn, shown, confirmed=True, role=Role.OWNER, go_on=False) is False
+    assert cast.perform(get_person, personId=person)["email"] == EMAILS[Role.MEMBER]
+    assert assistant.decide(turn, confirmed=True, role=Role.OWNER) is True
+    assert cast.perform(get_person, personId=person)["email"] == "new@cast.example"
+
+
+def test_an_organisation_s_own_model_is_at_a_public_address(assistant: AssistantOfTests, cast: Cast) -> None:
+    own = {"assistantSource": "own", "assistantAddress": assistant.model.url.replace("http:", "https:")}
+    owner = cast.actor(Role.OWNER, door=Door.OFFICE)
+    cast.perform(update_assistant_settings, owner, **own, assistantModel="own")
+    turn = assistant.ask_and_answer("Hello.")
+    assert turn.status is TurnStatus.FAILED
+    assert "not allowed" in str(turn.problem)
+    assert assistant.model.requests == []

@@ -124,8 +124,16 @@ class Turn:
     @property
     def undoable_changes(self) -> list[str]:
         """The changes that were made for it and can be undone, the newest first."""
-        changes = [step.content["change"] for step in self.steps if step.content.get("change")]
-        return [str(change) for change in reversed(changes)]
+        return [str(step.content["change"]) for step in reversed(self.steps) if step.content.get("change")]
+
+    @property
+    def unconfirmed_changes(self) -> list[str]:
+        """Those of them that the assistant made by itself, without a click of its person."""
+        return [
+            str(step.content["change"])
+            for step in self.steps
+            if step.content.get("change") and "decision" not in step.content
+        ]
 
 
 class Conversation(NamedTuple):

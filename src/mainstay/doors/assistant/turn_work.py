@@ -1,14 +1,14 @@
 """The work on one turn: ask the model, make its calls, and store each step whole, until there is an answer.
 
 All that decides what comes next is stored. So any process can go on where another one stopped: what was done is not
-done again, because each change carries a key made of the step and the position of its call.
+done again, because each change is made in the transaction that stores its result.
 """
 
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,6 +18,7 @@ from mainstay.business.assistant import store
 from mainstay.business.assistant.model import Conversation, StepKind, Turn, TurnStatus
 from mainstay.business.assistant.store import Cost, LeaseLost
 from mainstay.business.organisation.assistant_settings import AssistantSettings, AssistantSource
+from mainstay.business.records.undo import undo_change
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.assistant.card_warnings import find_card_warnings
 from mainstay.doors.assistant.live_text import LiveText
@@ -138,8 +139,16 @@ def key_purpose(organisation: str) -> str:
     return f"assistant key of {organisation}"
 
 
-def needs_person(operation: Operation) -> bool:
-    """Return whether only a person's click performs an operation that the assistant asks for."""
+def needs_person(operation: Operation, arguments: Mapping[str, Any], conversation: Conversation) -> bool:
+    """Return whether only a person's click performs a call: what is irreversible, or lets somebody in.
+
+    So does undoing, because it may bring back a role or an address that was taken away. The assistant undoes by itself
+    only what it did by itself in the same conversation.
+    """
+    if operation is undo_change:
+        own = {change for turn in conversation.turns for change in turn.unconfirmed_changes}
+        given = arguments.get("changeIds")
+        return not isinstance(given, list) or not own.issuperset(map(str, given))
     return operation.is_irreversible or operation.gives_access
 
 
@@ -332,47 +341,68 @@ class TurnWork:
             text = arguments if isinstance(arguments, str) else f"There is no tool {name[:100]!r}."
             content: dict[str, Any] = {**place, "text": text, "isError": True}
             await self._store(state, StepKind.ANSWERED, content, Cost(tool_calls=1))
-        elif needs_person(operation):
+        elif needs_person(operation, arguments, state.conversation):
             await self._ask_person(state, operation, arguments, place)
+        elif operation.changes:
+            details = RequestDetails(name_call(self._turn_id, said, position))
+            await self._run_change(self._change_now, state, operation, arguments, place, details)
         else:
-            content = {
-                **place,
-                **await self._perform(state, operation, arguments, call_key(self._turn_id, said, position)),
-            }
+            details = RequestDetails(name_call(self._turn_id, said, position))
+            content = {**place, **await self._read_for_model(state.actor, operation, arguments, details)}
             await self._store(state, StepKind.ANSWERED, content, Cost(tool_calls=1))
 
     def _find_tool(self, actor: Actor, name: str) -> Operation | None:
         tools = self._parts.tools
         return tools.find_operation(name) if name in tools.tool_names(actor.permissions, actor.access) else None
 
-    async def _perform(
-        self, state: TurnState, operation: Operation, arguments: dict[str, Any], key: str
+    async def _read_for_model(
+        self, actor: Actor, operation: Operation, arguments: Mapping[str, Any], details: RequestDetails
     ) -> dict[str, Any]:
-        """Perform an operation for the person, and return its result."""
-        details = RequestDetails(key, idempotency_key=key if operation.changes else None)
-        return await perform_call(self._parts, state.actor, operation, arguments, details)
+        """Return the result of a call that reads."""
+        parts = self._parts
+        try:
+            answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
+        except Refusal as refusal:
+            return describe_refusal(parts, actor, operation, refusal)
+        return _describe_answer(parts, actor, operation, answer)
+
+    def _change_now(
+        self,
+        state: TurnState,
+        operation: Operation,
+        arguments: Mapping[str, Any],
+        place: Mapping[str, int],
+        details: RequestDetails,
+    ) -> None:
+        """Make a change and store its result, both or neither, and only while the turn is this process's."""
+        performer, organisation = self._parts.performer, self._organisation
+        with performer.open_batch(organisation) as batch, batch.database.read_transaction(organisation) as db:
+            store.add_cost(db, self._turn_id, self._lease, Cost(tool_calls=1))
+            result = perform_change(replace(self._parts, performer=batch), state.actor, operation, arguments, details)
+            self._store_now(db, state, StepKind.ANSWERED, {**place, **result}, Cost())
 
     async def _ask_person(
         self, state: TurnState, operation: Operation, arguments: dict[str, Any], place: dict[str, int]
     ) -> None:
         """Show the person what would happen, so that they confirm or decline it."""
         parts, actor = self._parts, state.actor
-        content: dict[str, Any] = await preview_call(parts, actor, operation, arguments, state.turn.undoable_changes)
+        changes = [change for turn in state.conversation.turns for change in turn.undoable_changes]
+        content: dict[str, Any] = await preview_call(parts, actor, operation, arguments, changes)
         kind = StepKind.ASKED if "operation" in content else StepKind.ANSWERED
         await self._store(state, kind, {**place, **content}, Cost(tool_calls=1))
 
     async def _store(self, state: TurnState, kind: StepKind, content: Mapping[str, Any], cost: Cost) -> None:
+        await self._write(self._store_now, state, kind, content, cost)
+
+    def _store_now(
+        self, db: DatabaseHandle, state: TurnState, kind: StepKind, content: Mapping[str, Any], cost: Cost
+    ) -> None:
         now = monotonic()
-        cost = cost._replace(worked_ms=int((now - self._began) * 1000))
+        store.add_cost(db, self._turn_id, self._lease, cost._replace(worked_ms=int((now - self._began) * 1000)))
+        store.add_step(db, self._turn_id, kind, content, self._parts.performer.clock())
+        if cost.tokens:
+            store.add_usage(db, state.conversation.person_id, state.day, cost.tokens)
         self._began = now
-
-        def store_step(db: DatabaseHandle) -> None:
-            store.add_cost(db, self._turn_id, self._lease, cost)
-            store.add_step(db, self._turn_id, kind, content, self._parts.performer.clock())
-            if cost.tokens:
-                store.add_usage(db, state.conversation.person_id, state.day, cost.tokens)
-
-        await self._write(store_step)
 
     async def _end(self, status: TurnStatus, problem: Message | None) -> None:
         text = store_message(problem) if problem else None
@@ -389,33 +419,42 @@ class TurnWork:
         return await self._write(store.renew_lease, self._turn_id, self._lease, self._parts.performer.clock())
 
     async def _write(self, function: Callable[..., T], *values: Any) -> T:
+        return await self._run_change(self._write_now, function, *values)
+
+    async def _run_change(self, function: Callable[..., T], *values: Any) -> T:
         reset_deadline()
-        return await self._parts.runner.run_change(self._organisation, self._write_now, function, *values)
+        return await self._parts.runner.run_change(self._organisation, function, *values)
 
     def _write_now(self, function: Callable[..., T], *values: Any) -> T:
         with self._parts.performer.database.write_transaction(self._organisation) as db:
             return function(db, *values)
 
 
-def call_key(turn_id: str, said: int, position: int) -> str:
-    """Return the idempotency key of a call, which is the same whenever it is tried again."""
+def name_call(turn_id: str, said: int, position: int) -> str:
+    """Return the id of a call as a request, by which the audit trail names it."""
     return f"{turn_id}:{said}:{position}"
 
 
-async def perform_call(
+def perform_change(
     parts: AssistantParts, actor: Actor, operation: Operation, arguments: Mapping[str, Any], details: RequestDetails
 ) -> dict[str, Any]:
-    """Perform a call, and return its result as it is stored: the text for the model, and the change that it made.
+    """Make a change, and return its result as it is stored: the text for the model, and how to undo it.
 
-    Raise PreviewDiffers if it was confirmed, and something else would happen now.
+    The performer of the parts is that of a batch, whose transaction also stores the result. Raise PreviewDiffers if the change was
+    confirmed, and something else would happen now.
     """
     try:
-        answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
+        answer = parts.performer.perform(operation, actor, encode_json(arguments), details)
     except PreviewDiffers:
         raise
     except Refusal as refusal:
-        return {"text": join_texts(parts.tools.build_refusal(operation, refusal, actor)), "isError": True}
+        return describe_refusal(parts, actor, operation, refusal)
     return _describe_answer(parts, actor, operation, answer)
+
+
+def describe_refusal(parts: AssistantParts, actor: Actor, operation: Operation, refusal: Refusal) -> dict[str, Any]:
+    """Return the result of a call that was refused, as it is stored."""
+    return {"text": join_texts(parts.tools.build_refusal(operation, refusal, actor)), "isError": True}
 
 
 def _describe_answer(parts: AssistantParts, actor: Actor, operation: Operation, answer: Answer) -> dict[str, Any]:
@@ -433,7 +472,7 @@ async def preview_call(
     try:
         answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
     except Refusal as refusal:
-        return {"text": join_texts(parts.tools.build_refusal(operation, refusal, actor)), "isError": True}
+        return describe_refusal(parts, actor, operation, refusal)
     preview = orjson.loads(answer.body)
     if not is_card_possible(preview):
         return {"text": join_texts(parts.tools.build_result(operation, answer, actor)), "isError": True}
