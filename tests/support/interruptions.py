@@ -37,7 +37,7 @@ class InterruptedRunner(Runner):
 
 
 def at_access(number: int, act: Callable[[], object]) -> Callable[[], Awaitable[bool]]:
-    """Return an interruption: this is done before the database is used for the nth time. If it says so, it dies then."""
+    """Return an interruption: do this before the database is used for the nth time. If it says so, it dies then."""
     accesses = 0
 
     async def interrupt() -> bool:

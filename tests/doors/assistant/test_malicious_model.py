@@ -49,6 +49,7 @@ from support.violations import find_violations
 EXAMPLES = {"sqlite": 12, "postgresql": 2}
 LONG_EXAMPLES = {"sqlite": 400, "postgresql": 60}
 
+OPERATIONS = {operation.name: operation for operation in CATALOGUE.operations}
 CALLS = st.builds(CallPlan, st.sampled_from(TOOLS_TRIED), st.sampled_from(CALL_TRICKS))
 REPLIES = st.lists(st.lists(CALLS, max_size=4), max_size=5)
 STORMS = st.builds(lambda call, size: [[call] * size] * 30, CALLS, st.sampled_from([1, 16]))
@@ -146,7 +147,7 @@ def check_story(story: Story, before: int, emails_before: Any) -> None:
 
 def check_rights(story: Story, act: Act) -> None:
     """Check that the tool server would have allowed it, and that the sign-in still lasted."""
-    operation = CATALOGUE.find_operation(act.operation)
+    operation = OPERATIONS[act.operation]
     permissions = permissions_of(act.role, DEFAULT_GRANTS)
     assert Door.AGENT in operation.doors
     assert operation.permission in permissions
@@ -158,7 +159,7 @@ def check_rights(story: Story, act: Act) -> None:
 
 def check_click(story: Story, act: Act, turn: Turn) -> None:
     """Check that what needs a click got one, and that it is recorded."""
-    operation = CATALOGUE.find_operation(act.operation)
+    operation = OPERATIONS[act.operation]
     if not (operation.is_irreversible or operation.gives_access):
         return
     assert f"{act.turn}:{act.said}:{act.call}" in story.confirmed

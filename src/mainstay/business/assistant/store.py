@@ -355,22 +355,25 @@ def _parse_step_row(row: Sequence[Any]) -> Step:
     return parse_step(int(number), str(kind), str(content), str(created_at))
 
 
-def read_changed_fields(db: DatabaseHandle, changes: Sequence[str]) -> dict[str, list[str]]:
-    """Return the fields that these changes changed, by record id."""
-    fields: dict[str, list[str]] = {}
+def read_changed_records(db: DatabaseHandle, changes: Sequence[str]) -> dict[str, list[str]]:
+    """Return the records that these changes wrote, by their ids, with the fields that changed; of a new one, none."""
+    records: dict[str, list[str]] = {}
     numbers = [int(change) for change in changes]
     rows = select_batched(
         db,
-        "SELECT changed FROM audit WHERE organisation_id = :organisation AND sequence >= :first AND sequence <= :last"
-        f" AND changed IS NOT NULL AND CAST(sequence AS text) IN {BATCH_VALUES}",
+        "SELECT coalesce(records, '[]'), coalesce(changed, '{}') FROM audit"
+        " WHERE organisation_id = :organisation AND sequence >= :first AND sequence <= :last"
+        f" AND CAST(sequence AS text) IN {BATCH_VALUES}",
         changes,
         first=min(numbers, default=0),
         last=max(numbers, default=0),
     )
-    for (changed,) in rows:
-        for record_id, names in orjson.loads(str(changed)).items():
-            fields.setdefault(record_id, []).extend(name for name in names if name not in fields.get(record_id, ()))
-    return fields
+    for written, changed in rows:
+        fields = orjson.loads(str(changed))
+        for record_id in {**dict.fromkeys(orjson.loads(str(written))), **fields}:
+            names = records.setdefault(record_id, [])
+            names += [name for name in fields.get(record_id, ()) if name not in names]
+    return records
 
 
 def read_assistant_settings(db: DatabaseHandle) -> AssistantSettings:

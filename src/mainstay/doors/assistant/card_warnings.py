@@ -1,12 +1,12 @@
 """Warnings on a card about what the assistant itself arranged: text in records may have tricked it into that."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
-from mainstay.business.assistant.store import read_changed_fields
+from mainstay.business.assistant.store import read_changed_records
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
@@ -21,31 +21,60 @@ from mainstay.vocabulary.refusal import Refusal
 _SENSITIVE = re.compile(
     r"e-?mail|address|phone|bank|iban|account|price|amount|total|lines|discount|terms", re.IGNORECASE
 )
-# The fields of an input that say to whom an email goes.
-_RECIPIENTS = ("to", "cc")
+# How many of the records that the assistant wrote are searched for an address.
+_MAX_RECORDS = 50
+
+
+class PreviewedCall(NamedTuple):
+    """A call of the model, and to whom an email would go."""
+
+    arguments: Mapping[str, Any]
+    recipients: Sequence[str]
+
+    @classmethod
+    def from_preview(cls, arguments: Mapping[str, Any], preview: Mapping[str, Any]) -> "PreviewedCall":
+        """Return a call from its arguments and its preview."""
+        email = preview["email"] or {"to": [], "cc": []}
+        return cls(arguments, [*email["to"], *email["cc"]])
 
 
 def find_card_warnings(
-    performer: Performer, actor: Actor, operation: Operation, arguments: Mapping[str, Any], changes: Sequence[str]
+    performer: Performer, actor: Actor, operation: Operation, call: PreviewedCall, changes: Sequence[str]
 ) -> list[Message]:
-    """Return what the person should know before they confirm: what the assistant changed, and whom it chose."""
-    records = _read_records(performer, actor, operation, arguments)
+    """Return what the person should know before they confirm: what the assistant changed, and whom it chose.
+
+    `changes` are those that it made in the same conversation.
+    """
+    records = _read_records(performer, actor, operation, call.arguments)
     with performer.database.read_transaction(actor.organisation) as db:
-        changed = read_changed_fields(db, changes)
-    warnings = [
-        Message(
-            "The assistant changed this in the same conversation: {fields} of {record}.",
-            fields=[to_label(name) for name in names],
-            record=_name_of(records[record_id]),
-        )
+        changed = read_changed_records(db, changes)
+    sensitive = {
+        record_id: names
         for record_id, fields in changed.items()
         if record_id in records and (names := [name for name in fields if _SENSITIVE.search(name)])
-    ]
-    known = orjson.dumps([*records.values()]).decode().lower()
-    return warnings + [
-        Message("{address} was chosen by the assistant. It is no address of these records.", address=address)
-        for address in _recipients_of(arguments)
-        if f'"{address.lower()}"' not in known
+    }
+    others = [record_id for record_id in changed if record_id not in sensitive][-_MAX_RECORDS:]
+    written = [record for record_id in others if (record := _read_record(performer, actor, record_id))]
+    known, own = _to_search_text(records.values()), _to_search_text(written)
+    return [
+        *(
+            Message(
+                "The assistant changed this in the same conversation: {fields} of {record}.",
+                fields=[to_label(name) for name in names],
+                record=_name_of(records[record_id]),
+            )
+            for record_id, names in sensitive.items()
+        ),
+        *(
+            Message("The assistant entered {address} in the same conversation.", address=address)
+            for address in call.recipients
+            if f'"{address.lower()}"' in own
+        ),
+        *(
+            Message("{address} was chosen by the assistant. It is no address of these records.", address=address)
+            for address in _chosen_recipients(call.arguments)
+            if f'"{address.lower()}"' not in known + own
+        ),
     ]
 
 
@@ -97,10 +126,14 @@ def _read_record(performer: Performer, actor: Actor, name: str) -> JsonObject | 
     return record
 
 
-def _recipients_of(arguments: Mapping[str, Any]) -> Iterator[str]:
-    for name in _RECIPIENTS:
+def _chosen_recipients(arguments: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("to", "cc", "email"):
         value = arguments.get(name)
         yield from [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
+
+
+def _to_search_text(records: Iterable[JsonObject]) -> str:
+    return orjson.dumps([*records]).decode().lower()
 
 
 def _name_of(record: Mapping[str, Any]) -> str:

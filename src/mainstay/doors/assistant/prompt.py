@@ -143,10 +143,10 @@ def choose_tools(tools: Sequence[ModelTool], context_tokens: int, asked: str) ->
 
     chosen: set[str] = set()
     for tool in sorted(tools, key=rank, reverse=True):
-        room -= len(tool.description) + len(orjson.dumps(tool.input_schema))
-        if room < 0:
-            break
-        chosen.add(tool.name)
+        length = len(tool.name) + len(tool.description) + len(orjson.dumps(tool.input_schema))
+        if tool.name in _CORE_TOOLS or length <= room:
+            room -= length
+            chosen.add(tool.name)
     return [tool for tool in tools if tool.name in chosen]
 
 
@@ -156,11 +156,16 @@ def _words_of(text: str) -> set[str]:
 
 
 def build_messages(turns: Iterable[Turn], context_tokens: int) -> list[ConversationMessage]:
-    """Return the conversation as a model reads it: the latest turns that have room, and the present one whole."""
+    """Return the conversation as a model reads it: the present turn, and the latest before it that have room.
+
+    If the present one alone is too long, its oldest results are left out. The model can ask for them again.
+    """
     room = int(context_tokens * _CONVERSATION_SHARE * CHARACTERS_PER_TOKEN)
     chosen: list[list[ConversationMessage]] = []
     for turn in reversed([*turns]):
         messages = _build_turn(turn)
+        if not chosen:
+            messages = _shorten_results(messages, room)
         room -= sum(_length_of(message) for message in messages)
         if room < 0 and chosen:
             break
@@ -194,6 +199,27 @@ def _build_turn(turn: Turn) -> list[ConversationMessage]:
                 )
             )
     return messages
+
+
+def _shorten_results(messages: Sequence[ConversationMessage], room: int) -> list[ConversationMessage]:
+    """Return the messages of a turn without the oldest of its results, as far as they have no room."""
+    room -= sum(_length_of(message) for message in messages if not isinstance(message, CallResults))
+    shortened: list[ConversationMessage] = []
+    for message in reversed(messages):
+        if not isinstance(message, CallResults):
+            shortened.append(message)
+            continue
+        results = []
+        for result in reversed(message.results):
+            room -= len(result.text)
+            results.append(result if room >= 0 else result._replace(text=_shorten(result.text, room)))
+        shortened.append(CallResults(tuple(reversed(results))))
+    return shortened[::-1]
+
+
+def _shorten(text: str, room: int) -> str:
+    """Return the beginning of a text that is longer than the room by so much, or a note alone."""
+    return text[: max(len(text) + room, 0)] + _CUT
 
 
 def _length_of(message: ConversationMessage) -> int:

@@ -20,7 +20,7 @@ from mainstay.business.assistant.store import Cost, LeaseLost
 from mainstay.business.organisation.assistant_settings import AssistantSettings, AssistantSource
 from mainstay.business.records.undo import undo_change
 from mainstay.changes.idempotency import Answer
-from mainstay.doors.assistant.card_warnings import find_card_warnings
+from mainstay.doors.assistant.card_warnings import PreviewedCall, find_card_warnings
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.models.client import stream_reply
 from mainstay.doors.assistant.models.conversation import Finished, ModelRequest
@@ -440,8 +440,8 @@ def perform_change(
 ) -> dict[str, Any]:
     """Make a change, and return its result as it is stored: the text for the model, and how to undo it.
 
-    The performer of the parts is that of a batch, whose transaction also stores the result. Raise PreviewDiffers if the change was
-    confirmed, and something else would happen now.
+    The performer of the parts is that of a batch, whose transaction also stores the result. Raise PreviewDiffers if the
+    change was confirmed, and something else would happen now.
     """
     try:
         answer = parts.performer.perform(operation, actor, encode_json(arguments), details)
@@ -476,7 +476,8 @@ async def preview_call(
     preview = orjson.loads(answer.body)
     if not is_card_possible(preview):
         return {"text": join_texts(parts.tools.build_result(operation, answer, actor)), "isError": True}
-    warnings = await parts.runner.run(find_card_warnings, parts.performer, actor, operation, arguments, changes)
+    call = PreviewedCall.from_preview(arguments, preview)
+    warnings = await parts.runner.run(find_card_warnings, parts.performer, actor, operation, call, changes)
     return {
         "operation": operation.name,
         "arguments": arguments,
