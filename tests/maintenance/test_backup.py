@@ -62,6 +62,9 @@ def test_everything_comes_back(
     assert restored["sound"] is True
     assert restored["rows"] > 400
     assert read_everything(empty_settings, sample_installation.samples, now) == before
+    for table in ("conversation", "conversation_turn", "conversation_step", "assistant_usage"):
+        rows = f"SELECT * FROM {table} ORDER BY 1, 2, 3"
+        assert query_all(empty_settings, rows) == query_all(sample_installation.settings, rows) != []
     (name,) = query_all(empty_settings, "SELECT DISTINCT content FROM document")
     assert open_files(empty_settings).path(name[0]).read_bytes() == b"a plan of the house"
 
