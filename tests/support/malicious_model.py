@@ -8,11 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from mainstay.business.assistant.model import Turn, TurnStatus
 from mainstay.business.assistant.operations import ask_assistant, delete_conversation, stop_assistant
-from mainstay.business.organisation.assistant_settings import update_assistant_settings
+from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
 from mainstay.business.people.roles import change_role
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.assistant.cards import Cards
-from mainstay.doors.assistant.models.model_settings import DialectName
 from mainstay.doors.assistant.turn_runner import TurnRunner
 from mainstay.doors.assistant.turn_work import AssistantParts, TurnWork
 from mainstay.doors.runner import Threads
@@ -78,7 +77,7 @@ class StoryPlan(NamedTuple):
 
     role: Role
     access: Access
-    dialect: DialectName
+    dialect: ModelDialect
     questions: Sequence[Sequence[Sequence[CallPlan]]]
     incidents: Sequence[Incident]
     clicks: Sequence[str]

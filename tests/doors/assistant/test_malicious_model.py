@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from mainstay.business.assistant import store
 from mainstay.business.assistant.model import Turn
 from mainstay.business.customers.operations import update_customer
-from mainstay.business.organisation.assistant_settings import update_assistant_settings
+from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
 from mainstay.catalogue import CATALOGUE
 from mainstay.composition import open_performer
-from mainstay.doors.assistant.models.model_settings import DialectName
 from mainstay.doors.assistant.turn_work import MAX_MODEL_CALLS, MAX_TOOL_CALLS
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.kernel.perform import Performer
@@ -57,7 +56,7 @@ PLANS = st.builds(
     StoryPlan,
     role=st.sampled_from([role for role in Role if role is not Role.SUBCONTRACTOR]),
     access=st.sampled_from(Access),
-    dialect=st.sampled_from(DialectName),
+    dialect=st.sampled_from(ModelDialect),
     questions=st.lists(st.one_of(REPLIES, REPLIES, REPLIES, STORMS), min_size=1, max_size=3),
     incidents=st.lists(st.builds(Incident, st.integers(1, 40), st.sampled_from(INCIDENTS)), max_size=3),
     clicks=st.lists(st.sampled_from(CLICKS), max_size=4),

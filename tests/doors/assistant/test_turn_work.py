@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 
@@ -11,6 +12,7 @@ from mainstay.business.assistant.operations import NOT_CONFIRMED, stop_assistant
 from mainstay.business.customers.operations import get_customer, list_customers, update_customer
 from mainstay.business.invoices.drafting.operations import update_invoice
 from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
+from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import get_person, update_person
 from mainstay.business.people.roles import change_role
 from mainstay.business.records.history import get_history
@@ -22,6 +24,7 @@ from mainstay.vocabulary.refusal import NotFound
 from support.assistant import AssistantOfTests, kinds_of, open_assistant, results_of, text_of
 from support.cast import EMAILS, Cast
 from support.customers import make_customer
+from support.hours import cast_at
 from support.interruptions import die
 from support.invoices import issue_invoice, make_invoice, reread_invoice
 from support.model_streams import ScriptedCall, ScriptedError, ScriptedTurn
@@ -283,7 +286,7 @@ def test_two_processes_never_work_on_the_same_turn(assistant: AssistantOfTests, 
     now = cast.performer.clock()
     with cast.performer.database.write_transaction(cast.organisation) as db:
         assert [store.take_lease(db, turn.id, lease, now) for lease in ("a", "b")] == [True, False]
-        assert store.take_lease(db, turn.id, "b", now + store.LEASE) is True
+        assert store.take_lease(db, turn.id, "b", now + timedelta(seconds=store.LEASE_SECONDS)) is True
         with pytest.raises(store.LeaseLost):
             store.renew_lease(db, turn.id, "a", now)
 
@@ -375,3 +378,32 @@ def test_an_organisation_s_own_model_is_at_a_public_address(assistant: Assistant
     assert turn.status is TurnStatus.FAILED
     assert "not allowed" in str(turn.problem)
     assert assistant.model.requests == []
+
+
+def test_tokens_count_for_the_day_of_the_organisation(cast: Cast) -> None:
+    late = cast_at(cast, "2038-06-30T22:30:00Z")
+    late.perform(update_organisation, timeZone="Pacific/Auckland")
+    with open_assistant(late) as assistant:
+        assistant.model.answer = lambda _request: DONE
+        assert assistant.ask_and_answer("Hello.").status is TurnStatus.DONE
+    with cast.performer.database.read_transaction(cast.organisation) as db:
+        assert db.all("SELECT day, tokens FROM assistant_usage WHERE organisation_id = :organisation") == [
+            ("2038-07-01", 132)
+        ]
+
+
+def test_a_model_is_asked_no_more_often_than_allowed(assistant: AssistantOfTests) -> None:
+    assistant.model.answer = lambda _request: ScriptedTurn(calls=(ScriptedCall("get_me"),))
+    turn = assistant.ask_and_answer("Go on for ever.")
+    assert turn.status is TurnStatus.FAILED
+    assert (turn.model_calls, len(assistant.model.requests)) == (25, 25)
+
+
+def test_losing_the_right_to_write_ends_writing(assistant: AssistantOfTests, cast: Cast) -> None:
+    """Also of what a member may write by themselves: nobody below the office has an assistant that writes."""
+    note = ScriptedCall("log_hours", {"on": "2038-06-01", "minutes": 60})
+    assistant.model.answer = lambda request: DONE if request.results else ScriptedTurn(calls=(note,))
+    turn = assistant.ask("Log an hour.")
+    cast.perform(change_role, personId=cast.people[Role.OFFICE], role="member", confirmed=True)
+    turn = assistant.answer(turn)
+    assert [one["text"] for one in results_of(turn)] == ["There is no tool 'log_hours'."]

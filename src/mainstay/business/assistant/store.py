@@ -20,7 +20,7 @@ from mainstay.vocabulary.permissions import Access
 from mainstay.vocabulary.refusal import NotFound
 
 # How long a server process may work on a turn without a sign of life, before another takes it over.
-LEASE = timedelta(seconds=30)
+LEASE_SECONDS = 30.0
 # How many of its latest turns a conversation shows, and the model gets.
 MAX_TURNS = 50
 
@@ -210,7 +210,7 @@ def take_lease(db: DatabaseHandle, turn_id: str, lease: str, now: datetime) -> b
             id=turn_id,
             lease=lease,
             at=moment_text(now),
-            until=moment_text(now + LEASE),
+            until=moment_text(now + timedelta(seconds=LEASE_SECONDS)),
         )
     )
 
@@ -222,7 +222,7 @@ def renew_lease(db: DatabaseHandle, turn_id: str, lease: str, now: datetime) -> 
         " AND status = 'working' AND lease = :lease RETURNING stop_requested",
         id=turn_id,
         lease=lease,
-        until=moment_text(now + LEASE),
+        until=moment_text(now + timedelta(seconds=LEASE_SECONDS)),
     )
     if row is None:
         raise LeaseLost
