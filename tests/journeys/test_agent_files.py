@@ -36,9 +36,8 @@ def test_an_app_uploads_a_photo_and_downloads_it(server: RunningServer, cast: Ca
     assert photo.content.startswith(b"\x89PNG")
 
     office = sign_in_new_person(server, cast, Role.OFFICE)
-    page = visible_text(office.get(f"/jobs/{job}").text)
-    assert "Meter.png" in page
-    assert "File added" in page
-    assert call_tool(server, token, "list_activity", limit=1)["structuredContent"]["data"][0]["operation"] == (
-        "add_document"
-    )
+    page = office.get(f"/jobs/{job}").text
+    assert f"/documents/{listed['id']}" in page
+    assert "Test app" in visible_text(page)
+    [added, *_] = call_tool(server, token, "get_history", recordId=job)["structuredContent"]["data"]
+    assert (added["operation"], added["undoable"]) == ("add_document", True)
