@@ -15,6 +15,7 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import update_person
 from mainstay.business.pricelist.operations import save_price_item
+from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.purchasing.bills import get_bill, update_bill
 from mainstay.business.purchasing.operations import get_purchase_order, update_purchase_order
 from mainstay.business.quotes.operations import get_quote, update_quote
@@ -260,6 +261,24 @@ def make_a_kit_an_item(_do: Do, samples: SampleRecords) -> tuple[Operation, Give
     return save_price_item, {"itemId": samples.prices.kit, "components": [], "sellPrice": "2000", "costPrice": "1"}
 
 
+def make_another_rate_the_default(do: Do, _samples: SampleRecords) -> tuple[Operation, Given]:
+    zero = do(save_tax_rate, name="Zero", category="zero", components=[{"name": "VAT", "percent": "0"}])["id"]
+    return save_tax_rate, {"taxRateId": zero, "note": "Zero rate", "isDefault": True}
+
+
+def add_a_default_rate(_do: Do, _samples: SampleRecords) -> tuple[Operation, Given]:
+    return save_tax_rate, {"name": "VAT 21%", "components": [{"name": "VAT", "percent": "21"}], "isDefault": True}
+
+
+def add_the_first_default_rate(do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
+    do(save_tax_rate, taxRateId=samples.prices.tax, isDefault=False)
+    return add_a_default_rate(do, samples)
+
+
+def have_no_default_rate(_do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
+    return save_tax_rate, {"taxRateId": samples.prices.tax, "isDefault": False}
+
+
 def change_every_field_of_a_person(_do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
     given: Given = {
         "name": "Mia",
@@ -328,6 +347,10 @@ VARIANTS: tuple[Variant, ...] = (
     swap_two_visits,
     change_the_parts_of_a_kit,
     make_a_kit_an_item,
+    make_another_rate_the_default,
+    add_a_default_rate,
+    add_the_first_default_rate,
+    have_no_default_rate,
     change_every_field_of_a_person,
     change_many_settings,
     change_the_numbers_of_jobs,

@@ -87,6 +87,14 @@ class BrowserSession:
         hidden_fields = {name: hidden_value(page, name) for name in names}
         return self.post(target, {name: value for name, value in hidden_fields.items() if value} | fields)
 
+    def press_undo(self, page: str) -> httpx2.Response:
+        """Press the first button of a page that undoes something, and open the next page; or return the refusal."""
+        form = re.search(r'action="/changes/undo">.*?</form>', page, re.DOTALL)
+        assert form is not None, page
+        fields = {name: unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form[0])}
+        answer = self.post("/changes/undo", fields)
+        return self.follow_redirect(answer) if answer.status_code == httpx2.codes.SEE_OTHER else answer
+
     def follow_redirect(self, response: httpx2.Response) -> httpx2.Response:
         """Open the page that a response redirects to."""
         assert response.status_code == httpx2.codes.SEE_OTHER, response.text

@@ -72,6 +72,26 @@ def test_hours_are_typed_into_a_week_and_saved_at_once(server: RunningServer, ca
     assert entries_of(cast, person) == []
 
 
+def test_a_saved_week_is_undone_as_a_whole(server: RunningServer, cast: Cast) -> None:
+    session, person = sign_in_new_person(server, cast)
+    monday = today(cast) - timedelta(days=today(cast).weekday() + 7)
+    path, days = f"{WEEK}?on={monday}", [monday + timedelta(days=number) for number in range(3)]
+    for day in days[:2]:
+        cast.perform(log_hours, personId=person.id, on=str(day), minutes=60)
+    # One cell is typed over, one is emptied and one is new.
+    page = session.get(path).text
+    texts = {f"hours none {days[0]}": "2", f"hours none {days[1]}": "", f"hours none {days[2]}": "3"}
+    page = session.follow_redirect(session.submit_page(page, WEEK, **read_grid(page) | texts, on=str(monday))).text
+    assert [entry["minutes"] for entry in entries_of(cast, person)] == [120, 180]
+    # Deleted hours cannot be undone, so nothing of the form is.
+    assert 'form="undo"' not in page
+    texts = {f"hours none {days[0]}": "4", f"hours none {days[1]}": "1", f"hours none {days[2]}": "5"}
+    page = session.follow_redirect(session.submit_page(page, WEEK, **read_grid(page) | texts, on=str(monday))).text
+    assert [entry["minutes"] for entry in entries_of(cast, person)] == [240, 60, 300]
+    session.press_undo(page)
+    assert [entry["minutes"] for entry in entries_of(cast, person)] == [120, 180]
+
+
 def test_a_job_is_picked_by_its_number_its_title_and_its_customer(server: RunningServer, cast: Cast) -> None:
     session, person = sign_in_new_person(server, cast)
     job = make_job_for(cast, person)

@@ -103,6 +103,16 @@ def test_moves_and_a_cancellation_are_looked_at_and_then_done_together(cast: Cas
     assert cast.perform(get_visit, visitId=untouched["id"])["version"] == untouched["version"]
 
 
+def test_all_changes_of_the_rows_are_undone_together(cast: Cast, office: BrowserSession) -> None:
+    visits = [plan_test_visit(cast), plan_test_visit(cast, times=("13:00", "14:30"))]
+    before = [read_visit(cast, one) for one in visits]
+    form = open_form(office).fill_in(visits[0], time="11:00").fill_in(visits[1], off="on")
+    page = office.follow_redirect(form.next_form(form.submit()).submit("change")).text
+    assert [read_visit(cast, one)[-1] for one in visits] == ["planned", "cancelled"]
+    office.press_undo(page)
+    assert [read_visit(cast, one) for one in visits] == before
+
+
 def test_a_clash_is_named_and_nothing_is_done(cast: Cast, office: BrowserSession) -> None:
     mine, theirs = plan_test_visit(cast), plan_test_visit(cast, Role.SUBCONTRACTOR)
     form = open_form(office).fill_in(mine, who=cast.people[Role.SUBCONTRACTOR])

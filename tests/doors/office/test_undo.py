@@ -1,6 +1,5 @@
 """Undoing in the office: beside the notice of what was done, and in the histories."""
 
-import html
 import re
 
 import pytest
@@ -8,20 +7,12 @@ import pytest
 from mainstay.business.customers.operations import create_customer, get_customer, update_customer
 from mainstay.business.schedule.operations import get_visit
 from mainstay.vocabulary.permissions import Role
-from support.browser_session import BrowserSession, sign_in_cast, visible_text
+from support.browser_session import sign_in_cast, visible_text
 from support.cast import Cast
 from support.servers import RunningServer
 from support.visits import DAY, plan_test_visit
 
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
-
-
-def press_undo(session: BrowserSession, page: str) -> str:
-    """Press the first button that undoes something, and return the next page."""
-    form = re.search(r'action="/changes/undo">.*?</form>', page, re.DOTALL)
-    assert form is not None, page
-    fields = {name: html.unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form[0])}
-    return session.follow_redirect(session.post("/changes/undo", fields)).text
 
 
 def test_the_notice_of_a_change_offers_to_undo_it_and_that_to_undo_this(server: RunningServer, cast: Cast) -> None:
@@ -30,10 +21,10 @@ def test_the_notice_of_a_change_offers_to_undo_it_and_that_to_undo_this(server: 
     answer = session.submit_form(f"/customers/{customer}/edit", name="Hill Farm", kind="company", phone="2")
     page = session.follow_redirect(answer).text
     assert "Hill Farm updated. Undo" in visible_text(page)
-    page = press_undo(session, page)
+    page = session.press_undo(page).text
     assert cast.perform(get_customer, customerId=customer)["phone"] == "1"
     assert "Change undone. Undo" in visible_text(page)
-    press_undo(session, page)
+    session.press_undo(page)
     assert cast.perform(get_customer, customerId=customer)["phone"] == "2"
 
 
@@ -57,7 +48,7 @@ def test_a_moved_visit_says_whose_it_is_and_when_and_moves_back(server: RunningS
     # The schedule tells the same after it was dragged there.
     board = session.get(f"/schedule?view=day&on={DAY}&done=move_visit").text
     assert re.search(r" changed: Orla Office, .*15:00.*16:00.*Undo", visible_text(board))
-    page = press_undo(session, board)
+    page = session.press_undo(board).text
     assert "Change undone." in visible_text(page)
     assert "Monday 11 January" in visible_text(page)
     after = cast.perform(get_visit, visitId=visit["id"])
@@ -70,11 +61,11 @@ def test_the_history_of_a_record_offers_what_can_be_undone(server: RunningServer
     session = sign_in_cast(server, cast, Role.ADMIN)
     page = session.get(f"/customers/{customer}").text
     assert page.count('class="undo"') == 1
-    page = press_undo(session, page)
+    page = session.press_undo(page).text
     assert cast.perform(get_customer, customerId=customer)["phone"] == "1"
     # What was undone is not offered again, but that it was undone can be.
     assert page.count('class="undo"') == 1
-    press_undo(session, page)
+    session.press_undo(page)
     assert cast.perform(get_customer, customerId=customer)["phone"] == "2"
     activity = sign_in_cast(server, cast, Role.ADMIN).get("/settings/activity").text
     assert 'class="undo"' in activity
@@ -86,10 +77,7 @@ def test_what_somebody_changed_since_is_refused_by_name(server: RunningServer, c
     session.submit_form(f"/customers/{customer}/edit", name="Hill Farm", kind="company", phone="2")
     page = session.get(f"/customers/{customer}?done=update_customer").text
     cast.perform(update_customer, customerId=customer, notes="Rings twice.")
-    form = re.search(r'action="/changes/undo">.*?</form>', page, re.DOTALL)
-    assert form is not None
-    fields = {name: html.unescape(value) for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form[0])}
-    refused = session.post("/changes/undo", fields)
+    refused = session.press_undo(page)
     assert refused.status_code == 409
     assert "Olivia Owner has changed Hill Farm since, so this can't be undone." in visible_text(refused.text)
     assert cast.perform(get_customer, customerId=customer)["phone"] == "2"

@@ -271,7 +271,7 @@ def _make_row(entry: _Entry, job_id: str, added: _Added | None, titles: Mapping[
         nothing_changed = (None, None, None, None, 0)
         named = (record_id, titles.get(record_id), subject, None, email)
         return (place.email_id, place.at, "email", *nothing_changed, *named)
-    actor, operation_name, given, undoable, _, changed = entry.columns
+    actor, operation_name, given, undoable, _request, _records, changed = entry.columns
     fields = orjson.loads(str(changed)).get(record_id) if changed else None
     change = (actor, operation_name, given, orjson.dumps(fields).decode() if fields else None, undoable)
     is_about_added = added is not None and added.record_id == record_id

@@ -11,7 +11,7 @@ from mainstay.business.customers.store import add_folded_name
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.organisation.store import set_default_tax_rate
 from mainstay.business.pricelist.model import KitItem, PriceItem, Supplier, TaxRate, has_valid_total
-from mainstay.kernel.context import Context
+from mainstay.kernel.context import Context, SavedRecord
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
 from mainstay.values.money import UNIT
@@ -171,12 +171,15 @@ def rename_in_kits(ctx: Context, item: PriceItem) -> None:
 
 def set_usual_rate(ctx: Context, rate: str | None) -> None:
     """Make a tax rate the usual one, instead of the former one; None for no usual rate."""
-    former = settings_of(ctx).default_tax_rate_id
+    former_id = settings_of(ctx).default_tax_rate_id
+    former = TAX_RATES.fetch(ctx, former_id) if former_id and rate else None
     set_default_tax_rate(ctx, rate)
-    for rate_id in filter(None, (former, rate)):
+    for rate_id in filter(None, (former_id, rate)):
         # A rate that this operation created needs no new version.
         if rate_id not in ctx.writer.touched or rate_id in ctx.writer.changed_fields:
             ctx.writer.bump_version(TAX_RATES.table, rate_id, ["isDefault"])
+    if former:
+        ctx.saved.append(SavedRecord(former, TAX_RATES.fetch(ctx, former.id)))
 
 
 def mark_rate_used(ctx: Context, rate: TaxRate) -> None:

@@ -15,7 +15,7 @@ from mainstay.business.records.model import ArchivableStatus
 from mainstay.changes.undo import Inverse
 from mainstay.documents.snapshot import TaxCategory
 from mainstay.kernel.context import Context
-from mainstay.kernel.inverse import Act, restore_values_or_archive
+from mainstay.kernel.inverse import Act, name_record, restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.fields import DefaultValue, TextLine, make_id_validator, omittable_field
@@ -69,13 +69,15 @@ get_tax_rate = declare_get(
 )
 
 
-_WAS_DEFAULT = Message("The default rate was changed too. Choose the default rate again instead.")
-
-
-def _restore_tax_rate(act: Act) -> Sequence[Inverse] | Message:
-    """Restore the previous values, unless another rate was the default before."""
-    was_default = act.before.is_default if act.before else False
-    return _WAS_DEFAULT if act.after.is_default != was_default else restore_values_or_archive(act)
+def _restore_tax_rate(act: Act) -> Sequence[Inverse]:
+    """Restore the previous values, and make the rate the default again that was it before."""
+    former = [before.id for before, after in act.saved_of(TaxRate) if before.is_default and after.id != act.after.id]
+    restored = [Inverse(act.operation, {"taxRateId": rate_id, "isDefault": True}) for rate_id in former]
+    if act.before is None and act.after.is_default:
+        # The default rate cannot be archived.
+        values = name_record(act) | {"isDefault": False, "status": "archived"}
+        return [*restored, Inverse(act.operation, values)]
+    return [*restored, *restore_values_or_archive(act)]
 
 
 @operation(

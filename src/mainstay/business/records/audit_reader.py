@@ -19,7 +19,8 @@ _UNDO = (
 )
 # The columns of an audit entry in lists, with all the fields it changed.
 LIST_COLUMNS = (
-    f"CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, coalesce({_UNDO}, 0), a.records, a.changed"
+    f"CAST(a.sequence AS text), a.at, a.actor, a.operation, a.given, coalesce({_UNDO}, 0), a.request_id, a.records,"
+    " a.changed"
 )
 
 

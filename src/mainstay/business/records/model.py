@@ -93,6 +93,7 @@ class _ActOut(Output):
     operation: str = Field(description="The operation.")
     given: Annotated[dict[str, object], OUTSIDER_TEXT] = Field(description="Its input, without secrets.")
     undoable: bool = Field(description="Whether it can be undone, if its records have not changed since.")
+    request_id: str = Field(description="Its request. Changes that were made together have the same.")
     records: list[str] | None = Field(description="The IDs of the records it changed, at most a hundred.")
 
 

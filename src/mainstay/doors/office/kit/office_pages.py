@@ -18,12 +18,13 @@ from mainstay.business.assistant.operations import list_conversations
 from mainstay.business.organisation.assistant_settings import AssistantSource
 from mainstay.business.records.history import get_history
 from mainstay.business.records.model import HistoryEntryOut
-from mainstay.business.records.undo import undo_change
+from mainstay.business.records.undo import MAX_CHANGES, undo_change
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.file_intake import count_upload
 from mainstay.doors.http import Headers, Request, Response
 from mainstay.doors.office.kit import navigation
+from mainstay.doors.office.kit.form_changes import find_form_changes
 from mainstay.doors.office.kit.navigation import Area
 from mainstay.doors.office.kit.related_lists import ListedKind
 from mainstay.doors.pages.display import DisplaySettings
@@ -266,16 +267,15 @@ class OfficePages:
         return guarded
 
     async def _find_undoable_changes(self, request: OfficeRequest) -> Sequence[HistoryEntryOut]:
-        """Return the person's last changes if they are what the page tells as just done, and can be undone."""
+        """Return what the person's last form changed, if the page tells of it and all of it can be undone."""
         done = DoneOperation.parse(query_parameters(request.http_request).get("done", ""))
         operation = self.operations.get(done.name)
         if request.http_request.method != "GET" or not (
             operation and operation.undone_by and request.can_perform(undo_change)
         ):
             return ()
-        entries = (await self.perform(request, get_history, {"limit": done.record_count})).data
-        is_undoable = all(entry.undoable and entry.operation == operation.name for entry in entries)
-        return entries if is_undoable and len(entries) == done.record_count else ()
+        entries = (await self.perform(request, get_history, {"limit": MAX_CHANGES + 1})).data
+        return find_form_changes(entries, operation.name, self.visitors.performer.clock())
 
     async def _find_restored_fields(self, request: Request, visitor: Visitor) -> Mapping[str, str]:
         """Return what was typed on a page when the session ended. A form that is sent again carries its own fields."""
