@@ -45,6 +45,8 @@ class FoundChange(NamedTuple):
 
     operation: str
     person_id: str | None
+    # The API key or connected app that made it, if one did.
+    client_id: str | None
     at: str
     # None if nothing is stored, because it cannot be undone or is too old.
     undo: UndoRecord | None
@@ -68,20 +70,21 @@ def store(db: DatabaseHandle, sequence: int, record: UndoRecord, at: str) -> Non
 def find_change(db: DatabaseHandle, sequence: int) -> FoundChange | None:
     """Return the change of the organisation with this number in the audit trail."""
     row = db.one(
-        "SELECT a.operation, a.person_id, a.at, u.inverses, u.versions, u.emails, u.reason, u.undone FROM audit a"
-        " LEFT JOIN undo u ON u.organisation_id = a.organisation_id AND u.sequence = a.sequence"
+        "SELECT a.operation, a.person_id, a.client_id, a.at, u.inverses, u.versions, u.emails, u.reason, u.undone"
+        " FROM audit a LEFT JOIN undo u ON u.organisation_id = a.organisation_id AND u.sequence = a.sequence"
         " WHERE a.organisation_id = :organisation AND a.sequence = :sequence",
         sequence=sequence,
     )
     if row is None:
         return None
-    operation, person_id, at, inverses, versions, emails, reason, undone = row
+    operation, person_id, client_id, at, inverses, versions, emails, reason, undone = row
     stored = None
     if inverses is not None:
         steps = {record_id: VersionStep(*step) for record_id, step in orjson.loads(str(versions)).items()}
         pairs = [Inverse(*pair) for pair in orjson.loads(str(inverses))]
         stored = UndoRecord(pairs, steps, orjson.loads(str(emails)), None if reason is None else str(reason))
-    return FoundChange(str(operation), None if person_id is None else str(person_id), str(at), stored, undone == 1)
+    person, client = (None if one is None else str(one) for one in (person_id, client_id))
+    return FoundChange(str(operation), person, client, str(at), stored, undone == 1)
 
 
 def mark_undone(db: DatabaseHandle, sequence: int) -> None:

@@ -39,6 +39,10 @@ class RequestDetails(NamedTuple):
     question_id: str | None = None
     # Whether the person confirmed it in the office.
     confirmed_in_office: bool = False
+    # Whether the person can be asked before an undo performs what is irreversible; then it is only previewed.
+    asks_person: bool = False
+    # The token of the preview that the person confirmed.
+    preview_token: str | None = None
     # Whether a list is shown on a page: then it includes the actions of each record, and the number of records.
     with_actions: bool = False
     # Whether to answer with the record only, without its actions: then a command need not load all operations.
@@ -128,6 +132,8 @@ class Context:
     program_links: ProgramLinks = _NO_LINKS
     # Whether a change is being undone: then a line that was removed gets the id that it had.
     is_undoing: bool = False
+    # Whether a program undoes a change that it did not make itself, by an irreversible operation.
+    needs_person: bool = False
     # How the undoing of a change is undone in turn: the operations, or the reason why it cannot be.
     redo: Sequence[Inverse] | Message = ()
     # What it has committed the organisation to so far, in 1/10,000 of its currency.

@@ -117,6 +117,8 @@ class Operation:
     commits_amount: bool = False
     # Whether it lets someone into the organisation: the assistant never does that without a click of its person.
     gives_access: bool = False
+    # Whether it performs operations that were stored before, some of which are irreversible.
+    performs_stored: bool = False
     # Whether it reads with a single statement, and so needs no transaction.
     single_statement: bool = False
     # Whether it reads so much that it must not run on the threads for quick operations.
@@ -149,6 +151,11 @@ class Operation:
     def is_in(self, choice: ToolChoice) -> bool:
         """Return whether a choice of toolsets includes it."""
         return self.is_always_offered or choice.has(self.extra_toolset or self.area, self.area)
+
+    @property
+    def may_need_person(self) -> bool:
+        """Whether the person of a program may have to confirm it."""
+        return self.is_irreversible or self.commits_amount or self.performs_stored
 
     def parse_answer(self, body: bytes) -> Any:
         """Return the typed answer of its JSON: a record, or a page of records."""
@@ -212,6 +219,7 @@ class OperationOptions(TypedDict, total=False):
     emails_outside: bool
     commits_amount: bool
     gives_access: bool
+    performs_stored: bool
     single_statement: bool
     is_slow: bool
     asks_again: bool

@@ -116,7 +116,9 @@ class Performer:
                 self._check_confirmation(ctx, operation, given)
                 if idempotent:
                     idempotent.store_answer(db, answer, ctx.now_text)
-        except _WaitsForOffice as waits:
+        except _WaitsForPerson as waits:
+            if not waits.in_office:
+                return waits.preview
             return self._request_confirmation(operation, actor, given, request, waits.preview)
         self.wake_worker()
         return answer
@@ -227,17 +229,18 @@ class Performer:
         return self._make_context(db, current, request, prepared)
 
     def _check_confirmation(self, ctx: Context, operation: Operation, given: Input) -> None:
-        """Roll back an operation that the person of the program has to confirm in the office.
+        """Roll back what the person of the program has to confirm.
 
-        That is whatever cannot be undone, if they chose so, and whatever exceeds the amount that the program is limited
-        to.
+        That is whatever cannot be undone, itself or within an undo, if they chose so or can be asked; and whatever
+        exceeds the amount that the program is limited to.
         """
         limit = ctx.actor.amount_limit
-        waits = (ctx.actor.confirms_in_office and operation.is_irreversible) or (
-            limit is not None and ctx.committed > limit
-        )
+        is_irreversible = operation.is_irreversible or ctx.needs_person
+        waits = (ctx.actor.confirms_in_office and is_irreversible) or (limit is not None and ctx.committed > limit)
         if waits and not ctx.request.confirmed_in_office:
-            raise _WaitsForOffice(self.preview_maker.make_preview(ctx, operation, given, ()))
+            raise _WaitsForPerson(self.preview_maker.make_preview(ctx, operation, given, ()), in_office=True)
+        if ctx.needs_person and ctx.request.asks_person:
+            raise _WaitsForPerson(self.preview_maker.make_preview(ctx, operation, given, ()), in_office=False)
 
     def _request_confirmation(
         self, operation: Operation, actor: Actor, given: Input, request: RequestDetails, preview: Answer
@@ -270,14 +273,17 @@ class Performer:
 
     def _perform_as_shown(self, ctx: Context, operation: Operation, given: Input) -> Answer:
         """Perform a change. If it was confirmed with the token of a preview, refuse it if that would differ now."""
-        if not isinstance(given, IrreversibleInput) or given.preview_token is None:
+        token = ctx.request.preview_token
+        if token is None and isinstance(given, IrreversibleInput):
+            token = given.preview_token
+        if token is None:
             return self._perform_change(ctx, operation, given)
         try:
             answer = self._perform_change(ctx, operation, given)
         except Conflict as conflict:
-            self.preview_maker.check_token(given.preview_token, ctx, operation, given, reasons_of(conflict))
+            self.preview_maker.check_token(token, ctx, operation, given, reasons_of(conflict))
             raise
-        self.preview_maker.check_token(given.preview_token, ctx, operation, given, ())
+        self.preview_maker.check_token(token, ctx, operation, given, ())
         return answer
 
     def _perform_change(self, ctx: Context, operation: Operation, given: Input) -> Answer:
@@ -346,12 +352,13 @@ class Performer:
         return orjson.dumps(envelope | make_totals_field(page) | make_hidden_field(model, actor.permissions, page.rows))
 
 
-class _WaitsForOffice(Exception):
-    """Rolls back an operation that the person of the program has to confirm in the office."""
+class _WaitsForPerson(Exception):
+    """Rolls back an operation that the person of the program has to confirm, in the office or where they are asked."""
 
-    def __init__(self, preview: Answer) -> None:
+    def __init__(self, preview: Answer, *, in_office: bool) -> None:
         super().__init__()
         self.preview = preview
+        self.in_office = in_office
 
 
 def _extra_answer_fields(ctx: Context, operation: Operation) -> dict[str, object]:

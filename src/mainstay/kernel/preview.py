@@ -42,7 +42,7 @@ class PreviewMaker:
     def make_preview(self, ctx: Context, operation: Operation, given: Input, reasons: Sequence[Reason]) -> Answer:
         """Return what an operation that was just tried would do, or every reason against it."""
         content = _describe(ctx, operation, reasons)
-        if isinstance(given, IrreversibleInput):
+        if isinstance(given, IrreversibleInput) or ctx.needs_person:
             expiry = int((ctx.now + TOKEN_LIFETIME).timestamp()).to_bytes(_EXPIRY_BYTES)
             content["previewToken"] = self._sign(_bind(ctx, given, content), expiry)
         return Answer(
@@ -53,7 +53,7 @@ class PreviewMaker:
         )
 
     def check_token(
-        self, token: str, ctx: Context, operation: Operation, given: IrreversibleInput, reasons: Sequence[Reason]
+        self, token: str, ctx: Context, operation: Operation, given: Input, reasons: Sequence[Reason]
     ) -> None:
         """Refuse a token unless the preview of the operation that was just tried would have the same content."""
         bound = _bind(ctx, given, _describe(ctx, operation, reasons))
@@ -75,6 +75,11 @@ def reasons_of(conflict: Conflict) -> Sequence[Reason]:
     return conflict.reasons if isinstance(conflict, Blocked) else (Reason(conflict.message),)
 
 
+def summarize_by_title(operation: Operation) -> Message:
+    """Return the summary of a preview if the operation has none of its own."""
+    return Message("{action}.", action=Message.with_values(operation.title, {}))
+
+
 def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> dict[str, Any]:
     render = ctx.request.message_format.render
     # The effects of an irreversible operation are complete.
@@ -89,7 +94,7 @@ def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> 
     return {
         "object": "preview",
         "operation": operation.name,
-        "summary": render(ctx.summary or Message("{action}.", action=Message.with_values(operation.title, {}))),
+        "summary": render(ctx.summary or summarize_by_title(operation)),
         "effects": [*map(render, [*changes, *ctx.effects, *(ctx.email.describe() if ctx.email else ()), *events])],
         "warnings": [*map(render, ctx.warnings)],
         "blockers": [render(reason.message) for reason in reasons],
@@ -97,7 +102,7 @@ def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> 
     }
 
 
-def _bind(ctx: Context, given: IrreversibleInput, content: dict[str, Any]) -> bytes:
+def _bind(ctx: Context, given: Input, content: dict[str, Any]) -> bytes:
     """Return what a token stands for: the person, the input and the content of the preview."""
     person = ctx.actor.id or ctx.actor.credential
     input_json = given.model_dump_json(by_alias=True, exclude_unset=True, exclude={"confirmed"})

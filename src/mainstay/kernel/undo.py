@@ -12,6 +12,7 @@ from mainstay.kernel.call import call_operation, find_inverses
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.context import Context, SavedRecord
 from mainstay.kernel.operation import Operation, Preparation
+from mainstay.kernel.preview import summarize_by_title
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
@@ -55,6 +56,7 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
     reached: dict[str, int] = {}
     redo: list[Inverse] = []
     reasons: list[Message] = []
+    summaries: list[Message | str] = []
     prepared: Iterator[Any] = iter(ctx.prepared)
     for change_id in _order_newest_first(change_ids):
         found = _find_change(ctx, change_id)
@@ -62,10 +64,12 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
         steps = _find_steps(ctx, stored)
         for operation, _ in steps:
             _check_access(ctx, operation)
+        ctx.needs_person |= _needs_person(ctx, found, [operation for operation, _ in steps])
         _check_versions(ctx, stored, [operation for operation, _ in steps], reached)
         for operation, given in steps:
-            ctx.prepared = next(prepared)
+            ctx.prepared, ctx.summary = next(prepared), ""
             inverses = find_inverses(operation, call_operation(ctx, operation, given))
+            summaries.append(ctx.summary or summarize_by_title(operation))
             if isinstance(inverses, Message):
                 reasons.append(inverses)
             else:
@@ -74,6 +78,8 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
         outbox.drop_waiting(ctx.db, stored.emails)
         stored_changes.mark_undone(ctx.db, int(change_id))
         undone[change_id] = found.operation
+    if len(summaries) > 1:
+        ctx.summary, ctx.effects[:0] = "", summaries
     ctx.redo = reasons[0] if reasons else redo
     return [undone[change_id] for change_id in change_ids]
 
@@ -128,6 +134,17 @@ def _find_steps(ctx: Context, stored: UndoRecord) -> list[UndoStep]:
             raise Conflict(Message("This change can't be undone."))
         steps.append(UndoStep(operation, parse_input(operation.input, orjson.dumps(given))))
     return steps
+
+
+def _needs_person(ctx: Context, found: FoundChange, operations: Iterable[Operation]) -> bool:
+    """Return whether a program's person has to confirm that the program undoes a change by these operations.
+
+    What the program itself did without its person, it takes back without them.
+    """
+    client, undone = ctx.actor.client, _find_operation(ctx, found.operation)
+    if client is None or (client.id == found.client_id and undone and not undone.may_need_person):
+        return False
+    return any(operation.is_irreversible for operation in operations)
 
 
 def _check_access(ctx: Context, operation: Operation) -> None:

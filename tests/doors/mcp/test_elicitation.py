@@ -7,15 +7,19 @@ from typing import Any
 import orjson
 import pytest
 
+from mainstay.business.customers.operations import create_customer
+from mainstay.business.jobs.operations import create_job, get_job
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.roles import remove_person
 from mainstay.doors.mcp.elicitation import Elicitation, InvalidState, ToolCall
 from mainstay.doors.mcp.protocol import Call
 from mainstay.identity.encryption import Encryptor
+from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
 from support.mcp_client import call_tool, make_legacy_call, make_modern_call, make_modern_headers, post_call
 from support.servers import RunningServer
+from support.stored_state import actor_with_key
 
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
@@ -256,6 +260,54 @@ def test_whoever_asks_for_the_preview_gets_it(server: RunningServer, token: str,
 def test_what_can_be_changed_again_is_not_asked(server: RunningServer, token: str) -> None:
     result = post_tool(server, token, {"name": "Hartley"}, tool="create_customer")["result"]
     assert result["structuredContent"]["object"] == "customer"
+
+
+def make_job_with_change(cast: Cast, by: Actor | Role = Role.OFFICE) -> tuple[str, Answer]:
+    """Create a job, which is undone by cancelling it; return its id and the input that undoes it."""
+    customer = cast.perform(create_customer, name="Hartley")["id"]
+    answer = cast.answer(create_job, by, customerId=customer, title="Boiler")
+    return orjson.loads(answer.body)["id"], {"changeIds": [str(answer.undoable_change)]}
+
+
+def read_status(cast: Cast, job: str) -> str:
+    return str(cast.perform(get_job, jobId=job)["status"])
+
+
+def test_an_undo_of_what_a_colleague_did_is_asked_for_if_it_is_irreversible(
+    server: RunningServer, cast: Cast, token: str
+) -> None:
+    job, given = make_job_with_change(cast)
+    before = read_status(cast, job)
+
+    def reply_to(question: Answer, action: Any) -> Answer:
+        params = {"inputResponses": {"confirm": action}, "requestState": question["requestState"]}
+        result: Answer = post_tool(server, token, given, tool="undo_change", **params)["result"]
+        return result
+
+    question = post_tool(server, token, given, tool="undo_change")["result"]
+    assert question["resultType"] == "input_required"
+    assert "Boiler will be cancelled" in question["inputRequests"]["confirm"]["params"]["message"]
+    # Only if it is accepted, it happens.
+    assert reply_to(question, {"action": "cancel"})["structuredContent"]["status"] == "preview"
+    assert reply_to(question, {"action": "agree"})["resultType"] == "input_required"
+    assert reply_to(question, {"action": "decline"})["structuredContent"] == {"status": "declined"}
+    assert read_status(cast, job) == before
+    question = post_tool(server, token, given, tool="undo_change")["result"]
+    assert reply_to(question, ACCEPT)["structuredContent"]["changeIds"] == given["changeIds"]
+    assert read_status(cast, job) == "cancelled"
+
+
+def test_an_undo_of_its_own_change_is_not_asked_for(server: RunningServer, cast: Cast, token: str) -> None:
+    job, given = make_job_with_change(cast, actor_with_key(cast, token))
+    result = post_tool(server, token, given, tool="undo_change")["result"]
+    assert result["structuredContent"]["changeIds"] == given["changeIds"]
+    assert read_status(cast, job) == "cancelled"
+
+
+def test_a_client_that_shows_no_forms_undoes_without_asking(server: RunningServer, cast: Cast, token: str) -> None:
+    job, given = make_job_with_change(cast)
+    assert call_tool(server, token, "undo_change", **given)["structuredContent"]["changeIds"] == given["changeIds"]
+    assert read_status(cast, job) == "cancelled"
 
 
 @pytest.mark.parametrize("capabilities", [{"elicitation": {}}, {"elicitation": {"form": {}, "url": {}}}])

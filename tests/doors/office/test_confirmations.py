@@ -2,15 +2,19 @@
 
 from typing import Any
 
+import orjson
 import pytest
 
-from mainstay.business.customers.operations import create_customer
+from mainstay.business.customers.operations import create_customer, get_customer, update_customer
 from mainstay.business.invoices.payments.recording import list_payments
+from mainstay.business.jobs.operations import create_job, get_job
 from mainstay.business.people.operations import get_person
 from mainstay.business.people.roles import remove_person
+from mainstay.business.schedule.operations import get_visit
 from mainstay.identity.connections import revoke_connection, update_connection
 from mainstay.identity.keys import revoke_key, update_key
 from mainstay.kernel.context import RequestDetails
+from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Conflict, NotFound
 from support.browser_session import BrowserSession, sign_in_cast, visible_text
@@ -19,6 +23,7 @@ from support.mcp_client import call_tool
 from support.raw_http import PEOPLE
 from support.servers import RunningServer
 from support.stored_state import actor_through_app, actor_with_key, read_trail
+from support.visits import plan_test_visit
 
 pytestmark = pytest.mark.engines("sqlite", "postgresql")
 
@@ -249,6 +254,78 @@ def test_the_switch_is_on_the_page_of_the_key_or_app(cast: Cast, owner: BrowserS
     assert "Confirm on the website Yes" in visible_text(owner.follow_redirect(saved).text)
     cleared = owner.submit_form(f"{path}/edit")
     assert "Confirm on the website No" in visible_text(owner.follow_redirect(cleared).text)
+
+
+def make_job_with_change(cast: Cast, by: Actor | Role = Role.OFFICE) -> tuple[str, str]:
+    """Create a job, which is undone by cancelling it; return its id and that of the change."""
+    customer = cast.perform(create_customer, name="Hartley")["id"]
+    answer = cast.answer(create_job, by, customerId=customer, title="Boiler")
+    return orjson.loads(answer.body)["id"], str(answer.undoable_change)
+
+
+def is_cancelled(cast: Cast, job: str) -> bool:
+    return bool(cast.perform(get_job, jobId=job)["status"] == "cancelled")
+
+
+def test_an_undo_of_what_a_colleague_did_waits_if_it_is_irreversible(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession
+) -> None:
+    job, change = make_job_with_change(cast)
+    answer = server.request("POST", "/api/v1/changes/undo", key, json={"changeIds": [change]})
+    assert (answer.status_code, answer.json()["object"], is_cancelled(cast, job)) == (202, "confirmation", False)
+    path = str(answer.json()["url"]).removeprefix(server.url)
+    page = owner.get(path)
+    text = visible_text(page.text)
+    assert "Requested by owner write. Nothing has changed yet." in text
+    assert "Boiler will be cancelled: Created by mistake" in text
+    # What the page showed is what is done.
+    refused = owner.submit_page(page.text, path, previewToken="another")
+    assert (refused.status_code, is_cancelled(cast, job)) == (409, False)
+    done = owner.submit_page(page.text, path)
+    assert "You confirmed this. It's done." in visible_text(owner.follow_redirect(done).text)
+    assert is_cancelled(cast, job)
+    assert read_trail(cast)[-1]["actor"]["via"]["client"]["name"] == "owner write"
+
+
+def test_several_that_are_undone_together_are_all_named(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession
+) -> None:
+    made = [make_job_with_change(cast) for _ in range(2)]
+    answer = call_tool(server, key, "undo_change", changeIds=[change for _, change in made])["structuredContent"]
+    assert answer["status"] == "confirmation"
+    assert answer["confirmation"]["preview"]["summary"] == "Undo change."
+    effects = answer["confirmation"]["preview"]["effects"]
+    assert sum("Boiler will be cancelled: Created by mistake" in effect for effect in effects) == 2
+    path = str(answer["confirmation"]["url"]).removeprefix(server.url)
+    owner.submit_page(owner.get(path).text, path)
+    assert [is_cancelled(cast, job) for job, _ in made] == [True, True]
+
+
+def test_what_a_program_did_without_its_person_it_undoes_without_them(
+    server: RunningServer, cast: Cast, key: str
+) -> None:
+    job, change = make_job_with_change(cast, actor_with_key(cast, key))
+    assert call_tool(server, key, "undo_change", changeIds=[change])["structuredContent"]["changeIds"] == [change]
+    assert is_cancelled(cast, job)
+    # What a colleague did, and can be changed again, waits for nobody either.
+    customer = cast.perform(create_customer, name="Calder")["id"]
+    renamed = cast.answer(update_customer, Role.OFFICE, customerId=customer, name="Calder Ltd").undoable_change
+    call_tool(server, key, "undo_change", changeIds=[str(renamed)])
+    assert cast.perform(get_customer, customerId=customer)["name"] == "Calder"
+
+
+def test_what_the_person_has_confirmed_is_not_undone_without_them(
+    server: RunningServer, cast: Cast, key: str, owner: BrowserSession
+) -> None:
+    visits = [plan_test_visit(cast), plan_test_visit(cast, times=("13:00", "14:00"))]
+    changes = [{"change": "cancel", "visitId": visit["id"]} for visit in visits]
+    planned = call_tool(server, key, "plan_schedule", changes=changes, confirmed=True)["structuredContent"]
+    path = str(planned["confirmation"]["url"]).removeprefix(server.url)
+    owner.submit_page(owner.get(path).text, path)
+    change = read_trail(cast)[-1]["sequence"]
+    answer = call_tool(server, key, "undo_change", changeIds=[str(change)])["structuredContent"]
+    assert answer["status"] == "confirmation"
+    assert [cast.perform(get_visit, visitId=visit["id"])["status"] for visit in visits] == ["cancelled"] * 2
 
 
 def test_a_program_cannot_have_ever_more_operations_waiting(

@@ -60,6 +60,7 @@ def _find_redo(act: Act) -> Sequence[Inverse] | Message:
     only_adds=False,
     prepare=_prepare,
     emails_outside=True,
+    performs_stored=True,
     undone_by=_find_redo,
     past_text="Change undone",
 )

@@ -256,7 +256,7 @@ def _describe_refusal(text: str) -> Schema:
 
 def _describe_confirmation(operation: Operation) -> Schema:
     """Describe the answers of an operation that waits for its person, or whose preview would differ."""
-    if not operation.is_irreversible and not operation.commits_amount:
+    if not operation.may_need_person:
         return {}
     waits = "Nothing was done yet: the person of the key has to confirm it on the website."
     differs = f"{_REFUSALS['409']} Or the preview of the token in `previewToken` would differ now."

@@ -152,13 +152,16 @@ class McpDoor:
         runner, performer = self.auth.runner, self.auth.performer
         details = _take_request_details(request, tool_call, arguments)
         asks, notice = tool_call.is_asked and not details.dry_run, ""
-        if question:
-            details = details._replace(question_id=question.id if question.reply == "accept" else None)
-            arguments |= question.confirmation
-            asks &= question.reply != "cancel"
-            if question.reply == "decline":
-                await runner.run_change(actor.organisation, performer.decline, actor, request.id, question.id)
+        details = details._replace(asks_person=asks)
+        match question:
+            case AnsweredQuestion(question_id, preview_token, "accept"):
+                details = details._replace(question_id=question_id, preview_token=preview_token, asks_person=False)
+                arguments |= {"confirmed": True} if operation.is_irreversible else {}
+            case AnsweredQuestion(question_id, _, "decline"):
+                await runner.run_change(actor.organisation, performer.decline, actor, request.id, question_id)
                 return DECLINED.to_wire()
+            case AnsweredQuestion(_, _, "cancel"):
+                asks, details = False, details._replace(dry_run=True)
         try:
             answer = await runner.perform(performer, operation, actor, encode_json(arguments), details)
         except PreviewDiffers as different:

@@ -41,7 +41,7 @@ class ToolCall(NamedTuple):
         A person who confirms what the program does on a page of the office is not asked twice.
         """
         confirms = _FIELD in self.arguments or self.actor.confirms_in_office
-        return self.call.shows_forms and self.operation.is_irreversible and not confirms
+        return self.call.shows_forms and self.operation.may_need_person and not confirms
 
     @property
     def reply(self) -> Reply:
@@ -70,11 +70,6 @@ class AnsweredQuestion(NamedTuple):
     id: str
     preview_token: str
     reply: Reply
-
-    @property
-    def confirmation(self) -> dict[str, Any]:
-        """The input that the reply adds to the arguments."""
-        return {"confirmed": True, "previewToken": self.preview_token} if self.reply == "accept" else {}
 
 
 class InvalidState(Exception):

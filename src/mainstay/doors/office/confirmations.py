@@ -1,6 +1,5 @@
 """The page on which a person confirms what a program asked for: it cannot be undone, or exceeds its limit."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,13 +9,7 @@ from mainstay.changes.confirmations import Confirmation, find_confirmation
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
-from mainstay.doors.office.kit.office_pages import (
-    OfficePages,
-    OfficeRequest,
-    Preview,
-    confirmation_input,
-    read_preview,
-)
+from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, Preview, read_preview
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.rendering import redirect
 from mainstay.identity.authenticate import actor_of_client
@@ -83,9 +76,10 @@ class ConfirmationPages(NamedTuple):
             idempotency_key=key,
             question_id=confirmation.id,
             confirmed_in_office=True,
+            preview_token=form.fields.get("previewToken") or None,
         )
         try:
-            await self._perform(form, details, confirmation_input({**form.fields, "confirmed": "yes"}))
+            await self._perform(form, details)
         except PreviewDiffers as different:
             return self._render_preview(form, read_preview(different.preview, different.text))
         return redirect(form.subject.path)
@@ -94,18 +88,13 @@ class ConfirmationPages(NamedTuple):
         """Show what would happen now, or that it is done."""
         if form.subject.confirmation.is_used:
             return self._render_preview(form, None)
-        # An operation that can be undone has no preview of its own, so it is only tried.
-        details = RequestDetails(form.request.http_request.id, dry_run=not form.subject.operation.is_irreversible)
-        return self._render_preview(form, read_preview(await self._perform(form, details, {"confirmed": False})))
+        details = RequestDetails(form.request.http_request.id, dry_run=True)
+        return self._render_preview(form, read_preview(await self._perform(form, details)))
 
-    async def _perform(
-        self, form: OpenForm[Waiting], details: RequestDetails, confirmation: Mapping[str, object]
-    ) -> Answer:
+    async def _perform(self, form: OpenForm[Waiting], details: RequestDetails) -> Answer:
         """Perform the operation as the program, or preview it."""
         waiting = form.subject
         given = orjson.loads(waiting.confirmation.requested.given)
-        if waiting.operation.is_irreversible:
-            given |= confirmation
         request = replace(form.request, actor=waiting.program)
         return await self.office.perform_request(request, waiting.operation, given, details)
 
