@@ -182,6 +182,30 @@ def start_a_job_by_its_visit(do: Do, samples: SampleRecords) -> tuple[Operation,
     return set_visit_status, {"visitId": visit, "status": "done"}
 
 
+def plan_a_visit(do: Do, samples: SampleRecords) -> str:
+    job = do(create_job, customerId=samples.work_samples.customer, title="Gutter")["id"]
+    return str(do(plan_visit, jobId=job, personIds=[samples.cast.people[Role.OWNER]], on=DAY)["id"])
+
+
+def finish_a_visit(do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
+    visit = plan_a_visit(do, samples)
+    do(set_visit_status, visitId=visit, status="started", startedAt="2026-02-02T08:00")
+    return set_visit_status, {"visitId": visit, "status": "done", "startedAt": "2026-02-02T07:00"}
+
+
+def reopen_a_visit(do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
+    visit = plan_a_visit(do, samples)
+    times = {"startedAt": "2026-02-02T08:00", "endedAt": "2026-02-02T09:30"}
+    do(set_visit_status, visitId=visit, status="done", **times)
+    return set_visit_status, {"visitId": visit, "status": "planned"}
+
+
+def reopen_a_visit_that_took_no_time(do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
+    visit = plan_a_visit(do, samples)
+    do(set_visit_status, visitId=visit, status="done")
+    return set_visit_status, {"visitId": visit, "status": "started"}
+
+
 def start_a_visit_with_the_timer(do: Do, samples: SampleRecords) -> tuple[Operation, Given]:
     do(stop_timer)
     visit = do(plan_visit, jobId=samples.hours.job, personIds=[samples.cast.people[Role.OWNER]], on=DAY)["id"]
@@ -335,6 +359,9 @@ VARIANTS: tuple[Variant, ...] = (
     change_every_field_of_a_job,
     start_an_enquiry_by_hours,
     start_a_job_by_its_visit,
+    finish_a_visit,
+    reopen_a_visit,
+    reopen_a_visit_that_took_no_time,
     start_a_visit_with_the_timer,
     close_a_job,
     change_the_job_of_hours,

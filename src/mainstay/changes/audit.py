@@ -11,6 +11,7 @@ import orjson
 
 from mainstay.infrastructure.audit_chain import ENTRY_COLUMNS, INITIAL_HASH, ChainedEntry, append_entry, hash_entry
 from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.infrastructure.rehashing import HASH_ROWS
 from mainstay.values.choices import TextEnum
 
 _BATCH = 1000
@@ -82,6 +83,20 @@ def parse_actor(actor: str) -> AuditActor:
         return AuditActor(person, client, ActedBy.APP if client.startswith(_APP_PREFIX) else ActedBy.KEY)
     # The oldest stamps have no kind: it was a person, or else the operator.
     return AuditActor(person, None, ActedBy.PERSON if person else ActedBy(stamp.get("kind", ActedBy.OPERATOR)))
+
+
+def was_changed_since(db: DatabaseHandle, record_id: str, sequence: int, ignored: Collection[int]) -> bool:
+    """Return whether a record was changed after the entry with this number, except by ignored ones."""
+    rows = db.all(
+        "SELECT a.sequence FROM audit_record t"
+        " JOIN audit a ON a.organisation_id = t.organisation_id AND a.sequence = t.sequence"
+        " WHERE t.organisation_id = :organisation AND t.record_id = :record AND t.sequence > :sequence"
+        f" AND a.operation <> '{HASH_ROWS}' LIMIT :limit",
+        record=record_id,
+        sequence=sequence,
+        limit=len(ignored) + 1,
+    )
+    return any(number not in ignored for (number,) in rows)
 
 
 def write_entry(db: DatabaseHandle, entry: AuditEntry) -> int:

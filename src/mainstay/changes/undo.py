@@ -21,7 +21,7 @@ class Inverse(NamedTuple):
 
 
 class VersionStep(NamedTuple):
-    """The versions of a record before and after a change; 0 if it was not there."""
+    """The versions of a record before and after a change; 0 if it was not there, or has none."""
 
     before: int
     after: int

@@ -291,7 +291,7 @@ class Performer:
         act = call_operation(ctx, operation, given)
         answer = self._make_answer(ctx, act.after, operation)
         inverses = find_inverses(operation, act) if operation.undone_by else ()
-        make_record = partial(make_undo_record, ctx, inverses, act.after) if inverses else None
+        make_record = partial(make_undo_record, ctx, inverses, act) if inverses else None
         change = self._store_change(ctx, operation.name, _input_json(given), make_record)
         return answer if isinstance(inverses, Message) or not inverses else answer._replace(undoable_change=change)
 

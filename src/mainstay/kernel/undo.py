@@ -5,19 +5,21 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from mainstay.changes import outbox
+from mainstay.changes import audit, outbox
 from mainstay.changes import undo as stored_changes
 from mainstay.changes.undo import RETENTION, FoundChange, Inverse, UndoRecord, VersionStep
 from mainstay.kernel.call import call_operation, find_inverses
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.context import Context, SavedRecord
+from mainstay.kernel.inverse import Act
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import summarize_by_title
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
+from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.record_json import Result, to_json
+from mainstay.vocabulary.record_json import to_json
 from mainstay.vocabulary.refusal import Conflict, Forbidden, NotFound, join_messages
 from mainstay.vocabulary.schemas import Input, StoredRecord
 from mainstay.vocabulary.validation import parse_input
@@ -65,7 +67,9 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
         for operation, _ in steps:
             _check_access(ctx, operation)
         ctx.needs_person |= _needs_person(ctx, found, [operation for operation, _ in steps])
-        _check_versions(ctx, stored, [operation for operation, _ in steps], reached)
+        _check_versions(
+            ctx, stored, [operation for operation, _ in steps], reached, [*map(int, undone), int(change_id)]
+        )
         for operation, given in steps:
             ctx.prepared, ctx.summary = next(prepared), ""
             inverses = find_inverses(operation, call_operation(ctx, operation, given))
@@ -85,12 +89,12 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
 
 
 def make_undo_record(
-    ctx: Context, inverses: Sequence[Inverse] | Message, result: Result, emails: Sequence[str]
+    ctx: Context, inverses: Sequence[Inverse] | Message, act: Act, emails: Sequence[str]
 ) -> UndoRecord:
     """Return what is stored to undo the change that was just made, or why it cannot be undone."""
     if isinstance(inverses, Message):
         return UndoRecord([], {}, [], inverses.template)
-    return UndoRecord(inverses, _find_versions(ctx.saved, result), emails)
+    return UndoRecord(inverses, _find_versions(ctx.saved, act), emails)
 
 
 def _order_newest_first(change_ids: Iterable[str]) -> list[str]:
@@ -150,14 +154,23 @@ def _needs_person(ctx: Context, found: FoundChange, operations: Iterable[Operati
 def _check_access(ctx: Context, operation: Operation) -> None:
     """Refuse an operation that the actor may not perform now, through their door."""
     check_permission(operation, ctx.actor)
-    if ctx.actor.door not in operation.doors:
+    # Some operations that programs perform over the API are no tools only because the list of tools would be too long.
+    doors = {ctx.actor.door, Door.API} if ctx.actor.door is Door.AGENT else {ctx.actor.door}
+    if doors.isdisjoint(operation.doors):
         raise Forbidden(Message("This can only be undone on the website."))
 
 
 def _check_versions(
-    ctx: Context, stored: UndoRecord, operations: Iterable[Operation], reached: Mapping[str, int]
+    ctx: Context,
+    stored: UndoRecord,
+    operations: Iterable[Operation],
+    reached: Mapping[str, int],
+    undone: Sequence[int],
 ) -> None:
-    """Refuse if a record that would be written has been changed since; name the record and who changed it."""
+    """Refuse if a record that would be written has been changed since; name the record and who changed it.
+
+    The last of the changes in `undone` is the one to undo; the others were undone already with it.
+    """
     inputs = orjson.dumps([inverse.input for inverse in stored.inverses]).decode()
     stores: dict[str, RecordStore[Any]] = {
         operation.on.prefix: operation.on for operation in operations if operation.on
@@ -171,15 +184,19 @@ def _check_versions(
         if store is None or (store.id_field and f'"{record_id}"' not in inputs):
             continue
         record: StoredRecord = store.fetch(ctx, record_id)
-        if reached.get(record_id, record.version) != step.after:
+        if record.output.is_versioned:
+            has_changed = reached.get(record_id, record.version) != step.after
+        else:
+            has_changed = audit.was_changed_since(ctx.db, record_id, undone[-1], undone)
+        if has_changed:
             later_changes.append(_describe_later_change(record))
     if later_changes:
         raise Conflict(join_messages(later_changes))
 
 
 def _describe_later_change(record: StoredRecord) -> Message:
-    person = orjson.loads(to_json(record))["updatedBy"]["person"]
-    if person:
+    stamp = orjson.loads(to_json(record)).get("updatedBy")
+    if stamp and (person := stamp["person"]):
         return Message(
             "{person} has changed {record} since, so this can't be undone.",
             person=person["name"],
@@ -188,8 +205,8 @@ def _describe_later_change(record: StoredRecord) -> Message:
     return Message("{record} has changed since, so this can't be undone.", record=record.name_in_messages)
 
 
-def _find_versions(saved: Iterable[SavedRecord], result: Result) -> dict[str, VersionStep]:
-    """Return the versions that the written records had before and have now, by id; 0 for one that was not there."""
+def _find_versions(saved: Iterable[SavedRecord], act: Act) -> dict[str, VersionStep]:
+    """Return the versions that the written records had before and have now, by id; 0 for one without a version then."""
     versions: dict[str, VersionStep] = {}
     for before, after in saved:
         if after and after.output.is_versioned:
@@ -197,6 +214,15 @@ def _find_versions(saved: Iterable[SavedRecord], result: Result) -> dict[str, Ve
             versions[after.id] = VersionStep(known.before if known else before.version if before else 0, after.version)
         elif before:
             versions.pop(before.id, None)
-    if isinstance(result, StoredRecord) and result.id in versions:
-        versions[result.id] = versions[result.id]._replace(after=result.version)
+    if isinstance(act.after, StoredRecord):
+        # What is not saved as a record changes its version as well, such as which tax rate is the default.
+        known = versions.get(act.after.id)
+        was_there = act.before is not None and act.before.id == act.after.id
+        former = known.before if known else _version_of(act.before) if was_there else 0
+        versions[act.after.id] = VersionStep(former, _version_of(act.after))
     return versions
+
+
+def _version_of(record: StoredRecord) -> int:
+    """Return the version of a record; 0 if it has none."""
+    return record.version if record.output.is_versioned else 0

@@ -6,6 +6,7 @@ import orjson
 
 from mainstay.business.hours.model import TimeEntry
 from mainstay.business.jobs.restoring import restore_job_status
+from mainstay.business.schedule.model import Visit
 from mainstay.changes.undo import Inverse
 from mainstay.kernel.inverse import Act, find_previous_input, name_record
 from mainstay.values.message import Message
@@ -34,9 +35,17 @@ def restore_visit_status(act: Act) -> Sequence[Inverse] | Message:
         return _TIMER_CHANGED
     added = [after.id for before, after in act.saved if before is None and isinstance(after, TimeEntry)]
     deletions = [Inverse("delete_hours", {"timeEntryId": entry, "confirmed": True}) for entry in added]
-    was = act.before.status
-    status = [Inverse(act.operation, {"visitId": act.after.id, "status": was})] if was != act.after.status else []
-    return [*deletions, *status, *restore_job_status(act)]
+    return [*deletions, *_restore_status(act.before, act.after), *restore_job_status(act)]
+
+
+def _restore_status(before: Visit, after: Visit) -> list[Inverse]:
+    """Set a visit back to its previous status, with the times at which its work began and ended."""
+    if before.status == after.status:
+        return []
+    was = orjson.loads(to_json(before))
+    times = {"startedAt": was["startedAt"], "endedAt": was["finishedAt"]}
+    known_times = {name: moment for name, moment in times.items() if moment}
+    return [Inverse("set_visit_status", {"visitId": after.id, "status": before.status} | known_times)]
 
 
 def restore_hours(act: Act) -> Sequence[Inverse] | Message:

@@ -124,7 +124,8 @@ def _read_work(ctx: Context, given: SetVisitStatus, visit: Visit) -> _WorkTimes:
     ended = read_work_moment("endedAt", given.ended_at, settings_of(ctx)) if given.ended_at else None
     if started:
         check_start_time(started, ctx.now)
-    if ended:
+    # A visit that was done at once ended when it began, and does so again if that is restored.
+    if ended and not ctx.is_undoing:
         check_end_time(started, ended, ctx.now)
     return _WorkTimes(started, ended)
 
