@@ -14,6 +14,7 @@ from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import OAUTH_CODE, hash_secret, new_secret
 from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
@@ -249,7 +250,7 @@ get_connection = declare_get(
     on=CONNECTIONS,
     blocked_by=Connection.not_revocable,
     done_message="Connected app saved.",
-    not_undone=Message("Change it again."),
+    undone_by=restore_values,
     past_text="App settings changed",
 )
 def update_connection(ctx: Context, given: UpdateConnection, connection: Connection) -> Connection:

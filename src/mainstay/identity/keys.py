@@ -13,6 +13,7 @@ from mainstay.identity.revocation import end_access
 from mainstay.identity.secrets import API_KEY, CALENDAR_LINK, hash_secret, is_secret, new_secret
 from mainstay.infrastructure.database import DatabaseHandle, UniqueViolation
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
@@ -203,7 +204,7 @@ get_key = declare_get(
     on=KEYS,
     blocked_by=Key.not_revocable,
     done_message="API key saved.",
-    not_undone=Message("Change it again."),
+    undone_by=restore_values,
     past_text="API key changed",
 )
 def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:

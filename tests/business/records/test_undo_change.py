@@ -10,14 +10,18 @@ import orjson
 import pytest
 
 from mainstay.business.customers.operations import archive_customer, create_customer, get_customer, update_customer
+from mainstay.business.customers.sites_and_contacts import save_site
+from mainstay.business.equipment.operations import archive_equipment, get_equipment
 from mainstay.business.jobs.operations import change_job_status, create_job, get_job, update_job
 from mainstay.business.people.operations import get_person, update_person
 from mainstay.business.people.roles import change_role
+from mainstay.business.quotes.operations import get_quote, revise_quote
 from mainstay.business.records.history import get_history
 from mainstay.business.records.undo import undo_change
 from mainstay.business.schedule.leave import cancel_time_off, decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, move_visit, plan_visit
 from mainstay.changes.undo import RETENTION, forget_old
+from mainstay.identity.keys import get_key, update_key
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
@@ -25,7 +29,9 @@ from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Access, Role
 from mainstay.vocabulary.refusal import Conflict, Forbidden, NotFound, Stale
 from support.cast import Cast
-from support.stored_state import list_events_of
+from support.customers import make_equipment
+from support.quotes import issue_quote, make_quote
+from support.stored_state import actor_with_key, list_events_of
 
 
 def do(cast: Cast, operation: Operation, by: Actor | Role = Role.OWNER, **given: object) -> str:
@@ -170,7 +176,9 @@ def test_what_cannot_be_undone_says_what_to_do_instead(cast: Cast) -> None:
     leave = cast.perform(request_time_off, **{"from": "2038-02-01"})["id"]
     cast.perform(cancel_time_off, timeOffId=leave)
     change = cast.perform(get_history, recordId=leave)["data"][0]["id"]
-    with pytest.raises(Conflict, match=r"^This can't be undone\. Request the time off again\.$"):
+    with pytest.raises(
+        Conflict, match=r"^This can't be undone\. Cancelled time off stays cancelled\. Request it again\.$"
+    ):
         undo(cast, change)
 
 
@@ -262,6 +270,43 @@ def test_through_a_door_that_does_not_offer_the_opposite_change_it_is_refused(ca
     change = do(cast, archive_customer, customerId=customer)
     with pytest.raises(Forbidden, match="on the website"):
         undo(cast, change, by=cast.actor(Role.OWNER, door=Door.LINK))
+
+
+def test_an_agent_undoes_what_is_offered_to_programs_and_no_more(cast: Cast) -> None:
+    site = cast.perform(save_site, customerId=make_customer(cast), address={"line1": "Mill Lane"})["id"]
+    equipment = make_equipment(cast, site)
+    agent = cast.actor(Role.OWNER, door=Door.AGENT)
+    undo(cast, do(cast, archive_equipment, equipmentId=equipment), by=agent)
+    assert cast.perform(get_equipment, equipmentId=equipment)["status"] == "active"
+    key = actor_with_key(cast, cast.make_key()).credential
+    change = do(cast, update_key, keyId=key, confirmsInOffice=True)
+    for door in (Door.AGENT, Door.API):
+        with pytest.raises(Forbidden, match="on the website"):
+            undo(cast, change, by=cast.actor(Role.OWNER, door=door))
+    with pytest.raises(Forbidden):
+        undo(cast, change, by=cast.actor(Role.OFFICE, door=Door.OFFICE))
+    undo(cast, change, by=cast.actor(Role.ADMIN, door=Door.OFFICE))
+    assert cast.perform(get_key, keyId=key)["confirmsInOffice"] is False
+
+
+def test_a_record_without_a_version_is_not_undone_if_it_was_changed_since(cast: Cast) -> None:
+    key, owner = actor_with_key(cast, cast.make_key()).credential, cast.actor(Role.OWNER, door=Door.OFFICE)
+    first, second, third = (do(cast, update_key, keyId=key, confirmsInOffice=one) for one in (True, False, True))
+    with pytest.raises(Conflict, match="since, so this can't be undone"):
+        undo(cast, first, by=owner)
+    with pytest.raises(Conflict, match="since, so this can't be undone"):
+        undo(cast, first, third, by=owner)
+    undo(cast, undo(cast, first, second, third, by=owner), by=owner)
+    assert cast.perform(get_key, keyId=key)["confirmsInOffice"] is True
+
+
+def test_a_draft_revision_is_withdrawn_and_the_quote_is_as_it_was_sent(cast: Cast) -> None:
+    sent = issue_quote(cast, make_quote(cast))
+    answer = cast.answer(revise_quote, quoteId=sent["id"])
+    undo(cast, str(answer.undoable_change))
+    revision = orjson.loads(answer.body)["id"]
+    assert cast.perform(get_quote, quoteId=revision)["status"] == "withdrawn"
+    assert cast.perform(get_quote, quoteId=sent["id"])["status"] == "sent"
 
 
 def test_raced_against_an_edit_one_of_them_wins(cast: Cast) -> None:

@@ -47,7 +47,7 @@ class ReviewHours(Input):
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_submittable,
-    not_undone=Message("Ask the office to reject them."),
+    not_undone=Message("Submitted hours are with the office. Ask it to reject them."),
     past_text="Hours submitted",
 )
 def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:

@@ -1,5 +1,6 @@
 """The organisation's logo, as printed on documents for customers."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
@@ -7,11 +8,12 @@ from pydantic import Field
 from mainstay.business.organisation.model import Organisation
 from mainstay.business.organisation.storage import add_stored_bytes
 from mainstay.business.organisation.store import ORGANISATION
+from mainstay.changes.undo import Inverse
 from mainstay.infrastructure.images import PICTURE_TYPES
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import Act
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import NOT_IN_FORMS, StoredFileName, Upload, WholeNumber
-from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Input
@@ -36,13 +38,23 @@ class SetLogo(Input):
     )
 
 
+def _restore_logo(act: Act) -> Sequence[Inverse]:
+    """Show the previous logo again, or none. Its file is kept, because documents show it."""
+    before, after = act.before, act.after
+    if before.logo == after.logo:
+        return []
+    if before.logo is None:
+        return [Inverse("remove_logo", {})]
+    return [Inverse("set_logo", {"logo": before.logo, "logoBytes": before.logo_bytes})]
+
+
 @operation(
     permission=Permission.ORGANISATION_CHANGE,
     effect=Effect.CHANGE,
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
     done_message="Logo uploaded.",
-    not_undone=Message("Upload the previous logo again."),
+    undone_by=_restore_logo,
     past_text="Logo uploaded",
 )
 def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organisation:
@@ -61,7 +73,7 @@ def set_logo(ctx: Context, given: SetLogo, organisation: Organisation) -> Organi
     doors=frozenset({Door.OFFICE}),
     on=ORGANISATION,
     blocked_by=Organisation.logo_not_removable,
-    not_undone=Message("Upload the logo again."),
+    undone_by=_restore_logo,
     past_text="Logo removed",
 )
 def remove_logo(ctx: Context, _given: Input, organisation: Organisation) -> Organisation:

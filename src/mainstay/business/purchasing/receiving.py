@@ -12,7 +12,9 @@ from mainstay.business.purchasing import materials, store
 from mainstay.business.purchasing.lines import OrderLine, describe_unknown_line, quantity_message
 from mainstay.business.purchasing.model import EXAMPLE_ORDER_LINE, ListedOrder, Order
 from mainstay.business.purchasing.store import ORDERS, OrderId
+from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import Context
+from mainstay.kernel.inverse import Act, name_record
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import SignedQuantity, StoredDay, TextLine
 from mainstay.values.ids import new_id
@@ -50,14 +52,20 @@ class ReceiveGoods(Input):
     slip: TextLine | None = Field(None, title="Delivery note", description="The number on the delivery note.")
 
 
+def _return_goods(act: Act) -> Sequence[Inverse]:
+    """Receive the same goods again with the opposite quantities, on the same date."""
+    lines = [{"lineId": one.line_id, "quantity": price_text(-one.quantity)} for one in act.given.lines]
+    values = {"lines": lines, "on": act.after.receipts[-1]["on"], "slip": act.given.slip}
+    return [Inverse(act.operation, name_record(act) | values)]
+
+
 @operation(
     permission=Permission.GOODS_RECEIVE,
     effect=Effect.CHANGE,
     api_path="POST /purchase-orders/{purchase_order_id}/receive",
     on=ORDERS,
     blocked_by=ListedOrder.not_receivable,
-    only_adds=True,
-    not_undone=Message("Receive the same goods again with negative quantities."),
+    undone_by=_return_goods,
     past_text="Goods received",
 )
 def receive_goods(ctx: Context, given: ReceiveGoods, order: Order) -> Order:

@@ -240,7 +240,7 @@ def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     blocked_by=ListedQuote.not_revisable,
     only_adds=True,
     done_message="New revision created.",
-    not_undone=Message("Withdraw the new revision, or edit it. It has not been sent."),
+    undone_by=declare_inverse("withdraw_quote", "quoteId", reason="Created by mistake", confirmed=True),
     past_text="Revision created",
 )
 def revise_quote(ctx: Context, _given: Input, quote: Quote) -> Quote:

@@ -152,7 +152,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     on=TIME_OFF,
     blocked_by=TimeOff.not_cancellable,
     emails_outside=True,
-    not_undone=Message("Request the time off again."),
+    not_undone=Message("Cancelled time off stays cancelled. Request it again."),
     past_text="Time off cancelled",
 )
 def cancel_time_off(ctx: Context, _given: Input, time_off: TimeOff) -> TimeOff:
