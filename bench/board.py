@@ -8,7 +8,6 @@ import argparse
 import cProfile
 import pstats
 import sys
-from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -18,26 +17,20 @@ from time import process_time_ns
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
-from mainstay.business.people.operations import list_people
-from mainstay.business.schedule.operations import plan_visit
 from mainstay.composition import open_performer
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import sign_in_cast
-from support.cast import Cast, make_cast
+from support.busy_week import MONDAY, plan_busy_week
+from support.cast import make_cast
 from support.in_process import run_in_process
 from support.installations import Installations
-from support.visits import insert_colleagues, make_site_job
 
-PEOPLE, VISITS = 30, 400
-# A week in the future, with the clocks of winter.
-MONDAY = date(2038, 1, 11)
 _PAGES = {
     "a day": f"/schedule?view=day&on={MONDAY}",
     "a week": f"/schedule?view=week&on={MONDAY}",
     "a month": f"/schedule?view=month&on={MONDAY}",
 }
 _ROUNDS = 40
-_WORKING_DAYS, _FIRST_HOUR = 5, 8
 _SHOWN_FUNCTIONS = 35
 
 
@@ -49,7 +42,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         settings = Installations(Path(folder)).make_with_accounts("sqlite", Path(folder) / "firm")
         cast = make_cast(open_performer(settings))
-        plan_week(cast)
+        plan_busy_week(cast)
         with run_in_process(settings, with_worker=False) as server:
             office = sign_in_cast(server, cast, Role.OFFICE)
             for name, path in _PAGES.items():
@@ -68,19 +61,6 @@ def main() -> None:
                 server.loop.call_soon_threadsafe(profile.disable)
                 office.get("/health")
                 pstats.Stats(profile).sort_stats("tottime").print_stats(_SHOWN_FUNCTIONS)
-
-
-def plan_week(cast: Cast) -> None:
-    """Plan the visits of a week: of each person in turn, day by day, one after the other."""
-    insert_colleagues(cast, "active", PEOPLE - len(cast.people))
-    people = [person["id"] for person in cast.perform(list_people, limit=100)["data"]]
-    jobs = [make_site_job(cast)["id"] for _ in range(20)]
-    for number in range(VISITS):
-        turn, place = divmod(number, len(people))
-        row, column = divmod(turn, _WORKING_DAYS)
-        starts_at = datetime.combine(MONDAY + timedelta(days=column), time(_FIRST_HOUR + 2 * row, 30))
-        given = {"startsAt": starts_at.isoformat(timespec="minutes"), "durationMinutes": 90}
-        cast.perform(plan_visit, jobId=jobs[number % len(jobs)], personIds=[people[place]], **given)
 
 
 if __name__ == "__main__":

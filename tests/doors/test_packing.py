@@ -1,8 +1,10 @@
 import gzip
 import re
+from importlib.resources import files
 
 import pytest
 
+from mainstay.doors import pages
 from mainstay.doors.compression import MIN_SIZE, accepts_gzip, compress, is_worth_compressing
 from mainstay.doors.pages.forms import FormError, check_csrf, csrf_token, mask_token
 from mainstay.vocabulary.permissions import Role
@@ -35,8 +37,15 @@ def test_what_is_short_or_packed_already_is_left_alone() -> None:
     assert not is_worth_compressing("application/json", MIN_SIZE)
     assert is_worth_compressing("application/json", MIN_SIZE + 1)
     assert not is_worth_compressing("font/woff2", 10**6)
-    body = b"abc" * 1000
-    assert gzip.decompress(compress(body)) == gzip.decompress(compress(body, reused=True)) == body
+
+
+def test_what_is_sent_often_is_packed_best_and_a_page_better_than_data() -> None:
+    body = files(pages).joinpath("static", "office.js").read_bytes()
+    kinds = (("application/json", False), ("text/html; charset=utf-8", False), ("application/json", True))
+    packed = [compress(body, content_type, reused=reused) for content_type, reused in kinds]
+    assert [gzip.decompress(one) == body for one in packed] == [True, True, True]
+    data, page, reused = map(len, packed)
+    assert data > page > reused
 
 
 def test_a_long_answer_is_packed_for_those_who_take_it_so(server: RunningServer, cast: Cast) -> None:

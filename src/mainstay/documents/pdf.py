@@ -34,7 +34,7 @@ TEMPLATE = Path(__file__).parent / "layout" / "template.typ"
 REPORTS_TEMPLATE = Path(__file__).parent / "reports_layout" / "reports.typ"
 _MAX_LOGO_SIDE = 600  # pixels of a logo: 300 per inch at the printed width
 # A picture is shown 440 pixels wide; it is small to load, and sharp enough to recognise the document.
-_PICTURE_RESOLUTION, _PICTURE_COLOURS = 85.0, 16
+_PICTURE_RESOLUTION, _PICTURE_COLOURS = 80.0, 16
 _compiler_lock = Lock()
 
 

@@ -12,17 +12,18 @@ from typing import IO, cast
 # A shorter body fits into one packet anyway.
 MIN_SIZE = 1024
 
+# Level 3 is as fast as 1, and a tenth smaller. A page is worth more time: someone on a slow network waits for it.
+_FAST_LEVEL, _PAGE_LEVEL, _BEST_LEVEL = 3, 6, 9
+_PAGE_TYPE = "text/html; charset=utf-8"
 _COMPRESSIBLE_TYPES = frozenset(
     {
         "application/json",
-        "text/html; charset=utf-8",
+        _PAGE_TYPE,
         "text/css; charset=utf-8",
         "text/javascript; charset=utf-8",
         "image/svg+xml",
     }
 )
-# For a single answer, the lowest level saves nearly as much. A body that is sent often gets the best.
-_FAST_LEVEL, _BEST_LEVEL = 1, 9
 # The largest window of zlib; 16 more asks for the gzip format.
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
@@ -45,9 +46,10 @@ def accepts_gzip(accept: str) -> bool:
 _REFUSED_QUALITIES = {"q=0", "q=0.0", "q=0.00", "q=0.000"}
 
 
-def compress(body: bytes, *, reused: bool = False) -> bytes:
+def compress(body: bytes, content_type: str, *, reused: bool = False) -> bytes:
     """Compress a body with gzip; use the best level if the result is stored and sent many times."""
-    compressor = zlib.compressobj(_BEST_LEVEL if reused else _FAST_LEVEL, zlib.DEFLATED, _GZIP_WINDOW)
+    level = _BEST_LEVEL if reused else _PAGE_LEVEL if content_type == _PAGE_TYPE else _FAST_LEVEL
+    compressor = zlib.compressobj(level, zlib.DEFLATED, _GZIP_WINDOW)
     return compressor.compress(body) + compressor.flush()
 
 

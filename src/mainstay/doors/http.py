@@ -385,7 +385,7 @@ def _send_response(
         headers.append(("vary", "Accept-Encoding"))
         if request.accepts_gzip:
             headers.append(("content-encoding", "gzip"))
-            body = response.gzipped_body or compress(body)
+            body = response.gzipped_body or compress(body, response.content_type)
     if request.method == "HEAD":
         headers.append(("content-length", str(len(body))))
         protocol.response_empty(response.status, headers)

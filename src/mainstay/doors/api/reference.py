@@ -54,8 +54,8 @@ class ReferencePage:
 
     @cached_property
     def _gzipped_page(self) -> bytes | None:
-        body = self._rendered_page.body
-        return compress(body, reused=True) if isinstance(body, bytes) else None
+        body, content_type = self._rendered_page.body, self._rendered_page.content_type
+        return compress(body, content_type, reused=True) if isinstance(body, bytes) else None
 
     @cached_property
     def _rendered_page(self) -> Response:
