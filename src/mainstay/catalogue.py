@@ -33,7 +33,7 @@ from mainstay.business.jobs.store import REFRESH_JOB_SEARCH
 from mainstay.business.organisation import assistant_settings, failed_work, logo, sent_emails, settings
 from mainstay.business.organisation import operations as organisation
 from mainstay.business.organisation.store import reset_early_days
-from mainstay.business.overview import job_diary, news
+from mainstay.business.overview import job_diary, news, visit_versions
 from mainstay.business.overview import operations as overview
 from mainstay.business.people import events as people_events
 from mainstay.business.people import invariants as people_invariants
@@ -151,6 +151,7 @@ CATALOGUE = Catalogue(
         *overview.OPERATIONS,
         *news.OPERATIONS,
         *job_diary.OPERATIONS,
+        *visit_versions.OPERATIONS,
         *search.OPERATIONS,
         *notes.OPERATIONS,
         *attachments.OPERATIONS,

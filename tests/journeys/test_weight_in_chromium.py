@@ -5,21 +5,49 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from mainstay.business.jobs.operations import list_jobs
-from mainstay.business.schedule.operations import list_visits
+from mainstay.business.records.notes import add_note
+from mainstay.business.schedule.operations import list_visits, plan_visit
+from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
-from support.browser import enter_office, open_page
+from support.browser import NARROW, enter_office, open_page, sign_in
+from support.browser_session import add_new_person
 from support.busy_firm import trade_for_a_year
 from support.busy_week import MONDAY, plan_busy_week
 from support.cast import Cast
 from support.invoices import make_invoice
 from support.quotes import make_quote
 from support.servers import RunningServer
+from support.visits import make_site_job
 
 # The most bytes that a page loads, with everything it needs, for who opens the office for the first time, and later.
 FIRST_VISIT, LATER_VISIT = 100_000, 30_000
+# What a person in the field has in two days, if they are short ones.
+VISITS_A_DAY = 8
+# Waits in the page until the stored page of a visit has a text, and everything has been stored.
+WAIT_UNTIL_STORED = """async ([path, text]) => {
+  const isStored = async () => (await (await caches.match(path))?.text() ?? "").includes(text);
+  while (!(await caches.match("/complete") && await isStored() && (await caches.keys()).length === 1)) {
+    await new Promise(done => setTimeout(done, 50));
+  }
+}"""
+# What went over the network since the store with this name, once everything is stored again: the paths and the bytes.
+# The service worker loads it all, also what the pages ask for.
+READ_LOADED = """async (before) => {
+  const isStored = async () => {
+    const names = await caches.keys();
+    return names.length === 1 && names[0] !== before && Boolean(await caches.match("/complete"));
+  };
+  while (!(await isStored())) await new Promise(done => setTimeout(done, 50));
+  return performance.getEntriesByType("resource").filter((entry) => entry.transferSize)
+    .map((entry) => [new URL(entry.name).pathname, entry.transferSize]);
+}"""
+FORGET_LOADED = """async () => {
+  performance.clearResourceTimings();
+  return (await caches.keys())[0];
+}"""
 LINES = [{"description": f"Part {number}", "unitPrice": "12.50", "quantity": "2"} for number in range(20)]
 
 
@@ -72,6 +100,40 @@ def test_a_first_visit_loads_less_than_100_kb_and_a_later_one_less_than_30(
     # What is loaded at first is really loaded: the font alone is as much.
     assert {path: size for path, size in first.items() if not 50_000 < size < FIRST_VISIT} == {}
     assert {path: size for path, size in later.items() if not 1_000 < size < LATER_VISIT} == {}
+
+
+def test_a_phone_loads_only_the_visits_that_changed_again(cast: Cast, browser: Browser, server: RunningServer) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    visits = [plan_today(cast, person.id, f"Drain {number}") for number in range(VISITS_A_DAY)]
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        page.evaluate(WAIT_UNTIL_STORED, [f"{visits[-1]}/finish", "Drain"])
+        [worker] = page.context.service_workers
+        before = worker.evaluate(FORGET_LOADED)
+        page.goto("/hours/week")
+        loaded = dict(worker.evaluate(READ_LOADED, before))
+        assert {path for path in loaded if not path.startswith("/static/")} == {"/hours/week", "/today"}
+        assert 2_000 < sum(loaded.values()) < LATER_VISIT
+        cast.perform(add_note, recordId=visits[3].rpartition("/")[2], text="Bring the long rods.")
+        before = worker.evaluate(FORGET_LOADED)
+        page.goto("/")
+        loaded = dict(worker.evaluate(READ_LOADED, before))
+        changed = {visits[3], f"{visits[3]}/finish"}
+        assert {path for path in loaded if not path.startswith("/static/")} == {"/", "/today", *changed}
+        assert sum(loaded.values()) < LATER_VISIT
+        page.evaluate(WAIT_UNTIL_STORED, [visits[3], "Bring the long rods."])
+        # The others are still there, each with what its page needs.
+        page.context.set_offline(True)
+        page.goto(visits[0])
+        expect(page.get_by_role("heading", name="Drain 0")).to_be_visible()
+        assert page.locator(".tabbar").evaluate("bar => getComputedStyle(bar).position") == "fixed"
+
+
+def plan_today(cast: Cast, person: str, title: str) -> str:
+    """Plan a visit of a person today; return its address."""
+    job = make_site_job(cast, title=title, assigned=[person])
+    day = local_date(cast.performer.clock(), "Europe/London").isoformat()
+    return f"/schedule/visits/{cast.perform(plan_visit, jobId=job['id'], personIds=[person], on=day)['id']}"
 
 
 def measure_page(page: Page, path: str) -> int:

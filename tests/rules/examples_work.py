@@ -84,5 +84,6 @@ WORK_EXAMPLES: dict[str, Callable[[WorkSamples], ExampleInput]] = {
     "add_note": lambda work: {"recordId": work.job, "text": "Done by noon."},
     "get_history": lambda work: {"recordId": work.job},
     "list_job_diary": lambda work: {"jobId": work.job},
+    "get_visit_versions": lambda _: {"from": "2038-01-11", "until": "2038-01-12"},
     "list_activity": lambda _: {},
 }

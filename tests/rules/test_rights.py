@@ -43,6 +43,7 @@ SUBCONTRACTOR = {
     "search",
     "get_history",
     "list_job_diary",
+    "get_visit_versions",
     "list_notes",
     "add_note",
     "list_documents",

@@ -124,6 +124,14 @@ class DiaryEmail(BaseModel):
     problem: str | None = Field(description="Why it could not be sent.")
 
 
+class VisitVersionsOut(Output):
+    """Which version of each visit's page is current."""
+
+    noun = "visitVersions"
+
+    versions: dict[str, str] = Field(description="By the visit's ID, a text that changes with its page.")
+
+
 class JobDiaryEntryOut(Output):
     """Something that happened on a job, or to what belongs to it."""
 

@@ -1,10 +1,13 @@
 // The service worker: keeps the visits of today and tomorrow readable without a network, for whoever is signed in.
-// Everything is fetched from the office's own pages. The store is made anew each time, so nothing older stays in it.
+// Everything is fetched from the office's own pages. The store is made anew each time: the list says which version of a
+// visit is current, and only pages that are older are fetched again. Nothing else stays in it.
 
 const LIST = "/today";
 // What is put into a store last.
 const COMPLETE = "/complete";
-const VISIT = /href="(\/schedule\/visits\/visit_[0-9A-Z]{26})"/g;
+const VISIT = /data-visit="(\/schedule\/visits\/visit_[0-9A-Z]{26})" data-version="([0-9a-f]+)"/g;
+// The header of a stored page that says which version of its visit it shows.
+const VERSION = "visit-version";
 const STATIC = /\/static\/[0-9a-f]{16}\/[\w.-]+/g;
 
 addEventListener("install", () => skipWaiting());
@@ -61,12 +64,10 @@ async function storeVisits() {
   try {
     const list = await keep(store, LIST, answer);
     const texts = [list];
-    for (const path of new Set([...list.matchAll(VISIT)].map((match) => match[1]))) {
+    for (const [, path, version] of list.matchAll(VISIT)) {
       for (const one of [path, `${path}/finish`]) {
-        const page = await fetch(one, { redirect: "manual" });
-        if (page.ok) texts.push(await keep(store, one, page));
-        // A visit that was given to someone else meanwhile is left out.
-        else if (![403, 404].includes(page.status)) throw new Error(`${one} is not available now`);
+        const page = await findPage(one, version);
+        if (page) texts.push(await keep(store, one, page));
       }
     }
     for (const text of texts) await keepFiles(store, text);
@@ -77,6 +78,19 @@ async function storeVisits() {
     throw problem;
   }
   for (const one of known) await caches.delete(one);
+}
+
+// The page of a visit: the stored one if it is of this version. None if the visit was given to someone else meanwhile.
+async function findPage(path, version) {
+  const stored = await caches.match(path);
+  if (stored?.headers.get(VERSION) === version) return stored;
+  const page = await fetch(path, { redirect: "manual" });
+  if ([403, 404].includes(page.status)) return null;
+  if (!page.ok) throw new Error(`${path} is not available now`);
+  const headers = new Headers(page.headers);
+  headers.delete("content-encoding");
+  headers.set(VERSION, version);
+  return new Response(page.body, { headers });
 }
 
 async function keep(store, path, answer) {
