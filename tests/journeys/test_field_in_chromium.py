@@ -11,15 +11,14 @@ from mainstay.business.hours.operations import list_hours
 from mainstay.business.people.roles import remove_person
 from mainstay.business.records.attachments import list_documents
 from mainstay.business.records.notes import list_notes
-from mainstay.business.schedule.operations import cancel_visit, get_visit, move_visit, plan_visit
-from mainstay.values.moments import local_date
+from mainstay.business.schedule.operations import cancel_visit, get_visit, move_visit
 from mainstay.vocabulary.permissions import Role
 from support.browser import NARROW, check_page, open_page, sign_in
 from support.browser_session import NewPerson, add_new_person
 from support.cast import Cast
 from support.images import draw_image, draw_noise
 from support.servers import RunningServer
-from support.visits import make_customer_and_site, make_site_job
+from support.visits import make_customer_and_site, plan_today
 
 # The least height of what a thumb presses.
 _THUMB = 48
@@ -61,16 +60,13 @@ _IPHONE = (
 )
 
 
-def plan_today(cast: Cast, person: NewPerson, line: str = "") -> str:
+def plan_work(cast: Cast, person: NewPerson, line: str = "") -> str:
     """Plan a visit of a person today, perhaps at another address; return its own."""
-    details: dict[str, Any] = {"description": "Rod from the manhole.", "assigned": [person.id]}
+    details: dict[str, Any] = {"description": "Rod from the manhole."}
     if line:
         customer, site = make_customer_and_site(cast, address={"line1": line})
         details |= {"customerId": customer, "siteId": site}
-    job = make_site_job(cast, **details)
-    day = local_date(cast.performer.clock(), "Europe/London").isoformat()
-    visit = cast.perform(plan_visit, jobId=job["id"], personIds=[person.id], on=day)["id"]
-    return f"/schedule/visits/{visit}"
+    return plan_today(cast, person.id, **details)
 
 
 def height_of(page: Page, selector: str) -> float:
@@ -84,7 +80,7 @@ def height_of(page: Page, selector: str) -> float:
 
 def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, cast: Cast, browser: Browser) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
     with open_page(browser, server.url, NARROW) as page:
         sign_in(page, person)
         page.goto(path)
@@ -126,7 +122,7 @@ def test_what_a_thumb_presses_is_high_enough_on_every_page_of_the_field(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
         for name in ("Start", "Directions", "Call Carla Contact", "Mend the roof"):
@@ -151,7 +147,7 @@ def test_what_a_thumb_presses_is_high_enough_on_every_page_of_the_field(
 def test_routes_open_in_the_map_app_that_the_phone_has(server: RunningServer, cast: Cast, browser: Browser) -> None:
     person = add_new_person(cast, Role.MEMBER)
     for line in ("1 Hill Road", "2 Weir Lane"):
-        plan_today(cast, person, line)
+        plan_work(cast, person, line)
     for agent, route, direct in (
         (
             _IPHONE,
@@ -176,7 +172,7 @@ def test_the_visits_of_today_are_readable_without_a_network_until_the_person_lea
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
         page.evaluate(_WAIT_UNTIL_STORED, path)
@@ -196,18 +192,6 @@ def test_the_visits_of_today_are_readable_without_a_network_until_the_person_lea
         expect(page.get_by_text("No network.")).to_be_hidden()
         cast.perform(remove_person, personId=person.id, confirmed=True)
         page.goto(path)
-        expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
-        page.evaluate(_WAIT_UNTIL_EMPTY)
-
-
-def test_signing_out_erases_what_the_phone_stored(server: RunningServer, cast: Cast, browser: Browser) -> None:
-    person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
-    with open_page(browser, server.url, NARROW, is_phone=True) as page:
-        sign_in(page, person)
-        page.evaluate(_WAIT_UNTIL_STORED, path)
-        page.locator(".tabbar summary").click()
-        page.locator(".tabbar").get_by_role("button", name="Sign out").click()
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
         page.evaluate(_WAIT_UNTIL_EMPTY)
 
@@ -259,7 +243,7 @@ def test_what_is_done_without_a_network_arrives_once_and_in_order(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
         cut_off(page, path)
@@ -328,7 +312,7 @@ def test_the_network_may_be_cut_at_each_step_of_a_visit_or_for_all_of_it(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    cut_each_time, cut_throughout = plan_today(cast, person), plan_today(cast, person)
+    cut_each_time, cut_throughout = plan_work(cast, person), plan_work(cast, person)
     now = cast.performer.clock()
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
@@ -364,7 +348,7 @@ def test_two_phones_of_one_person_lose_nothing_and_log_hours_once(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
     with (
         open_page(browser, server.url, NARROW, is_phone=True) as first,
         open_page(browser, server.url, NARROW, is_phone=True) as second,
@@ -404,7 +388,7 @@ def test_a_photo_arrives_once_if_its_tab_is_killed_while_it_is_sent(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
     photo: FilePayload = {"name": "drain.png", "mimeType": "image/png", "buffer": draw_noise((400, 400))}
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
@@ -432,7 +416,7 @@ def test_a_form_whose_answer_was_lost_is_sent_again_and_counts_once(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
 
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
@@ -455,7 +439,7 @@ def test_what_is_refused_is_shown_with_what_was_typed_until_the_person_decides(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    path = plan_today(cast, person)
+    path = plan_work(cast, person)
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
         cut_off(page, path)

@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.records.notes import add_note
-from mainstay.business.schedule.operations import list_visits, plan_visit
-from mainstay.values.moments import local_date
+from mainstay.business.schedule.operations import list_visits
 from mainstay.vocabulary.permissions import Role
 from support.browser import NARROW, enter_office, open_page, sign_in
 from support.browser_session import add_new_person
@@ -20,7 +19,7 @@ from support.cast import Cast
 from support.invoices import make_invoice
 from support.quotes import make_quote
 from support.servers import RunningServer
-from support.visits import make_site_job
+from support.visits import plan_today
 
 # The most bytes that a page loads, with everything it needs, for who opens the office for the first time, and later.
 FIRST_VISIT, LATER_VISIT = 100_000, 30_000
@@ -104,7 +103,7 @@ def test_a_first_visit_loads_less_than_100_kb_and_a_later_one_less_than_30(
 
 def test_a_phone_loads_only_the_visits_that_changed_again(cast: Cast, browser: Browser, server: RunningServer) -> None:
     person = add_new_person(cast, Role.MEMBER)
-    visits = [plan_today(cast, person.id, f"Drain {number}") for number in range(VISITS_A_DAY)]
+    visits = [plan_today(cast, person.id, title=f"Drain {number}") for number in range(VISITS_A_DAY)]
     with open_page(browser, server.url, NARROW, is_phone=True) as page:
         sign_in(page, person)
         page.evaluate(WAIT_UNTIL_STORED, [f"{visits[-1]}/finish", "Drain"])
@@ -127,13 +126,6 @@ def test_a_phone_loads_only_the_visits_that_changed_again(cast: Cast, browser: B
         page.goto(visits[0])
         expect(page.get_by_role("heading", name="Drain 0")).to_be_visible()
         assert page.locator(".tabbar").evaluate("bar => getComputedStyle(bar).position") == "fixed"
-
-
-def plan_today(cast: Cast, person: str, title: str) -> str:
-    """Plan a visit of a person today; return its address."""
-    job = make_site_job(cast, title=title, assigned=[person])
-    day = local_date(cast.performer.clock(), "Europe/London").isoformat()
-    return f"/schedule/visits/{cast.perform(plan_visit, jobId=job['id'], personIds=[person], on=day)['id']}"
 
 
 def measure_page(page: Page, path: str) -> int:

@@ -6,6 +6,7 @@ from mainstay.business.customers.operations import create_customer
 from mainstay.business.customers.sites_and_contacts import save_contact, save_site
 from mainstay.business.jobs.operations import create_job
 from mainstay.business.schedule.operations import plan_visit
+from mainstay.values.moments import local_date
 from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
 
@@ -58,3 +59,10 @@ def read_finish_times(page: str) -> dict[str, str]:
     """Return the hours that the page to finish a visit has filled in."""
     names = ("on", "seenStart", "seenAt", "startedAt", "endedAt")
     return {name: page.partition(f'name="{name}"')[2].partition('value="')[2].partition('"')[0] for name in names}
+
+
+def plan_today(cast: Cast, person: str, **job: Any) -> str:
+    """Plan a visit of a person today, on a job of their own; return its address."""
+    job_id = make_site_job(cast, assigned=[person], **job)["id"]
+    day = local_date(cast.performer.clock(), "Europe/London").isoformat()
+    return f"/schedule/visits/{cast.perform(plan_visit, jobId=job_id, personIds=[person], on=day)['id']}"

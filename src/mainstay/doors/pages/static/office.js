@@ -478,6 +478,24 @@ if ("serviceWorker" in navigator) {
   }
 }
 
+// Of an organisation that the person has left, no form waits any more. The session goes on in another one.
+async function eraseForeignForms(people) {
+  const names = (await indexedDB.databases()).map((database) => database.name);
+  if (!names.includes("mainstay")) return;
+  const opening = indexedDB.open("mainstay");
+  opening.onsuccess = () => {
+    const forms = opening.result.transaction("forms", "readwrite").objectStore("forms");
+    forms.openCursor().onsuccess = ({ target: { result: cursor } }) => {
+      if (!cursor) return opening.result.close();
+      if (!people.includes(cursor.value.person)) cursor.delete();
+      cursor.continue();
+    };
+  };
+}
+if (document.body.dataset.people && document.getElementById("offline").hidden) {
+  eraseForeignForms(document.body.dataset.people.split(" "));
+}
+
 // Signing out erases what the phone has stored, so what waits to be sent is shown first.
 for (const form of document.querySelectorAll('form[action="/sign-out"]')) {
   form.addEventListener("submit", (event) => {
