@@ -10,11 +10,13 @@ from mainstay.business.customers.operations import list_customers
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.records.attachments import list_documents
 from mainstay.vocabulary.permissions import Role
-from support.attachments import PDF, make_attachment_jobs
-from support.browser import NARROW, check_page, enter_office, open_page, sign_in
+from support.attachments import PDF, add_file, make_attachment_jobs
+from support.browser import NARROW, check_page, enter_office, open_page, open_page_without_scripts, sign_in
 from support.browser_session import add_new_person
 from support.cast import Cast
+from support.customers import make_customer, make_job
 from support.images import draw_image
+from support.oauth_app import begin_session
 from support.servers import RunningServer
 
 _DROP = """(form) => {
@@ -78,6 +80,22 @@ def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) 
     expect(page.get_by_text("File removed.")).to_be_visible()
     names = [one["name"] for one in cast.perform(list_documents, recordId=work.job)["data"]]
     assert names == ["Dropped.pdf", "Plan.pdf"]
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_photos_beyond_the_fifth_are_hidden_by_a_script_only(
+    cast: Cast, browser: Browser, server: RunningServer, *, scripts: bool
+) -> None:
+    job = make_job(cast, make_customer(cast))["id"]
+    for number in range(7):
+        add_file(cast, job, name=f"photo {number}.jpg", thumbnail="0" * 64)
+    secret = begin_session(cast, add_new_person(cast).email)
+    opening = open_page if scripts else open_page_without_scripts
+    with opening(browser, server.url) as page:
+        page.context.add_cookies([{"name": "mainstay", "value": secret, "domain": "127.0.0.1", "path": "/"}])
+        page.goto(f"/jobs/{job}")
+        expect(page.locator("[data-photo]:visible")).to_have_count(5 if scripts else 7)
+        expect(page.get_by_text("+2", exact=True)).to_be_visible(visible=scripts)
 
 
 def test_a_phone_takes_a_photo_and_it_is_there(browser: Browser, server: RunningServer, cast: Cast) -> None:

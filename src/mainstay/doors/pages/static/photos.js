@@ -18,7 +18,13 @@ document.body.append(viewer);
 let links = [];
 let shown = 0;
 
+// Of many photos, the last one that is shown says how many follow.
+const MAX_SHOWN = 5;
+
 for (const list of document.querySelectorAll("[data-photos]")) {
+  const rest = list.querySelector(".rest");
+  if (rest) rest.hidden = false;
+  for (const one of [...list.children].slice(MAX_SHOWN)) one.hidden = true;
   const all = [...list.querySelectorAll("a[data-photo]")];
   list.addEventListener("click", (event) => {
     const link = event.target.closest("a[data-photo]");
