@@ -52,6 +52,9 @@ def test_by_what_it_is_for_and_when(cast: Cast) -> None:
     assert list_numbers(cast, until="2026-02-05") == ["3", "1"]
     assert list_numbers(cast, order="dated") == ["2", "3", "1"]
     assert list_numbers(cast, order="due") == ["2", "1"]
+    assert list_numbers(cast, dueBefore="2026-05-01") == ["2"]
+    assert list_numbers(cast, dueBefore="2026-05-02") == ["2", "1"]
+    assert list_numbers(cast, dueBefore="2026-05-02", status="paid") == []
 
 
 def test_it_is_found_by_its_number_its_supplier_and_its_amount(cast: Cast) -> None:

@@ -45,6 +45,9 @@ def make_busy(cast: Cast) -> None:
     make_assigned_job(cast, status="open")
     cast.perform(change_job_status, jobId=make_assigned_job(cast)["id"], status="done")
     plan_test_visit(cast, None)
+    plan_test_visit(long_ago, None, on="2026-01-19")
+    overdue = make_bill(cast, total="72", supplierNumber="late", on="2026-01-05", dueOn="2026-01-16")
+    cast.perform(update_bill, Role.OFFICE, billId=overdue["id"], status="approved")
     issue_quote(cast)
     accept_quote(cast, issue_quote(cast))
     make_invoice(cast)
@@ -68,7 +71,13 @@ def test_each_number_is_that_of_the_records_behind_its_link(server: RunningServe
         if need["amount"]:
             assert need["count"]
     assert {need["group"] for need in needs} == {"money", "work", "people"}
-    assert {need["what"] for need in needs if need["late"]} == {"Overdue jobs", "Overdue invoices", "Expired quotes"}
+    assert {need["what"] for need in needs if need["late"]} == {
+        "Overdue jobs",
+        "Overdue invoices",
+        "Overdue bills",
+        "Unassigned visits in the past",
+        "Expired quotes",
+    }
     session = sign_in_cast(server, cast, Role.OWNER)
     page = session.get("/").text
     cards = re.findall(
@@ -90,11 +99,12 @@ def test_each_number_is_that_of_the_records_behind_its_link(server: RunningServe
         assert len(lateness) <= 6
         assert lateness == sorted(lateness, reverse=True)
     text = visible_text(page)
-    assert "3 things are late" in text
+    assert "5 things are late" in text
     assert "1 Time off to approve Mia Member" in text
     assert "1 Time entries to approve 1:00" in text
     assert "1 Invitations not accepted Ivy Invited" in text
     assert "1 Overdue invoices £1,200.00" in text
+    assert "1 Overdue bills £72.00" in text
 
 
 def test_since_yesterday_is_told_with_next_steps(server: RunningServer, cast: Cast) -> None:

@@ -24,6 +24,7 @@ from mainstay.business.overview.store import (
     JOBS_TO_SCHEDULE,
     ON_ACCOUNT,
     OVERDUE,
+    OVERDUE_BILLS,
     SUBMITTED_HOURS,
     UNANSWERED,
     UNPAID,
@@ -82,6 +83,10 @@ def _recently_accepted_input(_ctx: Context, today: date) -> dict[str, object]:
     return {"status": "accepted", "decidedFrom": (today - _A_WEEK).isoformat()}
 
 
+def _missed_visits_input(_ctx: Context, today: date) -> dict[str, object]:
+    return {"unassigned": True, "status": "planned", "until": (today - ONE_DAY).isoformat()}
+
+
 def _off_this_week_input(_ctx: Context, today: date) -> dict[str, object]:
     sunday = today + timedelta(days=6 - today.weekday())
     return {"status": "approved", "from": today.isoformat(), "until": sunday.isoformat()}
@@ -111,6 +116,25 @@ _WAITING_LISTS = (
         _fixed_input(status="overdue"),
         is_late=True,
         sum_query=OVERDUE,
+    ),
+    _WaitingList(
+        Message("Overdue bills"),
+        "money",
+        Permission.PURCHASING_CHANGE,
+        list_bills,
+        BILLS.path,
+        lambda _, today: {"status": "approved", "dueBefore": today.isoformat()},
+        is_late=True,
+        sum_query=OVERDUE_BILLS,
+    ),
+    _WaitingList(
+        Message("Unassigned visits in the past"),
+        "work",
+        Permission.SCHEDULE_CHANGE,
+        list_visits,
+        VISITS.path,
+        _missed_visits_input,
+        is_late=True,
     ),
     _WaitingList(
         Message("Expired quotes"),
@@ -311,7 +335,7 @@ def _build_need(ctx: Context, waiting: _WaitingList, today: date, currency: str)
     total: int | None = None
     names: list[str] = []
     if waiting.sum_query:
-        count, total = count_and_sum(ctx, waiting.sum_query)
+        count, total = count_and_sum(ctx, waiting.sum_query, today)
     else:
         count, names = _count_listed(ctx, waiting, query)
     if not count:

@@ -29,6 +29,7 @@ DRAFTS = SumQuery("invoice", "total", "standing = 'draft'")
 ON_ACCOUNT = SumQuery("payment", "unallocated", "unallocated > 0 AND status = 'recorded'")
 UNANSWERED = SumQuery("quote", "total", QUOTE_STATUS_FILTERS["sent"])
 EXPIRED = SumQuery("quote", "total", QUOTE_STATUS_FILTERS["expired"])
+OVERDUE_BILLS = SumQuery("bill", "total", "status = 'approved' AND due_on < :today")
 UNPAID_BILLS = SumQuery("bill", "total", "status = 'approved'")
 ENQUIRIES, JOBS_TO_SCHEDULE, JOBS_TO_INVOICE = (
     SumQuery("job", None, f"stage = '{stage}'") for stage in ("enquiry", TO_SCHEDULE, TO_BILL)
@@ -36,11 +37,11 @@ ENQUIRIES, JOBS_TO_SCHEDULE, JOBS_TO_INVOICE = (
 SUBMITTED_HOURS = SumQuery("time_entry", "minutes", "status = 'submitted'")
 
 
-def count_and_sum(ctx: Context, query: SumQuery) -> tuple[int, int | None]:
+def count_and_sum(ctx: Context, query: SumQuery, today: date) -> tuple[int, int | None]:
     """Return how many there are, up to the limit of lists, and their sum; None if none is asked for, or too many."""
     counted = f"SELECT count(*) FROM (SELECT 1 AS one {_rows_sql(query)} LIMIT {COUNT_LIMIT}) AS counted"
     summed = _sum_sql(query, _SUMMED) if query.column else "NULL"
-    row = ctx.db.one(f"SELECT ({counted}), ({summed})")
+    row = ctx.db.one(f"SELECT ({counted}), ({summed})", today=today.isoformat())
     count, amount = row or (0, 0)
     return int(count or 0), None if amount is None else int(amount)
 

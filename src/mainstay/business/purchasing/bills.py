@@ -79,6 +79,7 @@ class ListBills(ListInput):
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Dated on or after this date.")
     until: LastDay | None = Field(None, description="Dated on or before this date.")
+    due_before: Day | None = Field(None, title="Due before", description="Due before this date, soonest first.")
     text: SearchText | None = Field(None, title="Search", description="The bill number, the supplier or an amount.")
     order: Literal["newest", "dated", "due"] = Field(
         "newest",
@@ -87,7 +88,7 @@ class ListBills(ListInput):
 
     def fixed_order(self) -> str | None:
         """Return the order that fits a filter by date."""
-        return "dated" if self.from_ or self.until else None
+        return "dated" if self.from_ or self.until else "due" if self.due_before else None
 
 
 class RecordBill(Input):
@@ -145,9 +146,13 @@ def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     order = ORDERS.fetch(ctx, given.purchase_order_id).id if given.purchase_order_id is not None else None
-    conditions = {"bill.job_id = :job": job, "bill.purchase_order_id = :purchase_order": order}
+    conditions = {
+        "bill.job_id = :job": job,
+        "bill.purchase_order_id = :purchase_order": order,
+        "bill.due_on < :due_before": given.due_before,
+    }
     where = " AND ".join(condition for condition, value in conditions.items() if value)
-    return LISTED_BILLS.page(ctx, given, where, job=job, purchase_order=order)
+    return LISTED_BILLS.page(ctx, given, where, job=job, purchase_order=order, due_before=given.due_before)
 
 
 get_bill = declare_get(
