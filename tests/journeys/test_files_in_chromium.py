@@ -26,6 +26,8 @@ _DROP = """(form) => {
     form.dispatchEvent(new DragEvent("drop", {bubbles: true, cancelable: true, dataTransfer: transfer}));
 }"""
 
+_IS_ASKED_BEFORE_LEAVING = "() => !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+
 
 @pytest.fixture
 def page(browser: Browser, server: RunningServer) -> Iterator[Page]:
@@ -51,8 +53,10 @@ def test_files_are_chosen_dropped_looked_at_and_removed(cast: Cast, page: Page) 
     expect(page.get_by_role("progressbar", name="Meter.jpg")).to_be_visible()
     expect(page.get_by_role("progressbar", name="Plan.pdf")).to_be_visible()
     check_page(page)
+    assert page.evaluate(_IS_ASKED_BEFORE_LEAVING)
     page.get_by_role("button", name="Cancel upload").click()
     expect(page.get_by_text("Upload cancelled. Nothing was saved.")).to_be_visible()
+    assert not page.evaluate(_IS_ASKED_BEFORE_LEAVING)
     assert cast.perform(list_documents, recordId=work.job)["data"] == []
     page.get_by_role("button", name="Add files").click()
     expect(page.get_by_text("File added.")).to_be_visible()

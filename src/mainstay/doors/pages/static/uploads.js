@@ -10,14 +10,24 @@ document.addEventListener("submit", (event) => {
   const bars = new Bars(form.querySelector("[data-uploads]"), files);
   bars.cancel.onclick = () => request.abort();
   request.upload.onprogress = (progress) => bars.show(progress.loaded, progress.total);
-  request.onload = () => showAnswer(form, request);
-  request.onerror = () => stop(form, bars, "failed");
-  request.onabort = () => stop(form, bars, "cancelled");
+  // Until it has ended, the browser asks before the page is left, because that would cancel the upload.
+  const ended = (act) => () => {
+    removeEventListener("beforeunload", askBeforeLeaving);
+    act();
+  };
+  addEventListener("beforeunload", askBeforeLeaving);
+  request.onload = ended(() => showAnswer(form, request));
+  request.onerror = ended(() => stop(form, bars, "failed"));
+  request.onabort = ended(() => stop(form, bars, "cancelled"));
   request.open("POST", form.action);
   request.setRequestHeader("Accept", "text/html");
   request.responseType = "document";
   request.send(new FormData(form));
 });
+
+function askBeforeLeaving(event) {
+  event.preventDefault();
+}
 
 class Bars {
   constructor(part, files) {
