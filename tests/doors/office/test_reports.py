@@ -20,8 +20,10 @@ from mainstay.business.reporting.model import ReportName
 from mainstay.business.reporting.operations import REPORTS, get_report
 from mainstay.doors.office.money.reports import JOURNAL_COLUMNS
 from mainstay.doors.pages.formatting import format_date
+from mainstay.infrastructure.data_folder import DataFolder
+from mainstay.infrastructure.files import TemporaryFiles
 from mainstay.vocabulary.permissions import Role
-from support.browser_session import sign_in_new_person, visible_text
+from support.browser_session import BrowserSession, add_new_person, sign_in_new_person, visible_text
 from support.cast import Cast
 from support.customers import ADDRESS, make_customer
 from support.hours import cast_at, make_assigned_job, make_time_entry, set_organisation_columns
@@ -30,6 +32,7 @@ from support.purchases import make_bill
 from support.quotes import cast_at as quotes_cast_at
 from support.quotes import make_default_tax_rate
 from support.servers import RunningServer
+from support.waiting import wait_until
 
 NAME = pytest.mark.parametrize("name", list(REPORTS))
 
@@ -338,7 +341,7 @@ def test_the_reports_of_a_month_are_one_pdf(server: RunningServer, trading_cast:
     months = re.findall(r'<option value="(\d{4}-\d\d)"', page)
     assert len(months) == 12
     assert today(trading_cast)[:7] == months[-1]
-    answer = session.get(f"/reports/month-end-pack.pdf?month={months[-1]}")
+    answer = wait_for_pack(session, months[-1])
     assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
     assert "Month-end pack" in answer.headers["content-disposition"]
     text = "\n".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(answer.content)).pages)
@@ -348,6 +351,42 @@ def test_the_reports_of_a_month_are_one_pdf(server: RunningServer, trading_cast:
     # The figures are those of the pages.
     assert {"£1,900.00", "£2,180.00", "=1+1", "1:30"} <= {*text.split()}
     assert session.get("/reports/month-end-pack.pdf?month=2026-13").status_code == 422
+
+
+def wait_for_pack(session: BrowserSession, month: str) -> httpx2.Response:
+    """Return the month-end pack as soon as it is made."""
+
+    def find_pack() -> httpx2.Response | None:
+        answer = session.get(f"/reports/month-end-pack.pdf?month={month}")
+        return None if answer.status_code == httpx2.codes.ACCEPTED else answer
+
+    return wait_until(find_pack)
+
+
+def test_the_pack_is_made_in_the_background_and_again_each_time(server: RunningServer, trading_cast: Cast) -> None:
+    session, person = BrowserSession(server), add_new_person(trading_cast, Role.OFFICE)
+    session.sign_in(person)
+    path = "/reports/month-end-pack.pdf?month=2026-10"
+    files = TemporaryFiles(DataFolder(server.settings.data).temporary_files)
+    # Another server process makes it.
+    files.set_progress(f"month-end.{person.id}.2026-10", 0)
+    answer = session.get(path)
+    assert (answer.status_code, answer.headers["refresh"]) == (202, "2")
+    assert "Preparing Month-end pack Oct 2026.pdf" in visible_text(answer.text)
+    made, file = files.create_file()
+    with file:
+        file.write(b"%PDF-1.7 made elsewhere")
+    files.store_finished(made, f"month-end.{person.id}.2026-10")
+    files.clear_progress(f"month-end.{person.id}.2026-10")
+    assert session.get(path).content == b"%PDF-1.7 made elsewhere"
+    # It was sent; what comes next has the figures of now.
+    assert wait_for_pack(session, "2026-10").content.startswith(b"%PDF-1.7\n")
+    # It could not be made.
+    files.set_progress(f"month-end.{person.id}.2026-10", -1)
+    refused = session.get(path)
+    assert refused.status_code == 409
+    assert "The PDF could not be created. Open the reports one by one." in visible_text(refused.text)
+    assert wait_for_pack(session, "2026-10").status_code == 200
 
 
 def test_home_tells_what_is_owed_and_what_the_month_brought(server: RunningServer, trading_cast: Cast) -> None:
