@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.billing import Billing
+from bench.board import BoardPage
 from bench.first_token import FirstTokenTimes
 from bench.flat import LARGE, MAX_GROWTH, SMALL, ReadGrowth
 from bench.goals import (
@@ -18,6 +19,7 @@ from bench.goals import (
     Verdict,
     is_slowed,
     judge_billing,
+    judge_board,
     judge_day_starts,
     judge_first_tokens,
     judge_flatness,
@@ -53,6 +55,8 @@ class BenchResults:
     papers: Sequence[PdfRates]
     # What the assistant adds to its model until the first piece of text.
     first_tokens: Sequence[FirstTokenTimes]
+    # The schedule of a large firm.
+    board: Sequence[BoardPage]
     # Every reading in a small firm and in a large one, the one that grows most first; none in a quick look.
     flatness: Sequence[ReadGrowth]
     # What one firm's load costs another.
@@ -64,7 +68,7 @@ class BenchResults:
         """Every goal."""
         shares = [memory.share for memory in self.memory if memory.is_worker]
         ratios = [ratio.judge(self.rounds) for ratio in RATIOS]
-        readings = [*judge_pages(self.rounds), *judge_flatness(self.flatness)]
+        readings = [*judge_pages(self.rounds), *judge_board(self.board), *judge_flatness(self.flatness)]
         money = [*judge_billing(self.billings), judge_papers(self.papers)]
         sending = [*judge_sending(self.sendings), *judge_first_tokens(self.first_tokens), judge_memory(shares)]
         return [

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench import goals
 from bench.billing import INVOICES, measure_billing
+from bench.board import measure_board
 from bench.client import NUMBER
 from bench.contenders.running import ROOT, Contender, plan_mainstay, plan_reference, run_contender
 from bench.firm import BenchFirm
@@ -80,6 +81,8 @@ def main() -> None:
     papers = [measure_pdfs(0.5 if quick else 3.0) for _ in range(_PDF_ROUNDS)]
     _print_progress("the first piece of a model's reply, beside a bare socket")
     first_tokens = measure_first_tokens(monotonic() + (3 if quick else 15))
+    _print_progress("the schedule of 30 people with 400 visits a week")
+    board = measure_board()
     flatness = () if quick else _measure_flatness()
     _print_progress("a neighbour's requests while other firms are busy")
     neighbours = measure_neighbours(QUICK, ["sqlite"]) if quick else measure_neighbours(FULL)
@@ -90,6 +93,7 @@ def main() -> None:
         billings=billings,
         papers=papers,
         first_tokens=first_tokens,
+        board=board,
         flatness=flatness,
         neighbours=neighbours,
         day_starts=day_starts,
@@ -147,6 +151,7 @@ def measure(seconds: float, until: float) -> BenchResults:
             billings=(),
             papers=(),
             first_tokens=(),
+            board=(),
             flatness=(),
             neighbours=NeighbourResults(),
             day_starts=(),
@@ -195,7 +200,7 @@ def _make_addresses(contenders: Mapping[str, Contender], stock: BenchStock) -> l
             MeasuredAddress(
                 name,
                 contenders["pages"],
-                path.format(invoice=stock.paged.invoice),
+                path.format(invoice=stock.paged.invoice, job=stock.paged.job, quote=stock.paged.quote),
                 stock.sign_in,
                 connections=1,
                 cookie=_COOKIE,
