@@ -1,5 +1,11 @@
-"""Take the pictures of the README from the demo, on a fixed day: `make pictures`."""
+"""Take the pictures of the README from the demo, on a fixed day: `make pictures`.
 
+It also stores of what they were taken: the templates and stylesheets of the pages, each with a hash. The long run says
+which have changed since, so that the pictures are taken again before a release and not after each change.
+"""
+
+import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,8 +26,10 @@ from mainstay.business.quotes.store import QUOTES
 from mainstay.business.schedule.operations import list_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.composition import open_files, open_link_maker, open_performer, open_signer
+from mainstay.doors import pages
 from mainstay.doors.cli.demo import SMALL_FIRM, make_demo
 from mainstay.doors.cli.operator import Operator
+from mainstay.doors.pages.static_files import STATIC_ADDRESSES
 from mainstay.identity import sessions
 from mainstay.identity.sessions import NewSession
 from mainstay.identity.sign_in import look_up_address
@@ -36,6 +44,13 @@ FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 _NOW = datetime(2026, 11, 24, 10, 40, tzinfo=UTC)
 _WIDE = (1280, 800)
 _COLOURS = 128
+# Of what the pictures were taken.
+TAKEN_OF = Path(__file__).with_name("pictures.txt")
+_TEMPLATES = Path(pages.__file__).parent / "templates"
+# The templates of these pages; what they extend and include follows from them.
+_PAGES = ("home.html", "schedule.html", "record.html", "job.html", "job_side.html", "lines.html", "visit.html")
+_INCLUDED = re.compile(r'{% (?:extends|include) "([\w.]+)"')
+_STYLES = re.compile(r"static\('(\w+\.css)'\)")
 
 
 class Picture(NamedTuple):
@@ -74,6 +89,22 @@ def take_pictures() -> None:
                     page.goto(path)
                     page.wait_for_load_state("networkidle")
                     _store(picture, page.screenshot())
+    TAKEN_OF.write_text("".join(f"{name} {digest}\n" for name, digest in hash_sources().items()), "utf-8")
+
+
+def hash_sources() -> dict[str, str]:
+    """Return a hash of each template of the pictured pages, and of each stylesheet as browsers get it."""
+    names, waiting = set[str](), [*_PAGES]
+    while waiting:
+        if (name := waiting.pop()) not in names:
+            names.add(name)
+            waiting += _INCLUDED.findall((_TEMPLATES / name).read_text("utf-8"))
+    sources = {name: (_TEMPLATES / name).read_bytes() for name in names}
+    styles = {style for source in sources.values() for style in _STYLES.findall(source.decode())}
+    # The address of a stylesheet has a hash of what is sent.
+    digests = {style: STATIC_ADDRESSES[style].split("/")[2] for style in styles}
+    digests |= {name: hashlib.sha256(source).hexdigest()[:16] for name, source in sources.items()}
+    return dict(sorted(digests.items()))
 
 
 def _find_pages(operator: Operator, organisation: str) -> dict[Picture, str]:
