@@ -52,7 +52,7 @@ def test_a_workbook_is_read_with_what_its_formulas_came_to(tmp_path: Path) -> No
     )
     found = read_bytes(tmp_path, make_workbook(rows, sheets=2))
     assert (found.headings, found.rows) == (["Name", "Number", "Rate"], [(3, ["Anna", "42", "1.5"])])
-    assert "only the first, Sheet 1" in found.remarks[0]
+    assert "only the first, Sheet 1" in str(found.remarks[0])
 
 
 def _make_rows(count: int) -> list[list[object]]:
@@ -82,9 +82,9 @@ REFUSED = {
     ),
     "too many columns": (",".join(f"c{n}" for n in range(101)).encode() + b"\n1\n", "more than 100 columns"),
     "utf-16 cut short": (b"\xff\xfea", "damaged"),
-    "100,000 rows of CSV": (b"Name\n" + b"a\n" * 100_000, "more than 2,000 rows"),
+    "100,000 rows of CSV": (b"Name\n" + b"a\n" * 100_000, "more than 2000 rows"),
     "a cell very far down": (make_workbook(make_sheet_rows(["A"]) + ('<row'
-        f' r="9">{make_cell("A1048576", "x")}</row>')), "more than 2,000"),
+        f' r="9">{make_cell("A1048576", "x")}</row>')), "more than 2000"),
     "a cell very far to the right": (make_workbook(f'<row r="1">{make_cell("XFD1", "x")}</row>'), "after column 100"),
 }  # fmt: skip
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_read_is_told_in_words(tmp_path: Path, what: str) -> None
 HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "a long string that many cells name": (
         lambda: hostile.make_workbook_with_repeated_string(52_000, 3_000_000),
-        "Row 1 has a cell of more than 32,767 characters",
+        "Row 1 has a cell of more than 32767 characters",
     ),
     "a string that many cells name": (
         lambda: hostile.make_workbook_with_repeated_string(52_000, 32_000),
@@ -109,12 +109,12 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: hostile.make_workbook_with_repeated_cell(600_000),
         "much too large when unpacked",
     ),
-    "many rows": (lambda: make_workbook(make_sheet_rows(*_make_rows(100_000))), "more than 2,000 rows"),
+    "many rows": (lambda: make_workbook(make_sheet_rows(*_make_rows(100_000))), "more than 2000 rows"),
     "many empty cells": (lambda: hostile.make_workbook_with_empty_cells(1_100_000), "much too large when unpacked"),
-    "a long cell": (lambda: hostile.make_workbook_with_long_cell(32_768), "Row 2 has a cell of more than 32,767"),
+    "a long cell": (lambda: hostile.make_workbook_with_long_cell(32_768), "Row 2 has a cell of more than 32767"),
     "a row that is further down than its cell says": (
         hostile.make_workbook_with_row_behind_cell,
-        "more than 2,000 rows",
+        "more than 2000 rows",
     ),
     "a row that is named as a cell": (hostile.make_workbook_with_row_named_as_cell, "damaged"),
     "styles with a long format": (
@@ -124,8 +124,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "many strings": (lambda: hostile.make_workbook_with_strings(1_100_000), "much too large when unpacked"),
     "a directory of many parts": (lambda: hostile.make_archive_with_entries(2_000), "damaged"),
     "a directory with much beside the names": (lambda: hostile.make_archive_with_entries(10, added=16_000), "damaged"),
-    "empty lines of CSV": (lambda: b"Name\nA\n" + b"\n" * 200_000, "more than 100,000 lines"),
-    "a long cell of CSV": (lambda: b"Name\nA\n" + b"x" * 32_768, "Row 3 has a cell of more than 32,767"),
+    "empty lines of CSV": (lambda: b"Name\nA\n" + b"\n" * 200_000, "more than 100000 lines"),
+    "a long cell of CSV": (lambda: b"Name\nA\n" + b"x" * 32_768, "Row 3 has a cell of more than 32767"),
 }
 
 

@@ -160,6 +160,7 @@ def _find_declared_texts() -> Iterator[str]:
         yield to_label(operation.name.removeprefix("list_") if operation.returns_page else "")
         yield to_label(operation.name.replace("list_", "see_", 1))
         yield drop_technical_text(operation.description)
+    yield from (noun for kind in CATALOGUE.kinds.values() for noun in (kind.label, kind.plural))
     for kind in find_import_kinds(CATALOGUE).values():
         yield from (
             kind.record_kind.label,

@@ -21,6 +21,7 @@ import orjson
 
 from mainstay.infrastructure.child_process import BadContent, write_message
 from mainstay.infrastructure.cpu_priority import interrupting_children
+from mainstay.values.stored_message import load_message
 
 _MEGABYTE = 1_000_000
 _READ_BYTES = 1_048_576
@@ -136,7 +137,7 @@ class _Child:
         self._tasks += 1
         self.is_reusable = self._tasks < self._limits.tasks and head["residentBytes"] < self._limits.resident_bytes
         if "refused" in head:
-            raise BadContent(head["refused"])
+            raise BadContent(load_message(head["refused"]))
         if "failed" in head:
             self.is_reusable = False
             raise ChildFailed(head["failed"])

@@ -17,6 +17,8 @@ import orjson
 
 from mainstay.infrastructure.cpu_priority import become_child
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import Message
+from mainstay.values.stored_message import dump_message
 
 # A child that waits this long for a task ends, and so releases its memory.
 IDLE_SECONDS = 60
@@ -24,7 +26,11 @@ _HIGHEST_OOM_SCORE = "1000"
 
 
 class BadContent(Exception):
-    """The content itself is at fault; the text explains it to the person who uploaded it."""
+    """The content itself is at fault; the message explains it to the person who uploaded it."""
+
+    def __init__(self, message: Message | str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 def write_message(channel: BinaryIO, head: dict[str, Any], blobs: tuple[bytes, ...] = ()) -> None:
@@ -57,7 +63,7 @@ def _run_task(head: dict[str, Any], blobs: tuple[bytes, ...]) -> tuple[dict[str,
     try:
         result, produced = getattr(import_lazily(module), function)(*head["given"], *blobs)
     except BadContent as error:
-        return {"refused": str(error), "residentBytes": _resident_bytes()}, ()
+        return {"refused": dump_message(error.message), "residentBytes": _resident_bytes()}, ()
     except BaseException as error:
         # Rust libraries panic with an exception that is not an Exception.
         problem = "out of memory" if isinstance(error, MemoryError) else "".join(traceback.format_exception(error))

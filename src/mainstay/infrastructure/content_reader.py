@@ -9,10 +9,11 @@ from mainstay.infrastructure.file_types import ExaminedFile, UnacceptedFile, exa
 from mainstay.infrastructure.images import UnacceptedPicture, redraw_picture
 from mainstay.infrastructure.log import log
 from mainstay.infrastructure.tables import UnreadableTable, UploadedTable, read_table
+from mainstay.values.message import Message
+from mainstay.values.stored_message import dump_message, load_message
 
 # Decoding a photograph of 52 megapixels takes 400 MB and two seconds.
 LIMITS = ChildLimits(memory_bytes=900_000_000, cpu_seconds=10, seconds=30)
-_TOO_MUCH = "takes too much memory or time to read"
 
 
 class ContentReader:
@@ -26,23 +27,32 @@ class ContentReader:
         try:
             found, _ = self._pool.run(f"{__name__}:table_task", str(path))
         except BadContent as error:
-            raise UnreadableTable(str(error)) from None
+            raise UnreadableTable(error.message) from None
         except ChildFailed as error:
             _log_failure(error)
             raise UnreadableTable(
-                f"The file {_TOO_MUCH}. Save only the sheet you need, or save the file as CSV."
+                Message(
+                    "The file takes too much memory or time to read. Save only the sheet you need, or save the file as"
+                    " CSV."
+                )
             ) from None
-        return UploadedTable(found["headings"], [(number, cells) for number, cells in found["rows"]], found["remarks"])
+        return UploadedTable(
+            found["headings"],
+            [(number, cells) for number, cells in found["rows"]],
+            [*map(load_message, found["remarks"])],
+        )
 
     def examine(self, path: Path, name: str) -> ExaminedFile:
         """Return the type of a file and the content to store, or raise UnacceptedFile."""
         try:
             media_type, (content, *small) = self._pool.run(f"{__name__}:examine_task", str(path), name)
         except BadContent as error:
-            raise UnacceptedFile(str(error)) from None
+            raise UnacceptedFile(error.message) from None
         except ChildFailed as error:
             _log_failure(error)
-            raise UnacceptedFile(f"{_TOO_MUCH}. Open it in another program and save a smaller version") from None
+            raise UnacceptedFile(
+                Message("takes too much memory or time to read. Open it in another program and save a smaller version")
+            ) from None
         return ExaminedFile(media_type, content, *small)
 
     def redraw(self, path: Path, side: int) -> bytes:
@@ -50,10 +60,10 @@ class ContentReader:
         try:
             _, (picture,) = self._pool.run(f"{__name__}:redraw_task", str(path), side)
         except BadContent as error:
-            raise UnacceptedPicture(str(error)) from None
+            raise UnacceptedPicture(error.message) from None
         except ChildFailed as error:
             _log_failure(error)
-            raise UnacceptedPicture(f"{_TOO_MUCH}. Save a smaller version") from None
+            raise UnacceptedPicture(Message("takes too much memory or time to read. Save a smaller version")) from None
         return picture
 
 
@@ -61,7 +71,7 @@ class ContentReader:
 def table_task(path: str) -> tuple[Any, tuple[bytes, ...]]:
     """Read a table."""
     table = read_table(Path(path))
-    return {"headings": table.headings, "rows": table.rows, "remarks": table.remarks}, ()
+    return {"headings": table.headings, "rows": table.rows, "remarks": [*map(dump_message, table.remarks)]}, ()
 
 
 def examine_task(path: str, name: str) -> tuple[Any, tuple[bytes, ...]]:

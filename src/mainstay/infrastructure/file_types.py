@@ -9,6 +9,7 @@ from zipfile import BadZipFile
 from mainstay.infrastructure.child_process import BadContent
 from mainstay.infrastructure.images import MAX_PHOTO_PIXELS, PICTURE_TYPES, UnacceptedPicture, redraw_picture
 from mainstay.infrastructure.workbook_checks import open_archive
+from mainstay.values.message import Message
 
 PDF = "application/pdf"
 TEXT = "text/plain"
@@ -43,7 +44,7 @@ _KNOWN_ENDINGS = {ending for endings in _ENDINGS.values() for ending in endings}
 
 
 class UnacceptedFile(BadContent):
-    """The file is not accepted; the text says why and continues a sentence that begins with the name of its field."""
+    """The file is not accepted; the message says why, and follows the name of the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +64,25 @@ def examine_file(path: Path, file_name: str) -> ExaminedFile:
         return _redraw_photo(path)
     if header[_BOX_TYPE] == b"ftyp" and header[_BOX_BRAND] in _HEIC_AND_AVIF_BRANDS:
         raise UnacceptedFile(
-            "is a HEIC or AVIF photo, which many programs can't show. Save it as JPEG first. On an iPhone, set the"
-            " camera format to Most Compatible"
+            Message(
+                "is a HEIC or AVIF photo, which many programs can't show. Save it as JPEG first. On an iPhone, set the"
+                " camera format to Most Compatible"
+            )
         )
     content = path.read_bytes()
     if header.startswith(b"%PDF-"):
         if b"%%EOF" not in content[-_END_MARK_BYTES:]:
-            raise UnacceptedFile("is an incomplete PDF. Save it again, then upload it")
+            raise UnacceptedFile(Message("is an incomplete PDF. Save it again, then upload it"))
         return ExaminedFile(PDF, content)
     if header.startswith(b"PK\x03\x04"):
         return ExaminedFile(_find_office_type(content), content)
     if (ending := file_name.rpartition(".")[2].lower()) in _PICTURE_ENDINGS:
         # The sender expects a photo, so the content is not stored as text.
         raise UnacceptedFile(
-            f"has the ending .{ending} but is not such a picture. Open it in another program and save it again"
+            Message(
+                "has the ending .{ending} but is not such a picture. Open it in another program and save it again",
+                ending=ending,
+            )
         )
     return ExaminedFile(_find_text_type(content, file_name), content)
 
@@ -105,7 +111,9 @@ _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _DEFAULT_NAME = "File"
 # Control characters, except tabs, line breaks and page breaks.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
-_ACCEPTED_IN_WORDS = "You can upload PNG and JPEG photos, PDF, plain text, CSV, Word and Excel files (docx, xlsx)"
+_ACCEPTED_IN_WORDS = Message(
+    "You can upload PNG and JPEG photos, PDF, plain text, CSV, Word and Excel files (docx, xlsx)"
+)
 
 
 def _redraw_photo(path: Path) -> ExaminedFile:
@@ -113,7 +121,7 @@ def _redraw_photo(path: Path) -> ExaminedFile:
         redrawn_photo = redraw_picture(path, _PHOTO_SIDE, MAX_PHOTO_PIXELS)
         small = redraw_picture(redrawn_photo, _SMALL_PHOTO_SIDE)
     except UnacceptedPicture as error:
-        raise UnacceptedFile(str(error)) from None
+        raise UnacceptedFile(error.message) from None
     return ExaminedFile("image/png" if redrawn_photo.startswith(_PNG) else "image/jpeg", redrawn_photo, small)
 
 
@@ -125,12 +133,12 @@ def _find_office_type(content: bytes) -> str:
     except (BadZipFile, NotImplementedError, ValueError, OSError):
         names = set()
     if "[Content_Types].xml" in names and any(name.lower().endswith("vbaproject.bin") for name in names):
-        raise UnacceptedFile("has macros. Save it without macros first")
+        raise UnacceptedFile(Message("has macros. Save it without macros first"))
     if "[Content_Types].xml" in names and "word/document.xml" in names:
         return DOCX
     if "[Content_Types].xml" in names and "xl/workbook.xml" in names:
         return XLSX
-    raise UnacceptedFile(f"is not an accepted type of archive. {_ACCEPTED_IN_WORDS}")
+    raise UnacceptedFile(Message("is not an accepted type of archive. {accepted}", accepted=_ACCEPTED_IN_WORDS))
 
 
 def _find_text_type(content: bytes, file_name: str) -> str:
@@ -140,7 +148,9 @@ def _find_text_type(content: bytes, file_name: str) -> str:
         text = ""
     if not text.strip() or _CONTROL.search(text):
         raise UnacceptedFile(
-            "is empty" if not content.strip() else f"is not an accepted type of file. {_ACCEPTED_IN_WORDS}"
+            Message("is not an accepted type of file. {accepted}", accepted=_ACCEPTED_IN_WORDS)
+            if content.strip()
+            else Message("is empty")
         )
     # Both are text; the difference matters only to spreadsheets.
     return CSV if file_name.lower().endswith(".csv") else TEXT

@@ -9,6 +9,9 @@ import struct
 import zlib
 from dataclasses import dataclass
 
+from mainstay.infrastructure.child_process import BadContent
+from mainstay.values.message import Message
+
 PNG_MARK, JPEG_MARK = b"\x89PNG\r\n\x1a\n", b"\xff\xd8"
 # The most segments of a JPEG or chunks of a PNG; files of 15 MB have a few thousand.
 _MAX_PARTS = 20_000
@@ -20,10 +23,12 @@ _MAX_SCANNED_PIXELS = 1_600_000_000
 _MAX_PIXELS_IN_MEMORY = 160_000_000
 
 _FIRST_ORIENTATION, _LAST_ORIENTATION = 1, 8
+NOT_A_PICTURE = Message("is not a PNG or JPEG picture")
+_TOO_MANY_PARTS = Message("has too many parts. Open it in another program and save it again")
 
 
-class UndrawablePicture(Exception):
-    """A file cannot be drawn; the text says why, and follows the name of the field."""
+class UnacceptedPicture(BadContent):
+    """The upload is not an acceptable picture; the message says why, and follows the name of the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ def reduce_picture(content: bytes) -> ReducedPicture:
             return _reduce_jpeg(content)
     except (struct.error, IndexError):
         pass
-    raise UndrawablePicture("is not a PNG or JPEG picture")
+    raise UnacceptedPicture(NOT_A_PICTURE)
 
 
 # PNG: chunks of a length, a name, data and a checksum.
@@ -72,7 +77,7 @@ def _reduce_png(content: bytes) -> ReducedPicture:
             orientation = _read_orientation(data)
         elif kind in _DRAWN_CHUNKS:
             kept.append(chunk)
-    raise UndrawablePicture("has too many parts. Open it in another program and save it again")
+    raise UnacceptedPicture(_TOO_MANY_PARTS)
 
 
 def _build_chunk(kind: bytes, data: bytes) -> bytes:
@@ -120,7 +125,7 @@ def _reduce_jpeg(content: bytes) -> ReducedPicture:
         elif marker == _EXIF and data.startswith(_EXIF_MARK):
             orientation = _read_orientation(data[len(_EXIF_MARK) :])
     else:
-        raise UndrawablePicture("has too many parts. Open it in another program and save it again")
+        raise UnacceptedPicture(_TOO_MANY_PARTS)
     return ReducedPicture(b"".join(kept), orientation, work.is_costly)
 
 
@@ -137,7 +142,7 @@ class _JpegWork:
     def add(self, marker: int, data: bytes) -> None:
         """Count a segment."""
         if marker in _OTHER_FRAMES:
-            raise UndrawablePicture("is a rare kind of JPEG. Open it in another program and save it again")
+            raise UnacceptedPicture(Message("is a rare kind of JPEG. Open it in another program and save it again"))
         if marker in _FRAMES:
             height, width = struct.unpack_from(">HH", data, 1)
             self.pixels, self.colours, self.is_layered = height * width, data[5], marker == _PROGRESSIVE_FRAME

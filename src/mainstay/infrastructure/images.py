@@ -4,9 +4,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from mainstay.infrastructure.child_process import BadContent
-from mainstay.infrastructure.image_parts import UndrawablePicture, reduce_picture
+from mainstay.infrastructure.image_parts import NOT_A_PICTURE, UnacceptedPicture, reduce_picture
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import DecimalNumber, Message
+
+__all__ = ["MAX_PHOTO_PIXELS", "PICTURE_TYPES", "UnacceptedPicture", "media_type_of", "redraw_picture"]
 
 # The formats that are read, each saved again in the same format.
 _MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg"}
@@ -22,21 +24,15 @@ _PNG_HEADER = b"\x89PNG"
 _SAVE_OPTIONS: dict[str, dict[str, Any]] = {"PNG": {"compress_level": 4}, "JPEG": {"quality": 88, "optimize": True}}
 
 
-class UnacceptedPicture(BadContent):
-    """The upload is not an acceptable picture; the text says why, and follows the name of the field."""
-
-
 def redraw_picture(source: Path | bytes, side: int, max_photo_pixels: int = _MAX_PIXELS) -> bytes:
     """Return the picture of a file, redrawn with no side longer than this and with nothing else from the file."""
     try:
         return _redraw_content(source if isinstance(source, bytes) else source.read_bytes(), side, max_photo_pixels)
     except (UnacceptedPicture, MemoryError):
         raise
-    except UndrawablePicture as error:
-        raise UnacceptedPicture(str(error)) from None
     except Exception:
         # Whatever the decoder fails on, it is not a picture that other programs could show.
-        raise UnacceptedPicture("is not a PNG or JPEG picture") from None
+        raise UnacceptedPicture(NOT_A_PICTURE) from None
 
 
 def media_type_of(path: Path) -> str:
@@ -54,13 +50,22 @@ def _redraw_content(content: bytes, side: int, max_photo_pixels: int) -> bytes:
         kind: str = picture.format
         limit = max_photo_pixels if kind == "JPEG" else _MAX_PIXELS
         if picture.width * picture.height > limit:
-            raise UnacceptedPicture(f"has more than {limit // 1_000_000} million pixels; make it smaller first")
+            raise UnacceptedPicture(
+                Message("has more than {limit} million pixels; make it smaller first", limit=limit // 1_000_000)
+            )
         if max(picture.size) > _LONGEST_SIDE:
             # Reducing a line of a million pixels takes seconds.
-            raise UnacceptedPicture(f"has a side of more than {_LONGEST_SIDE:,} pixels; make it smaller first")
+            raise UnacceptedPicture(
+                Message(
+                    "has a side of more than {limit} pixels; make it smaller first",
+                    limit=DecimalNumber(str(_LONGEST_SIDE)),
+                )
+            )
         if reduced.is_costly:
             raise UnacceptedPicture(
-                "takes too long to draw. Open it in another program and save it again, not as a progressive JPEG"
+                Message(
+                    "takes too long to draw. Open it in another program and save it again, not as a progressive JPEG"
+                )
             )
         # Decode a large photograph at a reduced size if its format allows that.
         picture.draft("RGB", (side, side))

@@ -16,6 +16,7 @@ from mainstay.infrastructure.table_limits import (
     too_many_rows,
 )
 from mainstay.infrastructure.workbooks import read_workbook
+from mainstay.values.message import DecimalNumber, Message
 
 __all__ = ["MAX_BYTES", "MAX_COLUMNS", "MAX_ROWS", "UnreadableTable", "UploadedTable", "read_table"]
 
@@ -37,7 +38,7 @@ class UploadedTable:
     headings: list[str]
     rows: list[tuple[int, list[str]]]
     # What the uploader should know about how it was read.
-    remarks: list[str]
+    remarks: list[Message | str]
 
 
 def read_table(path: Path) -> UploadedTable:
@@ -48,39 +49,45 @@ def read_table(path: Path) -> UploadedTable:
         raise _unsupported_file()
     if header == _COMPOUND:
         raise UnreadableTable(
-            "The file is protected by a password or in the old xls format. Save it as an Excel workbook (xlsx) without"
-            " a password, or as CSV."
+            Message(
+                "The file is protected by a password or in the old xls format. Save it as an Excel workbook (xlsx)"
+                " without a password, or as CSV."
+            )
         )
-    remarks: list[str] = []
+    remarks: list[Message | str] = []
     read_rows = read_workbook if header == _ZIP else _read_csv
     rows = ((number, [_clean_cell(cell) for cell in cells]) for number, cells in read_rows(path.read_bytes(), remarks))
     return _build_table(rows, remarks)
 
 
-def _build_table(rows: Iterator[tuple[int, list[str]]], remarks: list[str]) -> UploadedTable:
+def _build_table(rows: Iterator[tuple[int, list[str]]], remarks: list[Message | str]) -> UploadedTable:
     filled = ((number, cells) for number, cells in rows if any(cells))
     _, headings = next(filled, (0, []))
     if not headings:
-        raise UnreadableTable("The file is empty. The first row must have the column headings.")
+        raise UnreadableTable(Message("The file is empty. The first row must have the column headings."))
     if len(headings) > MAX_COLUMNS:
-        raise UnreadableTable(f"The file has more than {MAX_COLUMNS} columns. Remove the columns you don't need.")
+        raise UnreadableTable(
+            Message("The file has more than {limit} columns. Remove the columns you don't need.", limit=MAX_COLUMNS)
+        )
     kept: list[tuple[int, list[str]]] = []
     for number, cells in filled:
         if len(kept) == MAX_ROWS:
             raise too_many_rows()
         if any(cells[len(headings) :]):
-            raise UnreadableTable(f"Row {number} has more cells than the headings. Give each column a heading.")
+            raise UnreadableTable(
+                Message("Row {row} has more cells than the headings. Give each column a heading.", row=number)
+            )
         kept.append((number, (cells + [""] * len(headings))[: len(headings)]))
     if not kept:
-        raise UnreadableTable("The file has headings but no rows.")
+        raise UnreadableTable(Message("The file has headings but no rows."))
     return UploadedTable(headings, kept, remarks)
 
 
 def _unsupported_file() -> UnreadableTable:
-    return UnreadableTable("The file is not CSV or an Excel workbook (xlsx). Save it as one of these.")
+    return UnreadableTable(Message("The file is not CSV or an Excel workbook (xlsx). Save it as one of these."))
 
 
-def _read_csv(content: bytes, remarks: list[str]) -> Iterator[tuple[int, list[str]]]:
+def _read_csv(content: bytes, remarks: list[Message | str]) -> Iterator[tuple[int, list[str]]]:
     text = _decode(content, remarks)
     if "\0" in text:
         raise _unsupported_file()
@@ -96,30 +103,38 @@ def _read_csv(content: bytes, remarks: list[str]) -> Iterator[tuple[int, list[st
             number += 1
             if number > _MAX_LINES:
                 raise UnreadableTable(
-                    f"The file has more than {_MAX_LINES:,} lines. Delete empty lines, or split the file."
+                    Message(
+                        "The file has more than {limit} lines. Delete empty lines, or split the file.",
+                        limit=DecimalNumber(str(_MAX_LINES)),
+                    )
                 )
             if max(map(len, cells), default=0) > LONGEST_CELL:
                 raise cell_too_long(number)
             yield number, cells
     except csv.Error:
         raise UnreadableTable(
-            f"Row {number + 1} can't be read: its quotes don't match, or a cell is much too long. Save the file as CSV"
-            " again."
+            Message(
+                "Row {row} can't be read: its quotes don't match, or a cell is much too long. Save the file as CSV"
+                " again.",
+                row=number + 1,
+            )
         ) from None
 
 
-def _decode(content: bytes, remarks: list[str]) -> str:
+def _decode(content: bytes, remarks: list[Message | str]) -> str:
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), "utf-8")
     try:
         return content.decode(encoding)
     except UnicodeDecodeError:
         if encoding != "utf-8":
             raise UnreadableTable(
-                "The file is damaged: its text doesn't match its encoding. Save it as CSV again."
+                Message("The file is damaged: its text doesn't match its encoding. Save it as CSV again.")
             ) from None
     remarks.append(
-        "The file is not in UTF-8 and was read as Windows-1252. Check that letters such as é and ü are right. If not,"
-        " save it as CSV UTF-8."
+        Message(
+            "The file is not in UTF-8 and was read as Windows-1252. Check that letters such as é and ü are right. If"
+            " not, save it as CSV UTF-8."
+        )
     )
     return content.decode("cp1252", "replace")
 

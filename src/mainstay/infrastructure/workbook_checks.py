@@ -21,6 +21,7 @@ from mainstay.infrastructure.table_limits import (
     oversized_workbook,
     too_many_rows,
 )
+from mainstay.values.message import Message
 
 # A few more rows than a table may have: it need not start in the first one.
 _LAST_ROW = MAX_ROWS + 100
@@ -225,7 +226,11 @@ class _CellChecker:
         if row > _LAST_ROW:
             raise too_many_rows()
         if column > MAX_COLUMNS:
-            raise UnreadableTable(f"The sheet has cells after column {MAX_COLUMNS}. Remove the columns you don't need.")
+            raise UnreadableTable(
+                Message(
+                    "The sheet has cells after column {number}. Remove the columns you don't need.", number=MAX_COLUMNS
+                )
+            )
 
     def _count_characters(self, value: str) -> None:
         length = len(value)
@@ -238,8 +243,11 @@ class _CellChecker:
         self.characters += length
         if self.characters > MAX_CHARACTERS:
             raise UnreadableTable(
-                f"The table has more than {MAX_CHARACTERS // 1_000_000} million characters. Split it, and import the"
-                " parts one after another."
+                Message(
+                    "The table has more than {limit} million characters. Split it, and import the parts one after"
+                    " another.",
+                    limit=MAX_CHARACTERS // 1_000_000,
+                )
             )
 
 

@@ -18,6 +18,7 @@ from mainstay.infrastructure.workbook_checks import (
     open_archive,
 )
 from mainstay.lazy_import import import_lazily
+from mainstay.values.message import Message
 from mainstay.values.rust_panics import is_panic
 
 # The most bytes that the parts may unpack to. A few bytes can unpack to more than the memory.
@@ -27,7 +28,7 @@ _MAX_PARTS = 1_000
 _LONGEST_NAME = 100
 
 
-def read_workbook(content: bytes, remarks: list[str]) -> Iterator[tuple[int, list[str]]]:
+def read_workbook(content: bytes, remarks: list[Message | str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of the first visible sheet, each with its number; formulas give their results."""
     library = import_lazily("python_calamine")
     checked = _check_workbook(content, remarks)
@@ -45,7 +46,7 @@ def read_workbook(content: bytes, remarks: list[str]) -> Iterator[tuple[int, lis
         raise
 
 
-def _check_workbook(content: bytes, remarks: list[str]) -> BytesIO:
+def _check_workbook(content: bytes, remarks: list[Message | str]) -> BytesIO:
     """Check the first visible sheet and its related parts, and build a workbook of only these parts."""
     reader = PartReader()
     try:
@@ -64,7 +65,11 @@ def _check_workbook(content: bytes, remarks: list[str]) -> BytesIO:
     except (BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError, KeyError, RuntimeError):
         raise damaged_workbook() from None
     if len(sheets.visible) > 1:
-        remarks.append(f"The workbook has several sheets; only the first, {sheet_name[:_LONGEST_NAME]}, was read.")
+        remarks.append(
+            Message(
+                "The workbook has several sheets; only the first, {sheet}, was read.", sheet=sheet_name[:_LONGEST_NAME]
+            )
+        )
     if styles:
         reader.check_styles(styles)
     reader.check_sheet(sheet, reader.measure_strings(strings) if strings else [])
@@ -104,7 +109,7 @@ class _WorkbookParts:
         """Unpack the part at this path within limits."""
         part = self.by_path[path.lower()]
         if part.flag_bits & 1:
-            raise UnreadableTable("The workbook is protected by a password. Save it without one.")
+            raise UnreadableTable(Message("The workbook is protected by a password. Save it without one."))
         self.bytes_left -= part.file_size
         if self.bytes_left < 0:
             raise oversized_workbook()

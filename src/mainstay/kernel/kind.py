@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from mainstay.kernel.record_store import K, RecordStore
+from mainstay.values.message import Message
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,11 @@ class Kind(RecordStore[K]):
     def title(self) -> str:
         """The title of their list."""
         return self.heading or f"{self.plural[0].upper()}{self.plural[1:]}"
+
+    @property
+    def plural_noun(self) -> Message:
+        """What people call several of them, within a message."""
+        return Message.with_values(self.plural, {})
 
     @property
     def path(self) -> str:

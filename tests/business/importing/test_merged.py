@@ -58,9 +58,9 @@ def test_two_rows_about_the_one_customer_that_is_left_are_told(cast: Cast, merge
     faults = check_rows(
         cast, "customers", ["Name", "Ref"], ["Calder", "C-1"], ["Irwell", "C-4"], ["Colne", "C-3"]
     ).faults
-    [(row, label, problem)] = faults
-    assert (row, label) == (4, "External ID")
-    assert problem.startswith("is now the same customer as in row 2, because they were merged.")
+    [fault] = faults
+    assert (fault.row, fault.label) == (4, "External ID")
+    assert fault.problem.startswith("is now the same customer as in row 2, because they were merged.")
     assert [customer["id"] for customer in list_records(cast)] == [merged_customer.stays]
 
 

@@ -12,7 +12,7 @@ from mainstay.business.customers.operations import (
     update_customer,
 )
 from mainstay.business.customers.sites_and_contacts import list_contacts, list_sites
-from mainstay.business.importing.import_model import ImportOutcome, RowFault
+from mainstay.business.importing.import_model import ImportOutcome
 from mainstay.business.importing.record_kinds import find_import_kinds
 from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
@@ -127,7 +127,7 @@ def test_every_fault_of_every_row_is_told_and_nothing_is_brought_over(cast: Cast
     }  # fmt: skip
     outcome = check_rows(cast, "customers", headings, *lines)
     assert {(fault.row, fault.label) for fault in outcome.faults} == expected
-    assert RowFault(5, "External ID", "is the same as in row 2") in outcome.faults
+    assert "is the same as in row 2" in [fault.problem for fault in outcome.faults if fault.row == 5]
     brought = upload_import(cast, "customers", headings, lines).import_rows()
     assert {(fault.row, fault.label) for fault in brought.faults} == expected
     assert list_records(cast) == []
@@ -310,7 +310,7 @@ def test_every_fault_of_every_price_is_told_and_nothing_is_brought_over(cast: Ca
 def test_a_code_that_two_rows_have_is_told(cast: Cast) -> None:
     lines = [["A-1", "Pipe", "5", "P-1"], ["a-1", "Tap", "5", "P-2"]]
     [fault] = check_rows(cast, "price items", ["Code", "Name", "Price", "Ref"], *lines).faults
-    assert fault == (3, "Code", "is the same as in row 2")
+    assert (fault.row, fault.label, fault.problem) == (3, "Code", "is the same as in row 2")
 
 
 def test_a_name_that_several_items_have_is_told(cast: Cast) -> None:

@@ -9,7 +9,7 @@ from business.importing.test_steps import import_until_interrupted, make_pace
 from mainstay.business.customers.duplicates import list_duplicate_customers
 from mainstay.business.customers.operations import archive_customer, list_customers, update_customer
 from mainstay.business.customers.sites_and_contacts import list_sites
-from mainstay.business.importing.import_model import CHECKED, UNDOING, UNDONE
+from mainstay.business.importing.import_model import CHECKED, UNDOING, UNDONE, RowFault
 from mainstay.business.importing.record_kinds import find_import_kinds
 from mainstay.business.importing.references import find_references
 from mainstay.business.jobs.operations import list_jobs
@@ -181,8 +181,9 @@ def test_a_row_that_is_wrong_by_now_is_told_with_all_others_that_are(firm: Cast)
     assert one.check().faults == []
     outcome = one.import_rows(make_pace(lambda: firm.perform(archive_customer, customerId=ryburn)))
     problem = "Ryburn is archived. Restore the customer first."
-    assert outcome.faults == [(3, "", problem), (5, "", problem)]
-    assert (one.run.result or {})["refused"] == [3, "", problem]
+    refused = RowFault(*(one.run.result or {})["refused"])
+    faults = [(fault.row, fault.label, fault.problem) for fault in (*outcome.faults, refused)]
+    assert faults == [(3, "", problem), (5, "", problem), (3, "", problem)]
     assert [job["title"] for job in list_records(firm, list_jobs)] == ["Boiler"]
     # The automatic undo is an act of the system actor.
     assert read_trail(firm)[-1]["operation"] == "undo_import"
@@ -205,7 +206,8 @@ def test_what_others_have_built_on_stays_and_is_named(settings: Settings, firm: 
     run = one.undo(ROW_BY_ROW)
     assert (run.undo_outcome.removed, run.undo_outcome.changed_back) == (1, 1)
     # Newest first.
-    assert run.undo_outcome.remaining == [
+    remaining = [(one.name, one.record, str(one.message)) for one in run.undo_outcome.remaining]
+    assert remaining == [
         ("Calder", ids["Calder"], "they were changed later"),
         ("Renamed since", ids["Renamed"], "they were changed later"),
         ("Noted", ids["Noted"], "notes were added"),
@@ -249,7 +251,7 @@ def test_a_price_item_on_a_document_stays(settings: Settings, firm: Cast) -> Non
     make_quote(firm, lines=[{"itemId": "BB", "quantity": "1"}])
     make_kit_item(firm, {items["CC"]: "1"}, "Set of caps")
     run = one.undo(ROW_BY_ROW)
-    assert [(stay.name, stay.reason) for stay in run.undo_outcome.remaining] == [
+    assert [(stay.name, str(stay.message)) for stay in run.undo_outcome.remaining] == [
         ("CC Cap", "kits were added"),
         ("BB Pipe", "quotes were added"),
     ]
@@ -290,7 +292,7 @@ def test_a_change_that_cannot_be_changed_back_stays(firm: Cast) -> None:
     # Its code is another's now.
     make_price_item(firm, "Other boiler", code="BLR", sellPrice="1")
     [stay] = one.undo().undo_outcome.remaining
-    assert stay.reason.startswith("they could not be changed back (Other boiler already has the code BLR.")
+    assert str(stay.message).startswith("they could not be changed back (Other boiler already has the code BLR.")
     assert firm.perform(save_price_item, itemId=stay.record, unit="pcs")["code"] == "BLR-2"
 
 

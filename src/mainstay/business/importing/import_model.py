@@ -6,16 +6,27 @@ from typing import Any, Literal, NamedTuple
 
 from mainstay.business.importing.record_kinds import ImportKind
 from mainstay.values.message import Message
+from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.refusal import Reason
 from mainstay.vocabulary.schemas import StateLabel
 
 
 class RowFault(NamedTuple):
-    """A problem of a row: the row's number, the column, and the problem."""
+    """A problem of a row: the row's number, the column, and the problem as a stored message."""
 
     row: int
     label: str
-    problem: str
+    stored_problem: str
+
+    @property
+    def message(self) -> Message | str:
+        """What is wrong with the row."""
+        return load_message(self.stored_problem)
+
+    @property
+    def problem(self) -> str:
+        """The message as programs get it."""
+        return str(self.message)
 
 
 class RecordChange(NamedTuple):
@@ -30,11 +41,16 @@ class RecordChange(NamedTuple):
 
 
 class RemainingRecord(NamedTuple):
-    """A record that remains as the import left it after the import was undone, and why."""
+    """A record that remains as the import left it after the import was undone, and why, as a stored message."""
 
     name: str
     record: str
-    reason: str
+    stored_reason: str
+
+    @property
+    def message(self) -> Message | str:
+        """Why it remains, to be read after `because`."""
+        return load_message(self.stored_reason)
 
 
 @dataclass(slots=True)
@@ -134,7 +150,7 @@ class ImportRun:
     made_at: str
     kind: ImportKind
     file_name: str
-    remarks: list[str]
+    remarks: list[Message | str]
     headings: list[str]
     mapping: dict[str, int]
     # The decimal signs that were chosen, by field.

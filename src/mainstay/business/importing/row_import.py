@@ -28,7 +28,8 @@ from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer, RereadActor
 from mainstay.values.choices import fold_text, to_label
-from mainstay.values.message import Message, MessageFormat
+from mainstay.values.message import Message
+from mainstay.values.stored_message import dump_message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal
 
@@ -276,7 +277,7 @@ class RowImporter:
             ids_by_name.setdefault(fold_text(created["name"]), []).append(created["id"])
 
     def _to_row_fault(self, row: int, fault: Fault) -> RowFault:
-        return RowFault(row, self._label_of(fault.field), _ROW_FORMAT.render(fault.message))
+        return RowFault(row, self._label_of(fault.field), dump_message(fault.message))
 
     def _label_of(self, name: str) -> str:
         """Return the label of the column for a field, also for one within a list, such as `tags.0`."""
@@ -331,17 +332,6 @@ def _describe_merged(what: str, row: int) -> Message:
         record=what,
         row=row,
     )
-
-
-class _RowFormat(MessageFormat):
-    """Renders what is wrong with a row. The text is stored, and only people read it."""
-
-    def add_detail(self, text: str, _detail: Message | None) -> str:
-        """Leave out what only programs need to know."""
-        return text
-
-
-_ROW_FORMAT = _RowFormat()
 
 
 def _has_fault(name: str, faults: Sequence[Fault]) -> bool:

@@ -12,7 +12,9 @@ from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, Impor
 from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.choices import fold_text
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
+from mainstay.values.stored_message import dump_message, load_message
 from mainstay.vocabulary.refusal import NotFound
 
 # Files and their changes are deleted after this time. The imported records stay.
@@ -28,7 +30,7 @@ class NewImport:
 
     kind: ImportKind
     file_name: str
-    remarks: Sequence[str]
+    remarks: Sequence[Message | str]
     headings: Sequence[str]
     rows: Sequence[tuple[int, Sequence[str]]]
 
@@ -52,7 +54,7 @@ def insert(db: DatabaseHandle, new_import: NewImport, now: datetime) -> str:
         at=moment_text(now),
         kind=new_import.kind.name,
         name=new_import.file_name,
-        remarks=_to_json_text(list(new_import.remarks)),
+        remarks=_to_json_text([*map(dump_message, new_import.remarks)]),
         headings=_to_json_text(list(new_import.headings)),
         mapping=_to_json_text(new_import.kind.guess_mapping(new_import.headings)),
         row_count=len(new_import.rows),
@@ -92,7 +94,7 @@ def _to_run(kinds: Mapping[str, ImportKind], row: Row) -> ImportRun:
         made_at,
         kinds[kind],
         name,
-        orjson.loads(remarks),
+        [*map(load_message, orjson.loads(remarks))],
         orjson.loads(headings),
         orjson.loads(mapping),
         orjson.loads(signs),

@@ -16,6 +16,8 @@ from mainstay.business.importing.record_kinds import ImportKind
 from mainstay.business.importing.references import ItemUses, ReferenceColumn, find_use
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import Message
+from mainstay.values.stored_message import dump_message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.record_json import to_json
 from mainstay.vocabulary.refusal import Refusal
@@ -72,20 +74,19 @@ class ImportUndoer:
                 audit_input[f"removed{store.label.capitalize()}Number"] = record.number
         elif reason is None:
             reason = self._change_back(step_performer, record, change.previous)
-        return RemainingRecord(record.display_name, record.id, reason) if reason else None
+        return RemainingRecord(record.display_name, record.id, dump_message(reason)) if reason else None
 
-    def _find_obstacle(self, ctx: Context, change: RecordChange) -> str | None:
+    def _find_obstacle(self, ctx: Context, change: RecordChange) -> Message | None:
         """Return why a record must remain as the import left it, to be read after `because`; None if it need not."""
         if changes.is_changed_by_others(ctx.db, self.run_id, self.kind.table, change):
-            return "they were changed later"
+            return Message("they were changed later")
         if change.previous is None:
-            uses = find_use(ctx.db, self.references, change.record) or self._item_uses.find(change.record)
-            return f"{uses} were added" if uses else None
+            return find_use(ctx.db, self.references, change.record) or self._item_uses.find(change.record)
         return None
 
     def _change_back(
         self, step_performer: Performer, record: StoredRecord, previous: Mapping[str, Any] | None
-    ) -> str | None:
+    ) -> Message | None:
         """Give a record its previous values again, or return why that was refused."""
         body = orjson.dumps({self.kind.id_field: record.id, **_clear_added_parts(record, previous or {})})
         # Anyone who may import may undo. An undo that has begun is finished even if the person loses the permission.
@@ -95,7 +96,7 @@ class ImportUndoer:
                 self.kind.update_operation, self.actor, body, RequestDetails(self.run_id, record_only=True)
             )
         except Refusal as refusal:
-            return f"they could not be changed back ({refusal.text.removesuffix('.')})"
+            return Message("they could not be changed back ({refusal})", refusal=refusal.message)
         return None
 
 

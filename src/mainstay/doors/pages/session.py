@@ -118,7 +118,7 @@ class Visitors:
         try:
             content = self.content_reader.redraw(path, longest_side)
         except UnacceptedPicture as error:
-            raise Invalid([Fault(field, str(error))]) from None
+            raise Invalid([Fault(field, error.message)]) from None
         return self.files.store(content), len(content)
 
     async def redirect_to_sign_in(self, request: Request, form_path: str | None = None) -> Response:

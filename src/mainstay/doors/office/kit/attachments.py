@@ -176,7 +176,7 @@ class FileAdder:
             try:
                 contents.append(await intake.examine(request.actor.organisation, file.path, file.file_name))
             except UnacceptedFile as error:
-                faults.append(Fault(to_single_line_name(file.file_name), str(error)))
+                faults.append(Fault(to_single_line_name(file.file_name), error.message))
         if faults:
             raise Invalid(faults)
         # Reading the files may have used up the time limit of the request.

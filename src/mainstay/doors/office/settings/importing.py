@@ -12,7 +12,15 @@ from typing import Any
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.importing import store
 from mainstay.business.importing.amounts import DECIMAL_SIGNS
-from mainstay.business.importing.import_model import CHECKING, IMPORTING, UNDOING, ImportRun, RemainingRecord, RunStatus
+from mainstay.business.importing.import_model import (
+    CHECKING,
+    IMPORTING,
+    UNDOING,
+    ImportRun,
+    RemainingRecord,
+    RowFault,
+    RunStatus,
+)
 from mainstay.business.importing.import_run import ImportWork
 from mainstay.business.importing.record_kinds import ImportKind, find_import_kinds
 from mainstay.business.importing.steps import pace_for
@@ -23,6 +31,7 @@ from mainstay.doors.office.kit.form import Form, OpenForm
 from mainstay.doors.office.kit.list_export import write_download
 from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages, OfficeRequest
 from mainstay.doors.office.kit.spreadsheet_rows import escape_formula, write_csv
+from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
@@ -86,7 +95,7 @@ class ImportPages:
         try:
             record_id = await self._read_file(request, kind, files[0])
         except UnreadableTable as error:
-            return await self._render_form(request, error.args[0], kind.name)
+            return await self._render_form(request, error.message, kind.name)
         return redirect(f"{PATH}/{record_id}")
 
     async def show(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
@@ -94,7 +103,7 @@ class ImportPages:
         run, done_rows = await self._find_run(request, path_values)
         # While work goes on there is nothing to fill in, so the browser reloads the page, even without scripts.
         headers = REFRESH_HEADERS if done_rows is not None else ()
-        variables = _run_variables(run, done_rows)
+        variables = _run_variables(run, done_rows, request.display)
         if request.restored_fields and variables["asks_columns"]:
             typed = {
                 "mapping": _read_mapping(run, request.restored_fields),
@@ -125,7 +134,7 @@ class ImportPages:
     def _read_faulty_rows(self, request: OfficeRequest, run: ImportRun) -> Iterator[list[str]]:
         with self.office.visitors.performer.database.read_transaction(request.actor.organisation) as db:
             cells_by_row = dict(store.read_cells(db, run.id))
-        return generate_faulty_rows(run, cells_by_row)
+        return generate_faulty_rows(run, cells_by_row, request.display)
 
     async def _check(self, form: OpenForm[ImportRun]) -> Response:
         """Check every row, with the chosen columns."""
@@ -135,7 +144,11 @@ class ImportPages:
         if missing := run.kind.missing_columns(mapping):
             message = Message("Choose a column for {fields}.", fields=[column.label for column in missing])
             problem = PageFormat(request.display).render(message)
-            variables = _run_variables(run, None) | {"mapping": mapping, "signs": signs, "problem": problem}
+            variables = _run_variables(run, None, request.display) | {
+                "mapping": mapping,
+                "signs": signs,
+                "problem": problem,
+            }
             return self.office.render_page("import_run.html", request, 422, area="Settings", run=run, **variables)
         return await self._start_work(request, run, CHECKING, ImportWork.check, ColumnChoice(mapping, signs))
 
@@ -263,12 +276,11 @@ class ImportPages:
 _MAX_NAME_LENGTH = 200
 # The value of the button that imports only the rows without faults.
 _LEAVE_OUT = "leave out"
-_PROBLEMS_HEADING = "Problems"
 _ALREADY_RUNNING = Message("Someone is already working on this import. Wait until they have finished.")
 
 
-def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:
-    result = run.result or {}
+def _run_variables(run: ImportRun, done_rows: int | None, display: DisplaySettings) -> dict[str, Any]:
+    result, page_format = run.result or {}, PageFormat(display)
     faults = run.faults
     is_stopped = run.is_working and done_rows is None
     return {
@@ -278,12 +290,14 @@ def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:
         "asks_sign": {*result.get("unclear", ()), *run.signs},
         "done_rows": done_rows,
         "result": result,
-        "faults_shown": faults[:_MAX_FAULTS],
+        "refused": _show_fault(RowFault(*result["refused"]), page_format) if "refused" in result else None,
+        "remarks": [*map(page_format.render, run.remarks)],
+        "faults_shown": [_show_fault(fault, page_format) for fault in faults[:_MAX_FAULTS]],
         "fault_count": len(faults),
         "left_out": len(run.faulty_rows),
         "leave_out": _LEAVE_OUT,
         "faults_left": max(len(faults) - _MAX_FAULTS, 0),
-        "stays": _list_remaining(run),
+        "stays": _list_remaining(run, page_format),
         "goes_on": done_rows is not None,
         "stopped": is_stopped,
         # Columns are chosen before anything is imported, and again after a check.
@@ -291,23 +305,31 @@ def _run_variables(run: ImportRun, done_rows: int | None) -> dict[str, Any]:
     }
 
 
-def generate_faulty_rows(run: ImportRun, cells_by_row: Mapping[int, Sequence[str]]) -> Iterator[list[str]]:
+def _show_fault(fault: RowFault, page_format: PageFormat) -> tuple[int, str, str]:
+    return fault.row, fault.label, page_format.render(fault.message)
+
+
+def generate_faulty_rows(
+    run: ImportRun, cells_by_row: Mapping[int, Sequence[str]], display: DisplaySettings
+) -> Iterator[list[str]]:
     """Yield the headings of the file, then its rows with faults; the last column says what is wrong with each."""
-    problems: dict[int, list[str]] = {}
+    page_format, problems = PageFormat(display), dict[int, list[str]]()
     for fault in run.faults:
-        problems.setdefault(fault.row, []).append(f"{fault.label} {fault.problem}".strip())
+        label = display.language.translate(fault.label)
+        problems.setdefault(fault.row, []).append(f"{label} {page_format.render(fault.message)}".strip())
+    heading = page_format.render(Message("Problems"))
     # A file that was corrected once already has the column.
-    width = len(run.headings) - (run.headings[-1] == _PROBLEMS_HEADING)
-    yield [*map(escape_formula, run.headings[:width]), _PROBLEMS_HEADING]
+    width = len(run.headings) - (run.headings[-1] == heading)
+    yield [*map(escape_formula, run.headings[:width]), heading]
     for row, row_problems in sorted(problems.items()):
         yield [*map(escape_formula, cells_by_row[row][:width]), escape_formula("; ".join(row_problems))]
 
 
-def _list_remaining(run: ImportRun) -> list[dict[str, Any]]:
+def _list_remaining(run: ImportRun, page_format: PageFormat) -> list[dict[str, Any]]:
     """Return the records that remain after undoing an import, grouped by reason."""
     by_reason: dict[str, list[RemainingRecord]] = {}
     for stay in run.undo_outcome.remaining:
-        by_reason.setdefault(stay.reason, []).append(stay)
+        by_reason.setdefault(page_format.render(stay.message), []).append(stay)
     return [
         {
             "reason": reason,
