@@ -27,6 +27,7 @@ from mainstay.worker.start_of_day import schedule_days
 from mainstay.worker.worker import Worker
 from support.cast import Cast, make_cast
 from support.dispatchers import ManualClock
+from support.outbox_tasks import list_tasks
 from support.recorded_statements import RecordingDatabase, RecordingHandle
 from support.stored_state import read_trail
 from support.webhooks import list_stored_deliveries, make_webhook
@@ -56,8 +57,7 @@ class ClockedInstallation:
 
     def list_tasks(self) -> list[Row]:
         """The work in the outbox: its kind, when it is due, and why it waits."""
-        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
-            return [*db.all("SELECT kind, due_at, problem FROM outbox ORDER BY id")]
+        return list_tasks(self.cast)
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_work_that_nobody_knows_is_parked_with_its_reason_and_stays(installation
         outbox.add_task(db, OutboxTask("fax", {"to": "x"}), moment_text(installation.clock.now))
     worker = installation.make_worker()
     run_all_tasks(worker)
-    parked = [("fax", None, "This Mainstay does not know work of the kind fax.")]
+    parked = [("fax", None, "This Mainstay does not know tasks of the kind fax.")]
     assert installation.list_tasks() == parked
     installation.clock.now += timedelta(days=1000)
     run_all_tasks(worker)

@@ -28,6 +28,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavaila
 from mainstay.infrastructure.worker_wakeups import WakeupListener
 from mainstay.kernel.perform import Performer
 from mainstay.settings import Settings, to_environment
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text, system_clock
 from mainstay.vocabulary.permissions import Role
 from mainstay.worker import worker as working
@@ -267,7 +268,7 @@ def _start_killed_worker(office: ClockedInstallation, at: datetime) -> None:
 def test_a_task_that_kills_the_worker_process_is_parked_after_three_deaths_and_holds_up_no_other(
     installation: ClockedInstallation,
 ) -> None:
-    installation.put_task(OutboxTask("kill", {}, "A task that kills"))
+    installation.put_task(OutboxTask("kill", {}, Message("A task that kills")))
     for death in range(MAX_LOST_LEASES):
         assert installation.cast.perform(list_failed_work)["data"] == []
         installation.put_task(make_mail_task(f"kim{death}@new.example"), installation.other)

@@ -30,6 +30,7 @@ from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.perform import Performer
 from mainstay.settings import Settings, to_environment
 from mainstay.values.moments import moment_text, system_clock
+from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.permissions import Role
 from mainstay.webhooks import retention
 from mainstay.worker.worker import GATHER_SECONDS, Worker
@@ -213,14 +214,9 @@ def test_a_mail_that_can_never_be_sent_is_parked_at_once_with_the_reason(
 
     assert inbox.mails == []
     with installation.performer.database.read_transaction("*") as db:
-        assert db.all("SELECT payload, due_at, attempts, problem FROM outbox") == [
-            (
-                orjson.dumps(payload).decode(),
-                None,
-                1,
-                "This is not an email address: it has a misplaced dot before the @.",
-            )
-        ]
+        [(stored_payload, due, attempts, problem)] = db.all("SELECT payload, due_at, attempts, problem FROM outbox")
+    assert (stored_payload, due, attempts) == (orjson.dumps(payload).decode(), None, 1)
+    assert str(load_message(str(problem))) == "This is not an email address: it has a misplaced dot before the @."
 
 
 def test_what_a_killed_worker_had_begun_is_done_by_the_next(installation: MailInstallation, port: int) -> None:

@@ -4,11 +4,12 @@ from mainstay.changes import outbox, outbox_queue
 from mainstay.changes.outbox import OutboxTask
 from mainstay.changes.outbox_queue import LeasedTask
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, Row
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from support.cast import Cast
 
-PROBLEM = "This Mainstay does not know work of the kind fax."
-FAX_TASK = OutboxTask("fax", {"to": "x"}, "A fax to x")
+PROBLEM = "This Mainstay does not know tasks of the kind fax."
+FAX_TASK = OutboxTask("fax", {"to": "x"}, Message("A fax to x"))
 
 
 def park_new_task(cast: Cast, task: OutboxTask = FAX_TASK, problem: str = PROBLEM) -> str:

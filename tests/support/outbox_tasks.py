@@ -10,6 +10,7 @@ from mainstay.identity.emails import PersonEmail, build_email_task
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, Row
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
+from mainstay.values.stored_message import load_message
 from support.cast import Cast
 
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -75,7 +76,8 @@ def park_task(cast: Cast, task: LeasedTask, problem: str = "p") -> None:
 def list_tasks(cast: Cast) -> list[Row]:
     """Return the kind of each task, when it is due, and why it waits."""
     with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
-        return [*db.all("SELECT kind, due_at, problem FROM outbox ORDER BY id")]
+        rows = db.all("SELECT kind, due_at, problem FROM outbox ORDER BY id")
+        return [(kind, due, problem and str(load_message(str(problem)))) for kind, due, problem in rows]
 
 
 def make_email_task(to: str, subject: str, text: str, *, record_id: str | None = None) -> OutboxTask:

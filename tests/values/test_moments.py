@@ -214,31 +214,23 @@ def test_a_plain_wall_time_is_one_moment(day: date, wall: time, zone: str, momen
     ],
 )
 def test_a_time_in_the_spring_gap_is_refused(day: date, wall: time, zone: str) -> None:
-    with pytest.raises(ValueError, match=f"The clocks in {zone} skip {wall} on {day}"):
+    with pytest.raises(ValueError, match="The clocks skip this time"):
         from_wall_time(day, wall, zone)
 
 
 @pytest.mark.parametrize(
-    ("day", "wall", "zone", "offsets"),
+    ("day", "wall", "zone"),
     [
-        (date(2026, 10, 25), time(2), BERLIN, (SUMMER, WINTER)),
-        (date(2026, 10, 25), time(2, 59), BERLIN, (SUMMER, WINTER)),
-        (date(2026, 11, 1), time(1, 30), NEW_YORK, (timedelta(hours=-4), timedelta(hours=-5))),
-        (date(2026, 4, 5), time(1, 45), LORD_HOWE, (timedelta(hours=11), timedelta(hours=10.5))),
+        (date(2026, 10, 25), time(2), BERLIN),
+        (date(2026, 10, 25), time(2, 59), BERLIN),
+        (date(2026, 10, 25), time(2, 30, fold=1), BERLIN),
+        (date(2026, 11, 1), time(1, 30), NEW_YORK),
+        (date(2026, 4, 5), time(1, 45), LORD_HOWE),
     ],
 )
-def test_a_time_in_the_autumn_fold_is_refused_with_both_offsets(
-    day: date, wall: time, zone: str, offsets: tuple[timedelta, timedelta]
-) -> None:
-    with pytest.raises(ValueError) as refused:
+def test_a_time_in_the_autumn_fold_is_refused(day: date, wall: time, zone: str) -> None:
+    with pytest.raises(ValueError, match="The clocks show this time twice"):
         from_wall_time(day, wall, zone)
-    for offset in offsets:
-        assert str(timezone(offset)) in str(refused.value)
-
-
-def test_the_second_time_of_the_fold_is_refused_like_the_first() -> None:
-    with pytest.raises(ValueError, match="twice"):
-        from_wall_time(date(2026, 10, 25), time(2, 30, fold=1), BERLIN)
 
 
 def test_a_wall_time_with_a_zone_of_its_own_is_refused() -> None:

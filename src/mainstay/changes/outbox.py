@@ -14,7 +14,9 @@ import orjson
 
 from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.ids import new_id
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text, parse_moment
+from mainstay.values.stored_message import dump_message
 
 # The kind of the tasks for events.
 EVENT = "event"
@@ -50,7 +52,7 @@ class OutboxTask:
     kind: str
     payload: dict[str, str]
     # What it is, for people who look at failed tasks.
-    description: str | None = None
+    description: Message | None = None
     message: "TaskMessage | None" = None
     # How long it waits before it is due, so that later changes are done with it.
     delay: timedelta = timedelta()
@@ -82,7 +84,7 @@ def add_task(db: DatabaseHandle, task: OutboxTask, at: str, *, organisation: str
         f" VALUES (:id, {organisation_parameter}, :lane, :turn, :kind, :payload, :about, :due)",
         id=record_id,
         turn=LATER if task.delay else READY,
-        about=task.description,
+        about=None if task.description is None else dump_message(task.description),
         due=moment_text(parse_moment(at) + task.delay) if task.delay else at,
         **owner,
         **_task_parameters(task),

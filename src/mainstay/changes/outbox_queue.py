@@ -18,7 +18,9 @@ import orjson
 
 from mainstay.changes.outbox import EVENT, FIRST, LATER, READY, Lane
 from mainstay.infrastructure.database import SKIP_LOCKED, DatabaseHandle
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
+from mainstay.values.stored_message import dump_message
 
 # Tasks that take longer renew their lease.
 LEASE = timedelta(minutes=2)
@@ -109,7 +111,7 @@ def move_task(db: DatabaseHandle, task: LeasedTask, lane: Lane, now: datetime) -
     )
 
 
-def postpone_task(db: DatabaseHandle, task: LeasedTask, now: datetime, problem: str) -> datetime | None:
+def postpone_task(db: DatabaseHandle, task: LeasedTask, now: datetime, problem: Message | str) -> datetime | None:
     """Retry a failed task later; return when, or None if it was parked instead."""
     if task.attempts > len(RETRIES):
         park_task(db, task, now, problem, _GIVEN_UP_PRINT if task.lane is Lane.PDFS else _GIVEN_UP)
@@ -119,7 +121,9 @@ def postpone_task(db: DatabaseHandle, task: LeasedTask, now: datetime, problem: 
     return retry_at
 
 
-def park_task(db: DatabaseHandle, task: LeasedTask, now: datetime, problem: str, message: str) -> None:
+def park_task(
+    db: DatabaseHandle, task: LeasedTask, now: datetime, problem: Message | str, message: Message | str
+) -> None:
     """Park a task that cannot be done now: it stays, with the problem, until someone looks at it.
 
     The page of the record shows the message to everyone who sees the record.
@@ -128,11 +132,11 @@ def park_task(db: DatabaseHandle, task: LeasedTask, now: datetime, problem: str,
         _update_message(db, task, "failed", message)
 
 
-_GIVEN_UP = "The mail server did not accept it within two days."
-_GIVEN_UP_PRINT = "Its PDF could not be created within two days."
-_STOPPED = (
-    f"The worker stopped {MAX_LOST_LEASES} times while doing this. It is not retried automatically, because it may be"
-    " the cause."
+_GIVEN_UP = Message("The mail server did not accept it within two days.")
+_GIVEN_UP_PRINT = Message("Its PDF could not be created within two days.")
+_STOPPED = Message(
+    "The worker stopped {times} times while doing this. It is not retried automatically, because it may be the cause.",
+    times=MAX_LOST_LEASES,
 )
 _MAX_PROBLEM_LENGTH = 1000
 
@@ -220,13 +224,13 @@ def _task_from_columns(lane: Lane, columns: Sequence[object]) -> LeasedTask:
     return LeasedTask(*fields, lane, None if taken_at is None else str(taken_at))
 
 
-def _mark_failed(db: DatabaseHandle, task: LeasedTask, now: datetime, due: str | None, problem: str) -> bool:
+def _mark_failed(db: DatabaseHandle, task: LeasedTask, now: datetime, due: str | None, problem: Message | str) -> bool:
     return _update_task(
         db,
         task,
         f"due_at = :due, turn = {LATER}, taken_at = NULL, problem = :problem, failed_at = :now",
         due=due,
-        problem=problem[:_MAX_PROBLEM_LENGTH],
+        problem=_to_stored(problem),
         now=moment_text(now),
     )
 
@@ -237,11 +241,15 @@ def _update_task(db: DatabaseHandle, task: LeasedTask, changes: str, **parameter
     return db.run(f"UPDATE outbox SET {changes} {condition}", id=task.id, taken_at=task.taken_at, **parameters) > 0
 
 
-def _update_message(db: DatabaseHandle, task: LeasedTask, status: str, problem: str | None = None) -> None:
+def _update_message(db: DatabaseHandle, task: LeasedTask, status: str, problem: Message | str | None = None) -> None:
     db.run(
         "UPDATE message SET status = :status, problem = :problem WHERE organisation_id = :owner AND id = :id",
         owner=task.organisation,
         id=task.id,
         status=status,
-        problem=problem and problem[:_MAX_PROBLEM_LENGTH],
+        problem=None if problem is None else _to_stored(problem),
     )
+
+
+def _to_stored(problem: Message | str) -> str:
+    return dump_message(problem if isinstance(problem, Message) else problem[:_MAX_PROBLEM_LENGTH])

@@ -40,7 +40,13 @@ def build_email_task(email: PersonEmail, style: EmailFormat) -> OutboxTask:
     if email.link:
         payload["link_kind"], payload["link"] = email.link
     mention = TaskMessage(email.record_id, email.to, subject) if email.record_id else None
-    return OutboxTask(EMAIL_TASK, payload, f"Email to {email.to}: {subject}", mention, lane=Lane.EMAILS)
+    return OutboxTask(
+        EMAIL_TASK,
+        payload,
+        Message("Email to {address}: {subject}", address=email.to, subject=subject),
+        mention,
+        lane=Lane.EMAILS,
+    )
 
 
 def _render_text(style: EmailFormat, paragraphs: Sequence[EmailParagraph]) -> str:

@@ -18,6 +18,7 @@ from mainstay.infrastructure.email_headers import encode_mailbox_header, encode_
 from mainstay.infrastructure.log import log
 from mainstay.infrastructure.smtp import AddressNotSupported, SmtpServer
 from mainstay.values.email_address import to_wire_address
+from mainstay.values.message import Message, message_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,17 @@ class OutgoingEmail:
 class EmailNotSent(Exception):
     """The email could not be handed over; it may be tried again."""
 
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
+
 
 class EmailUndeliverable(ValueError):
     """The email can never be handed over: trying again is useless."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class EmailTransport(Protocol):
@@ -96,7 +105,9 @@ class FolderTransport:
                 os.fsync(file.fileno())
             new_path.replace(self._folder / f"{message.id}.eml")
         except OSError as error:
-            raise EmailNotSent(f"The email could not be written to the folder: {error}") from error
+            raise EmailNotSent(
+                Message("The email could not be written to the folder: {error}", error=str(error))
+            ) from error
         # The folder delivers nothing, so the operator must see it.
         log("mail put into the folder", mail=message.id)
 
@@ -119,13 +130,18 @@ class SmtpTransport:
             self._server.send(self._sender.addr_spec, to, content)
         except AddressNotSupported as error:
             raise EmailUndeliverable(
-                f"The mail server {self._server.name} accepts only the letters a to z before the @ of an address."
+                Message(
+                    "The mail server {server} accepts only the letters a to z before the @ of an address.",
+                    server=self._server.name,
+                )
             ) from error
         except smtplib.SMTPRecipientsRefused as refused:
             code, reply = refused.recipients[to]
             problem = self._describe_failure(f"{code} {reply.decode(errors='replace')}")
             if _is_missing_mailbox(code, reply):
-                raise EmailUndeliverable(f"This email address does not exist. {problem}") from refused
+                raise EmailUndeliverable(
+                    Message("This email address does not exist. {problem}", problem=problem)
+                ) from refused
             raise EmailNotSent(problem) from refused
         except OSError as error:  # includes smtplib's errors
             raise EmailNotSent(self._describe_failure(str(error))) from error
@@ -139,12 +155,24 @@ class SmtpTransport:
         try:
             self._server.check_sign_in()
         except OSError as error:
-            raise EmailNotSent(f"The mail server {self._server.name} refused the sign-in: {error}") from error
+            raise EmailNotSent(
+                Message(
+                    "The mail server {server} refused the sign-in: {reply}",
+                    server=self._server.name,
+                    reply=str(error)[:_LONGEST_REPLY],
+                )
+            ) from error
 
-    def _describe_failure(self, why: str) -> str:
-        return f"The mail server {self._server.name} did not accept the email: {why}"
+    def _describe_failure(self, reply: str) -> Message:
+        return Message(
+            "The mail server {server} did not accept the email: {reply}",
+            server=self._server.name,
+            reply=reply[:_LONGEST_REPLY],
+        )
 
 
+# The most of what a server answered that is kept.
+_LONGEST_REPLY = 500
 # Texts are sent in ASCII, encoded if necessary, so that every server accepts them.
 _WIRE_POLICY = SMTP.clone(cte_type="7bit", refold_source="none")
 _EMAIL_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -155,7 +183,7 @@ _UNPRINTABLE = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, separators
 
 def _build_email(message: OutgoingEmail, to: str, sender: Address) -> bytes:
     if not _EMAIL_ID.fullmatch(message.id):
-        raise EmailUndeliverable("The ID of an email has only letters, digits, - and _.")
+        raise EmailUndeliverable(Message("The ID of an email has only letters, digits, - and _."))
     mail = EmailMessage(policy=_WIRE_POLICY)
     # Set these headers raw: the library would decode encoded words in what people wrote.
     display_name = _without_controls(message.sender_name) or sender.display_name
@@ -215,7 +243,9 @@ def _require_wire_address(text: str) -> str:
     try:
         return to_wire_address(text)
     except ValueError as error:
-        raise EmailUndeliverable(f"This is not an email address: it {error}.") from error
+        raise EmailUndeliverable(
+            Message("This is not an email address: it {problem}.", problem=message_of(error))
+        ) from error
 
 
 def _is_missing_mailbox(code: int, reply: bytes) -> bool:
@@ -228,5 +258,5 @@ def _is_missing_mailbox(code: int, reply: bytes) -> bool:
 
 def _require_one_line(text: str) -> str:
     if any(unicodedata.category(character) in _UNPRINTABLE for character in text):
-        raise EmailUndeliverable("The subject and the address of an email must not have control characters.")
+        raise EmailUndeliverable(Message("The subject and the address of an email must not have control characters."))
     return text

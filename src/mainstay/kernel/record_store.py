@@ -14,6 +14,7 @@ from mainstay.infrastructure.database import Row, Value
 from mainstay.kernel.context import Context, SavedRecord
 from mainstay.values.ids import is_id, new_id
 from mainstay.values.message import Message
+from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.list_queries import (
     COUNT_LIMIT,
     NEWEST,
@@ -24,7 +25,7 @@ from mainstay.vocabulary.list_queries import (
     Visibility,
 )
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.record_json import column_names, find_changed_fields
+from mainstay.vocabulary.record_json import column_names, find_changed_fields, find_message_columns
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound
 from mainstay.vocabulary.rows import compile_row_reader, rule_column_names, to_stored
 from mainstay.vocabulary.schemas import ListInput, Output, PageResult, StoredRecord
@@ -123,11 +124,22 @@ class RecordStore(Generic[K]):
             row = ctx.db.one(self._fetch_statement("id", visibility and visibility.checked_per_row), id=found_id)
         if row is None:
             raise NotFound(self.label)
-        return self.from_row(row)
+        return self.from_row(self.render_messages(ctx, row))
 
     def find_by_number(self, ctx: Context, number: str) -> str | None:
         """Return the id for a number that is not quite exact, such as without its zeros; None if it is ambiguous."""
         return self.search_index.find_by_number(ctx.db, number)
+
+    def render_messages(self, ctx: Context, row: Row) -> Row:
+        """Return a row with its stored messages rendered for the reader of the answer."""
+        columns = find_message_columns(self.output)
+        if not columns:
+            return row
+        render = ctx.request.message_format.render
+        return tuple(
+            render(load_message(str(value))) if number in columns and value is not None else value
+            for number, value in enumerate(row)
+        )
 
     def fetch_fully_visible(self, ctx: Context, record_id: str | None) -> K:
         """Return the record if the actor may see all of it, and so its notes and files too."""
@@ -214,6 +226,8 @@ class RecordStore(Generic[K]):
         # A record that the actor may not see is refused: those after it would reveal its place in the order.
         if after is not None and self.orders[request.order].column != "id" and (visibility or not rows):
             self._check_starting_after(ctx, after, visibility)
+        if find_message_columns(self.output):
+            rows = [self.render_messages(ctx, row) for row in rows]
         page = PageResult.from_rows(self.output, rows, given.limit, self.from_row if with_rule_columns else None)
         if not with_rule_columns:
             return page

@@ -33,6 +33,8 @@ from mainstay.vocabulary.schemas import Output, PageResult, Record, RecordResult
 PriceText = NewType("PriceText", str)
 # An amount in the currency that the record names, stored in its minor unit.
 MoneyText = NewType("MoneyText", str)
+# A message, stored by `dump_message`. Stores render it for the reader of the answer.
+MessageText = NewType("MessageText", str)
 
 # What an operation returns: records from the database, or an output model.
 Result = StoredRecord | RecordResult[Any] | PageResult[Any] | Output
@@ -306,6 +308,16 @@ def _make_part_reader(part: type[BaseModel]) -> Callable[[str, str], Any]:
         return value
 
     return read
+
+
+@cache
+def find_message_columns(model: type[Output]) -> tuple[int, ...]:
+    """Return the columns of a row that hold stored messages."""
+    return tuple(
+        number
+        for number, name in enumerate(column_names(model))
+        if MessageText in {model.model_fields[name].annotation, *get_args(model.model_fields[name].annotation)}
+    )
 
 
 @cache

@@ -18,6 +18,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavaila
 from mainstay.infrastructure.log import log_error
 from mainstay.kernel.perform import Performer
 from mainstay.kernel.reaction import DailyTimer
+from mainstay.values.message import CalendarDate, Message
 from mainstay.values.moments import moment_text
 
 # The kind of the task for a day that begins, and of the one for a single timer that failed then.
@@ -31,6 +32,10 @@ _DAYS_AT_ONCE = 20
 class UnknownTimer(Exception):
     """A task names a timer that this version of Mainstay does not have."""
 
+    def __init__(self, timer: str) -> None:
+        self.message = Message("This Mainstay does not know the timer {timer}.", timer=timer)
+        super().__init__(self.message)
+
 
 def schedule_days(performer: Performer) -> bool:
     """Add tasks for some organisations in which a new day has begun; return whether there were any."""
@@ -41,7 +46,12 @@ def schedule_days(performer: Performer) -> bool:
     with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
         begun = claim_new_days(db, now, _DAYS_AT_ONCE)
         for organisation, day in begun:
-            task = OutboxTask(DAY_TASK, {"on": day.isoformat()}, f"The start of the day {day}", lane=Lane.DAYS)
+            task = OutboxTask(
+                DAY_TASK,
+                {"on": day.isoformat()},
+                Message("Start of {day}", day=CalendarDate(day.isoformat())),
+                lane=Lane.DAYS,
+            )
             outbox.add_task(db, task, moment_text(now), organisation=organisation)
     return bool(begun)
 
@@ -80,7 +90,7 @@ def retry_timer(performer: Performer, task: LeasedTask) -> None:
         if timer.name == task.payload["timer"]:
             performer.run_daily_timer(timer, task.organisation, date.fromisoformat(task.payload["on"]))
             return
-    raise UnknownTimer(f"This Mainstay does not know the timer {task.payload['timer']}.")
+    raise UnknownTimer(task.payload["timer"])
 
 
 def _run_timers(batch: Performer, task: LeasedTask, timers: Sequence[DailyTimer]) -> None:
@@ -103,7 +113,7 @@ def _run_timers(batch: Performer, task: LeasedTask, timers: Sequence[DailyTimer]
 
 
 def _make_retry_task(timer: str, day: date) -> OutboxTask:
-    description = f"What is due each day, for {day}"
+    description = Message("What is due each day, for {day}", day=CalendarDate(day.isoformat()))
     return OutboxTask(
         TIMER_TASK, {"timer": timer, "on": day.isoformat()}, description, delay=RETRIES[0], lane=Lane.DAYS
     )

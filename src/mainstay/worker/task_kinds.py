@@ -65,7 +65,7 @@ def make_email_task(
             raise
         except EmailUndeliverable as error:
             counts["failed"] += 1
-            raise PermanentFailure(str(error)) from error
+            raise PermanentFailure(error.message) from error
         counts["sent"] += 1
         return None
 

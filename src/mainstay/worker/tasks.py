@@ -10,9 +10,11 @@ from mainstay.changes import events, outbox_queue
 from mainstay.changes.outbox import EVENT, Lane
 from mainstay.changes.outbox_queue import LeasedTask
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
+from mainstay.infrastructure.email_sending import EmailNotSent
 from mainstay.infrastructure.log import log_error
 from mainstay.kernel.perform import Performer
 from mainstay.kernel.reaction import Reaction, ReactionEvent
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.webhooks.fan_out import fan_out
 from mainstay.worker.start_of_day import (
@@ -32,6 +34,10 @@ TaskFunction = Callable[[LeasedTask], Lane | None]
 
 class PermanentFailure(Exception):
     """The task can never succeed, so it is not retried."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +81,13 @@ class TaskRunner:
             raise
         except (PermanentFailure, UnknownTimer) as error:
             with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-                outbox_queue.park_task(db, task, self.performer.clock(), str(error), str(error))
+                outbox_queue.park_task(db, task, self.performer.clock(), error.message, error.message)
             log_error("work parked", error, work=task.id, kind=task.kind)
         except Exception as error:
             # Whatever went wrong, this task must not hold up the others.
             with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-                retry_at = outbox_queue.postpone_task(
-                    db, task, self.performer.clock(), f"{type(error).__name__}: {error}"
-                )
+                problem = error.message if isinstance(error, EmailNotSent) else f"{type(error).__name__}: {error}"
+                retry_at = outbox_queue.postpone_task(db, task, self.performer.clock(), problem)
             log_error("work failed", error, work=task.id, kind=task.kind, again=retry_at and moment_text(retry_at))
 
     def _run_and_finish(self, task: LeasedTask) -> None:
@@ -111,7 +116,7 @@ class TaskRunner:
         elif handler := self.performer.catalogue.find_task_handler(task.kind):
             self.performer.run_task(handler, task)
         else:
-            raise PermanentFailure(f"This Mainstay does not know work of the kind {task.kind}.")
+            raise PermanentFailure(Message("This Mainstay does not know tasks of the kind {kind}.", kind=task.kind))
         return None
 
     def _finish_webhook_events(self, organisation: str, tasks: Sequence[LeasedTask]) -> Sequence[LeasedTask]:

@@ -208,7 +208,8 @@ def _build_email_task(to: str, payload: dict[str, str], lane: Lane, *, is_copy: 
     subject = payload["subject"]
     text = payload["text"].replace(LINK_MARK, "[link]").strip()
     message = TaskMessage(payload["paper"], to, subject, text, is_copy=is_copy)
-    return OutboxTask(EMAIL_TASK, {"to": to, **payload}, f"Email to {to}: {subject}", message, lane=lane)
+    description = Message("Email to {address}: {subject}", address=to, subject=subject)
+    return OutboxTask(EMAIL_TASK, {"to": to, **payload}, description, message, lane=lane)
 
 
 def _render_html(text: str, button: str, language: str) -> str:

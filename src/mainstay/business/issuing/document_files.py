@@ -115,9 +115,13 @@ class ProofOut(Output):
         return cls(object=cls.noun, record_id=record, name=name, snapshot=snapshot_json, is_draft=is_draft)
 
 
-def create_print_task(record_id: str, document_name: str, form: FileForm = "pdf") -> OutboxTask:
+def create_print_task(record_id: str, document_name: Message | str, form: FileForm = "pdf") -> OutboxTask:
     """Create the task that makes a file of a document."""
-    description = f"The {'XML' if form == 'ubl' else 'PDF'} of {document_name}"
+    description = (
+        Message("The XML of {document}", document=document_name)
+        if form == "ubl"
+        else Message("The PDF of {document}", document=document_name)
+    )
     return OutboxTask(PRINT, {"record": record_id, "form": form}, description, lane=Lane.PDFS)
 
 

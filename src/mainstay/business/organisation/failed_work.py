@@ -14,8 +14,10 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.message import Message
+from mainstay.values.stored_message import dump_message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.record_json import MessageText
 from mainstay.vocabulary.refusal import Reason
 from mainstay.vocabulary.schemas import (
     Input,
@@ -36,11 +38,11 @@ class WorkOut(Output):
     states = make_states(waiting="waiting", failed="bad")
 
     id: str
-    about: str = Field(title="Task", description="What the task does.")
+    about: MessageText = Field(title="Task", description="What the task does.")
     status: Literal["waiting", "failed"] = Field(
         description="`waiting` for its turn, or `failed` and no longer retried."
     )
-    problem: str | None = Field(description="Why the last attempt failed.")
+    problem: MessageText | None = Field(description="Why the last attempt failed.")
     failed_at: str | None = Field(title="Failed", description="When it failed.")
     attempts: int = Field(description="How many times it was tried.")
 
@@ -70,6 +72,7 @@ class BackgroundTask(StoredRecord):
         return [] if self.status == "failed" else [Reason(Message("This task hasn't failed. It will run in turn."))]
 
 
+_EVENT_TASK = dump_message(Message("Follow-up of a change"))
 BACKGROUND_TASKS = Kind(
     BackgroundTask,
     source="outbox",
@@ -79,8 +82,7 @@ BACKGROUND_TASKS = Kind(
     area="Settings",
     prefix=TASK_PREFIX,
     columns={
-        "about": f"coalesce(outbox.about, CASE outbox.kind WHEN '{EVENT}' THEN 'Follow-up of a change'"
-        " ELSE outbox.kind END)",
+        "about": f"coalesce(outbox.about, CASE outbox.kind WHEN '{EVENT}' THEN '{_EVENT_TASK}' ELSE outbox.kind END)",
         "status": "CASE WHEN outbox.due_at IS NULL THEN 'failed' ELSE 'waiting' END",
     },
     list_condition="outbox.due_at IS NULL",
@@ -120,9 +122,8 @@ def retry_work(ctx: Context, _given: Input, task: BackgroundTask) -> BackgroundT
     It runs at once, and again later if it fails.
     """
     ctx.writer.touch(task.id)
-    return BACKGROUND_TASKS.from_row(
-        outbox.restart_task(ctx.db, task.id, ctx.now_text, BACKGROUND_TASKS.selected_columns)
-    )
+    row = outbox.restart_task(ctx.db, task.id, ctx.now_text, BACKGROUND_TASKS.selected_columns)
+    return BACKGROUND_TASKS.from_row(BACKGROUND_TASKS.render_messages(ctx, row))
 
 
 @operation(

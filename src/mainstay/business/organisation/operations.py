@@ -84,7 +84,7 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
         organisation = ORGANISATION.fetch(ctx, None)
     updated = ORGANISATION.save(ctx, organisation, given.sent_fields(*UpdateSettings.model_fields))
     if updated.time_zone != organisation.time_zone:
-        ctx.add_task(OutboxTask(RECALCULATE_DAYS, {}, "Adjust dates to the new time zone"))
+        ctx.add_task(OutboxTask(RECALCULATE_DAYS, {}, Message("Adjust dates to the new time zone")))
     return updated
 
 

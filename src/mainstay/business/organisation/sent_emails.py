@@ -12,6 +12,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.vocabulary.permissions import Permission
+from mainstay.vocabulary.record_json import MessageText
 from mainstay.vocabulary.schemas import ListInput, Output, PageResult, StoredRecord, make_states
 
 EmailStatus = Literal["queued", "sent", "failed"]
@@ -31,7 +32,7 @@ class MessageOut(Output):
     )
     is_copy: bool = Field(description="Whether the recipient got it as a copy (Cc).")
     status: EmailStatus
-    problem: str | None = Field(description="Why it could not be sent.")
+    problem: MessageText | None = Field(description="Why it could not be sent.")
     created_at: str = Field(title="Created", json_schema_extra={"format": "date-time"})
 
 

@@ -256,7 +256,7 @@ def save_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord)
         updated = SETTINGS.fetch(ctx, None)
         ctx.saved.append(SavedRecord(settings, updated))
     if updated.prices_include_tax != settings.prices_include_tax:
-        ctx.add_task(OutboxTask(REPRICE_MATERIALS, {}, "Update selling prices of materials"))
+        ctx.add_task(OutboxTask(REPRICE_MATERIALS, {}, Message("Update selling prices of materials")))
     return updated
 
 

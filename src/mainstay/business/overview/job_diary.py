@@ -29,6 +29,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import record_stores_of
 from mainstay.values.fields import WholeNumber
 from mainstay.values.message import Message
+from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.schemas import ListInput, PageResult
@@ -197,8 +198,13 @@ class _DiaryQuery:
             **values,
         )
         return [
-            _Entry(_Place(str(at), is_email=True, sequence=0, email_id=str(email_id)), str(record_id), None, columns)
-            for email_id, at, record_id, *columns in rows
+            _Entry(
+                _Place(str(at), is_email=True, sequence=0, email_id=str(email_id)),
+                str(record_id),
+                None,
+                (*columns, problem and self._ctx.request.message_format.render(load_message(str(problem)))),
+            )
+            for email_id, at, record_id, *columns, problem in rows
         ]
 
     def _list_id_queries(self) -> list[str]:

@@ -11,6 +11,7 @@ from mainstay.business.purchasing.store import BILLS, ORDERS
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.reaction import TaskKind
+from mainstay.values.message import Message
 
 # How many orders and bills are priced in one transaction. It is limited because other changes wait meanwhile.
 _BATCH_SIZE = 200
@@ -41,7 +42,9 @@ def reprice_materials(ctx: Context, payload: Mapping[str, str]) -> None:
         update_materials(ctx, str(document))
     if len(documents) == _BATCH_SIZE:
         ctx.add_task(
-            OutboxTask(REPRICE_MATERIALS, {"after": str(documents[-1][0])}, "Update selling prices of materials")
+            OutboxTask(
+                REPRICE_MATERIALS, {"after": str(documents[-1][0])}, Message("Update selling prices of materials")
+            )
         )
 
 

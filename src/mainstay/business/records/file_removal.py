@@ -12,6 +12,7 @@ from mainstay.changes.outbox_queue import LeasedTask
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.files import REMOVAL_GRACE_PERIOD, FileStore
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 
 REMOVE_FILE = "forget_file"
@@ -34,7 +35,10 @@ STORED_FILE_COLUMNS = (
 def make_removal_task(name: str) -> OutboxTask:
     """Return the task that deletes a stored file if nothing needs it any more."""
     return OutboxTask(
-        REMOVE_FILE, {"file": name}, "Remove the content of a file that was removed", delay=REMOVAL_GRACE_PERIOD
+        REMOVE_FILE,
+        {"file": name},
+        Message("Delete the content of a file that was removed"),
+        delay=REMOVAL_GRACE_PERIOD,
     )
 
 

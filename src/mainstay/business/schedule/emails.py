@@ -138,7 +138,7 @@ def _store_changes(ctx: Context, person: Recipient, changes: Sequence[tuple[Visi
             by=str(actor_name(ctx)),
         )
     if not is_waiting:
-        about = f"Email to {person.email}: {_SUBJECT}"
+        about = Message("Email to {address}: {subject}", address=person.email or "", subject=_SUBJECT)
         ctx.add_task(OutboxTask(_TASK_NAME, {"person": person.id}, about, delay=COLLECTION_DELAY))
 
 

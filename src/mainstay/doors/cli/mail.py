@@ -31,5 +31,5 @@ def mail_test(settings: Settings, options: Namespace) -> JsonObject:
         post.send(message)
         post.close()
     except (EmailNotSent, EmailUndeliverable) as error:
-        raise Conflict(str(error)) from error
+        raise Conflict(error.message) from error
     return {"to": options.address, "from": settings.sender, "by": "folder" if settings.smtp is None else "smtp"}

@@ -40,7 +40,7 @@ class AppRequest:
 class NoSafeRedirect(FormError):
     """A request with no safe address to redirect to: the visitor sees a page instead."""
 
-    def __init__(self, message: Message | str) -> None:
+    def __init__(self, message: Message) -> None:
         super().__init__(400, message)
 
 
@@ -67,34 +67,36 @@ class Authorization:
         """
         parameters, repeated = _parse_parameters(request.query)
         if repeated & {"client_id", "redirect_uri"} or not {"client_id", "redirect_uri"} <= parameters.keys():
-            raise NoSafeRedirect("The app did not send its ID or its redirect address.")
+            raise NoSafeRedirect(Message("The app did not send its ID or its redirect address."))
         client = await self._find_client(parameters["client_id"], account)
         redirect_uri = parameters["redirect_uri"]
         if not client.has_redirect(redirect_uri, any_loopback_port=self.any_loopback_port):
-            raise NoSafeRedirect("The app's redirect address is not one that it registered.")
+            raise NoSafeRedirect(Message("The app's redirect address is not one that it registered."))
         if not is_allowed_redirect(redirect_uri):
             # The rules may have become stricter since the app registered.
-            raise NoSafeRedirect("The app's redirect address is not allowed. Use another version of the app.")
+            raise NoSafeRedirect(Message("The app's redirect address is not allowed. Use another version of the app."))
         return AppRequest(client, redirect_uri, parameters, repeated)
 
     def check(self, app_request: AppRequest) -> None:
         """Refuse a request that is wrong or asks for something that does not exist."""
         parameters = app_request.parameters
         if app_request.repeated:
-            raise OAuthError("invalid_request", "A parameter was sent twice.")
+            raise OAuthError("invalid_request", Message("A parameter was sent twice."))
         if "response_type" not in parameters:
-            raise OAuthError("invalid_request", "response_type is required.")
+            raise OAuthError("invalid_request", Message("response_type is required."))
         if parameters["response_type"] != "code":
-            raise OAuthError("unsupported_response_type", "response_type must be code.")
+            raise OAuthError("unsupported_response_type", Message("response_type must be code."))
         if (
             not _CHALLENGE.fullmatch(parameters.get("code_challenge", ""))
             or parameters.get("code_challenge_method") != "S256"
         ):
-            raise OAuthError("invalid_request", "A code_challenge with code_challenge_method S256 is required.")
+            raise OAuthError(
+                "invalid_request", Message("A code_challenge with code_challenge_method S256 is required.")
+            )
         if SCOPE not in parameters.get("scope", SCOPE).split():
-            raise OAuthError("invalid_scope", "The only scope is mcp.")
+            raise OAuthError("invalid_scope", Message("The only scope is mcp."))
         if parameters.get("resource", f"{self.base_url}/mcp") != f"{self.base_url}/mcp":
-            raise OAuthError("invalid_target", f"resource must be {self.base_url}/mcp.")
+            raise OAuthError("invalid_target", Message("resource must be {address}.", address=f"{self.base_url}/mcp"))
 
     def answer(self, app_request: AppRequest, **parameters: str) -> Response:
         """Send the visitor back to the app, always with the issuer, to prevent mix-up attacks."""
@@ -109,7 +111,9 @@ class Authorization:
         Redirect only to a web address: any other would start a program on the visitor's device without approval.
         """
         if not is_web_address(app_request.redirect_uri):
-            raise NoSafeRedirect(f"The app was not connected. {problem.text} You can close this page.")
+            raise NoSafeRedirect(
+                Message("The app was not connected. {problem} You can close this page.", problem=problem.message)
+            )
         return self.answer(app_request, error=problem.code, error_description=problem.text)
 
     async def _find_client(self, client_id: str, account: str | None) -> OAuthClient:
@@ -122,7 +126,7 @@ class Authorization:
                 raise NoSafeRedirect(refused.message) from None
         client = await self.runner.run_read(self._find_registered, client_id)
         if client is None:
-            raise NoSafeRedirect("This app is not registered. Start connecting it again in the app.")
+            raise NoSafeRedirect(Message("This app is not registered. Start connecting it again in the app."))
         return client
 
     def _find_registered(self, client_id: str) -> OAuthClient | None:
@@ -135,10 +139,10 @@ def _parse_parameters(query: bytes) -> tuple[dict[str, str], frozenset[str]]:
     try:
         pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError:
-        raise NoSafeRedirect("The address is not valid.") from None
+        raise NoSafeRedirect(Message("The address is not valid.")) from None
     names = [name for name, _ in pairs]
     repeated = frozenset(name for name in names if names.count(name) > 1)
     parameters = {name: value for name, value in pairs if value}
     if any("\0" in value for value in parameters.values()):
-        raise NoSafeRedirect("The address is not valid.")
+        raise NoSafeRedirect(Message("The address is not valid."))
     return parameters, repeated

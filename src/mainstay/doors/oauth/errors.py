@@ -6,15 +6,18 @@ import orjson
 
 from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
 from mainstay.doors.http import SERVER_ERROR, Headers, HttpError, Request, Response, log_fault
+from mainstay.values.message import Message
 
 
 class OAuthError(Exception):
     """A refusal with an error code of OAuth."""
 
-    def __init__(self, code: str, text: str, status: int = 400, headers: Headers = ()) -> None:
-        super().__init__(text)
+    def __init__(self, code: str, message: Message | str, status: int = 400, headers: Headers = ()) -> None:
+        super().__init__(message)
         self.code = code
-        self.text = text
+        # A visitor reads it too, if there is no safe way back to the app.
+        self.message = message
+        self.text = str(message)
         self.status = status
         self.headers = headers
 

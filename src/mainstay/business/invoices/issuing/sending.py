@@ -225,7 +225,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
         Message("The invoice keeps its number and gets a PDF stamped as void. No email is sent to the customer.")
     )
     settlement.update_job_billing(ctx, after.job_id)
-    ctx.add_task(create_print_task(after.id, f"{after.short_name}, void", form="void"))
+    ctx.add_task(create_print_task(after.id, Message("{invoice}, void", invoice=after.short_name), form="void"))
     ctx.emit(InvoiceVoided(after, invoice))
     return after
 

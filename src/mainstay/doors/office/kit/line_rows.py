@@ -20,6 +20,7 @@ from mainstay.doors.pages.edit_conflicts import (
 )
 from mainstay.doors.pages.form_fields import FormField
 from mainstay.doors.pages.message_format import problem_sentence
+from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.values.choices import to_label
 from mainstay.values.ids import is_id
 from mainstay.vocabulary.refusal import Fault, Invalid
@@ -223,7 +224,8 @@ def _describe_field(lines: Sequence[DocumentLine], part: str) -> str:
     """Return the label of a field with the number of its line."""
     record_id, _, name = part.partition(" ")
     number, line = next((number, line) for number, line in enumerate(lines, start=1) if line.id == record_id)
-    return f"{LineRow(record_id, line.kind, {}).label(name)} in line {number}"
+    label = current_language().translate(LineRow(record_id, line.kind, {}).label(name))
+    return translate_text("{label} in line {number}", label=label, number=str(number))
 
 
 def _is_optional(line: DocumentLine) -> bool:
