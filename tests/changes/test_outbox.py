@@ -64,7 +64,7 @@ def tell(ctx: Context, given: Tell) -> RecordResult[ToldOut]:
         )
     ctx.events.clear()
     if given.fail:
-        raise Conflict("No.")
+        raise Conflict(Message("No."))
     return RecordResult(ToldOut, ())
 
 

@@ -137,7 +137,7 @@ def chatter(ctx: Context, given: Chatter, person: Person) -> Person:
     for _ in range(given.times):
         ctx.emit(PersonUpdated(person, person))
     if given.fail:
-        raise Conflict("No.")
+        raise Conflict(Message("No."))
     return person
 
 

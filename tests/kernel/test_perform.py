@@ -51,7 +51,7 @@ def change_and_break(ctx: Context, _given: Nothing) -> NothingOut:
 def change_and_refuse(ctx: Context, _given: Nothing) -> NothingOut:
     """Change something, then think better of it."""
     ctx.db.run("UPDATE person SET phone = 'refused' WHERE organisation_id = :organisation")
-    raise Conflict("No.")
+    raise Conflict(Message("No."))
 
 
 @operation(
@@ -273,7 +273,7 @@ def test_it_is_prepared_before_a_preview_too(cast: Cast) -> None:
 
 
 def test_what_is_refused_while_preparing_changes_nothing(cast: Cast) -> None:
-    calls = PreparedCalls([], Invalid([Fault("phone", "is not answered")]))
+    calls = PreparedCalls([], Invalid([Fault("phone", Message("is not answered"))]))
     events_before, written = list_events_of(cast), read_trail(cast)
     with pytest.raises(Invalid, match=r"^phone: is not answered$"):
         cast.perform(build_preparing_operation(cast, calls), phone="1")

@@ -30,7 +30,7 @@ def doom(ctx: Context, _given: Doom) -> DoomOut:
     ctx.summary = "Everything ends."
     ctx.warnings.append("It is late.")
     ctx.db.run("UPDATE person SET phone = 'doomed' WHERE organisation_id = :organisation")
-    raise Blocked([Reason("It is Sunday."), Reason("It rains.")])
+    raise Blocked([Reason(Message("It is Sunday.")), Reason(Message("It rains."))])
 
 
 def test_a_preview_leaves_every_row_of_every_table_as_it_was(only_cast: Cast) -> None:

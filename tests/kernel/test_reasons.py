@@ -13,7 +13,7 @@ from mainstay.doors.mcp.tools import Tools
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Effect, Operation, OperationReturning, operation
 from mainstay.values.ids import new_id
-from mainstay.values.message import Message
+from mainstay.values.message import Message, RenderedText
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.refusal import Blocked, Conflict, Forbidden, Lapsed, NotFound, Reason, Stale
@@ -21,8 +21,8 @@ from mainstay.vocabulary.schemas import IrreversibleInput
 from support.cast import Cast
 from support.stored_state import read_all_rows
 
-SUNDAY, RAIN = Reason("It is Sunday."), Reason("It rains.", first="update_person")
-TOO_SHORT = Reason("You are not tall enough.", forbids=True)
+SUNDAY, RAIN = Reason(Message("It is Sunday.")), Reason(Message("It rains."), first="update_person")
+TOO_SHORT = Reason(Message("You are not tall enough."), forbids=True)
 _GET_PERSON_HINT = " get_person shows its current state."
 
 
@@ -48,7 +48,7 @@ def build_operation(*reasons: Reason, conflict: str = "") -> OperationReturning[
         """Praise a person."""
         ctx.effects.append("Everyone hears it.")
         if conflict:
-            raise Conflict(conflict)
+            raise Conflict(RenderedText(conflict))
         return PEOPLE.save(ctx, person, {"phone": "praised"})
 
     return praise_person
@@ -130,7 +130,7 @@ def test_a_hint_names_the_tool_that_unblocks(cast: Cast) -> None:
     praise_operation = build_operation()
     assert tools.hint_after(praise_operation, Blocked([SUNDAY, RAIN]), actor) == " First: call update_person."
     # A tool that agents do not have is not suggested.
-    blocked = Blocked([Reason("No.", first="name_owner")])
+    blocked = Blocked([Reason(Message("No."), first="name_owner")])
     assert tools.hint_after(praise_operation, blocked, actor) == _GET_PERSON_HINT
-    assert tools.hint_after(praise_operation, Conflict("No."), actor) == _GET_PERSON_HINT
+    assert tools.hint_after(praise_operation, Conflict(Message("No.")), actor) == _GET_PERSON_HINT
     assert tools.hint_after(praise_operation, NotFound("person"), actor) == " list_people lists them."

@@ -37,7 +37,7 @@ class RetirePerson(IrreversibleInput):
 def has_no_phone(person: Person, _by: Actor) -> list[Reason]:
     """Why someone cannot retire: there must be a way to call them."""
     known = person.email.startswith("mia")
-    return [] if known else [Reason(f"{person.name} cannot be called.", first="update_person")]
+    return [] if known else [Reason(Message("{person} cannot be called.", person=person.name), first="update_person")]
 
 
 @operation(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from mainstay.infrastructure.child_process import BadContent
+from mainstay.values.message import Message
 
 TaskResult = tuple[object, tuple[bytes, ...]]
 
@@ -45,7 +46,7 @@ def read_policies_of_parent() -> TaskResult:
 
 
 def refuse() -> NoReturn:
-    raise BadContent("It is empty.")
+    raise BadContent(Message("It is empty."))
 
 
 def fail() -> NoReturn:

@@ -60,8 +60,8 @@ def test_messages_are_equal_if_template_and_values_are() -> None:
     assert len({first, Message("{name} is archived.", name="Kim"), second}) == 2
 
 
-def test_an_error_carries_a_message_or_a_text() -> None:
+def test_what_an_error_says_to_people_is_a_message() -> None:
     message = Message("is archived")
     assert message_of(ValueError(message)) is message
-    assert message_of(ValueError("is archived")) == "is archived"
+    assert message_of(ValueError("invalid literal for int()")) == Message("is not valid")
     assert str(ValueError(message)) == "is archived"

@@ -17,7 +17,7 @@ from mainstay.catalogue import CATALOGUE
 from mainstay.infrastructure.database import Row, Value
 from mainstay.values.address import Address
 from mainstay.values.bank import Bank
-from mainstay.vocabulary.record_json import MoneyText, PriceText, to_json
+from mainstay.vocabulary.record_json import MessageText, MoneyText, PriceText, to_json
 from mainstay.vocabulary.schemas import Output, PageResult, Record, RecordResult, StoredRecord
 
 IBAN = "DE89370400440532013000"
@@ -25,6 +25,8 @@ TEXT = "Zoë “x” \\ </script>"
 SCALARS: dict[object, tuple[Value, object]] = {
     PriceText: (325_000, "32.50"),
     MoneyText: (325_000, "3250.00"),
+    # Stores have rendered it before.
+    MessageText: ("No such mailbox.", "No such mailbox."),
     str: (TEXT, TEXT),
     int: (7, 7),
     bool: (1, True),

@@ -17,7 +17,7 @@ SYSTEM = "house"
 QUESTION_PREFIX = "question "
 # The maximal length of a key, and the error for an invalid one.
 MAX_KEY_LENGTH = 255
-INVALID_KEY = f"is not 1 to {MAX_KEY_LENGTH} printable characters"
+INVALID_KEY = Message("is not 1 to {limit} printable characters", limit=MAX_KEY_LENGTH)
 
 
 def is_idempotency_key(text: str) -> bool:

@@ -10,6 +10,7 @@ from mainstay.identity.last_used import LastUsed
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.rate_limits import RateLimitResult, RateLimits
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.refusal import TooManyRequests
 
@@ -49,4 +50,6 @@ class RateLimitExceeded(TooManyRequests):
     """The refusal of a credential that has used up its requests for this minute."""
 
     def __init__(self) -> None:
-        super().__init__(f"More than {REQUESTS_A_MINUTE} requests in a minute. Wait a minute, then go on.")
+        super().__init__(
+            Message("More than {limit} requests in a minute. Wait a minute, then go on.", limit=REQUESTS_A_MINUTE)
+        )

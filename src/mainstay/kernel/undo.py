@@ -15,7 +15,7 @@ from mainstay.kernel.inverse import Act
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import summarize_by_title
 from mainstay.kernel.record_store import RecordStore
-from mainstay.values.message import Message
+from mainstay.values.message import Message, RenderedText
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
@@ -177,7 +177,7 @@ def _check_versions(
     }
     if ctx.catalogue:
         stores |= {prefix: store for prefix, (store, _) in ctx.catalogue.record_stores.items()}
-    later_changes: list[Message | str] = []
+    later_changes: list[Message | RenderedText] = []
     for record_id, step in stored.versions.items():
         store = stores.get(record_id.partition("_")[0])
         # Only the records that the operations name matter: what else was written follows from these.

@@ -22,7 +22,8 @@ from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import orjson
 
-from mainstay.vocabulary.refusal import Conflict, Refusal
+from mainstay.values.message import RenderedText
+from mainstay.vocabulary.refusal import Conflict
 
 FORMAT_VERSION = 1
 MANIFEST, SECRET, FILES, TABLES = "manifest.json", "secret", "files/", "tables/"
@@ -32,7 +33,14 @@ _CHECKSUM_LENGTH = 64
 _CHUNK_BYTES = 1 << 20
 
 
-class DamagedBackup(Refusal):
+class OperatorRefusal(Conflict):
+    """A command of the operator cannot be carried out. Commands speak English."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(RenderedText(text))
+
+
+class DamagedBackup(OperatorRefusal):
     """The file is not a complete and unchanged backup."""
 
 
@@ -69,7 +77,7 @@ class Manifest:
         """Read the manifest of a backup whose checksum was verified."""
         data = orjson.loads(archive.read(MANIFEST))
         if data["format"] != FORMAT_VERSION:
-            raise Conflict(
+            raise OperatorRefusal(
                 f"The backup has the form {data['format']}; this Mainstay knows {FORMAT_VERSION}. Use a newer one."
             )
         return cls(**data | {"tables": {name: BackupTable(**table) for name, table in data["tables"].items()}})
@@ -82,7 +90,7 @@ def create_backup_file(path: Path) -> Iterator[ZipFile]:
     The file gets its name only after all of it, with the checksum, is on the disk.
     """
     if path.exists():
-        raise Conflict(f"There is a file {path} already. Name another one.")
+        raise OperatorRefusal(f"There is a file {path} already. Name another one.")
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(4)}.unfinished")
     try:
         _remove_abandoned(path.parent)
@@ -99,7 +107,7 @@ def create_backup_file(path: Path) -> Iterator[ZipFile]:
         # A hard link never replaces a file that was created meanwhile.
         path.hardlink_to(fresh)
     except OSError as error:
-        raise Conflict(f"The backup cannot be written to {path}: {error.strerror or error}.") from error
+        raise OperatorRefusal(f"The backup cannot be written to {path}: {error.strerror or error}.") from error
     finally:
         fresh.unlink(missing_ok=True)
 
@@ -139,7 +147,7 @@ def open_backup_file(path: Path) -> Iterator[ZipFile]:
         except BadZipFile as error:
             raise DamagedBackup(f"{path} is no backup of Mainstay: {error}.") from error
         except OSError as error:
-            raise Conflict(f"{path} cannot be read: {error.strerror or error}.") from error
+            raise OperatorRefusal(f"{path} cannot be read: {error.strerror or error}.") from error
         yield archive
 
 

@@ -21,11 +21,11 @@ from mainstay.maintenance.archive import (
     TABLES,
     BackupTable,
     Manifest,
+    OperatorRefusal,
     create_backup_file,
 )
 from mainstay.maintenance.installation import Installation, fingerprint_of
 from mainstay.values.moments import moment_text
-from mainstay.vocabulary.refusal import Conflict
 
 ReportProgress = Callable[[str], None]
 
@@ -53,7 +53,7 @@ def back_up(
     with create_backup_file(path) as archive, source.database.scan_transaction() as db:
         tables = read_tables(db, engine)
         if not any(table.name == "schema_step" for table in tables):
-            raise Conflict("There is nothing to back up: the database has no tables of Mainstay yet.")
+            raise OperatorRefusal("There is nothing to back up: the database has no tables of Mainstay yet.")
         secret = source.secret
         if secret and source.given_secret is None:
             archive.writestr(SECRET, secret)

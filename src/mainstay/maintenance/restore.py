@@ -16,10 +16,9 @@ from mainstay.infrastructure.migrations.apply import (
     steps_for,
 )
 from mainstay.infrastructure.schema import SchemaTable, read_tables
-from mainstay.maintenance.archive import FILES, SECRET, TABLES, BackupTable, DamagedBackup, Manifest
+from mainstay.maintenance.archive import FILES, SECRET, TABLES, BackupTable, DamagedBackup, Manifest, OperatorRefusal
 from mainstay.maintenance.backup import ReportProgress
 from mainstay.maintenance.installation import Installation, fingerprint_of
-from mainstay.vocabulary.refusal import Conflict
 
 # This table is not restored, because it lists the steps that were applied to this database itself.
 _STEP_TABLE = "schema_step"
@@ -39,7 +38,9 @@ def restore_backup(archive: ZipFile, target: Installation, report: ReportProgres
         _restore_files(archive, manifest, target, report)
         _restore_secret(archive, target)
     except OSError as error:
-        raise Conflict(f"The files cannot be written to {target.folder.path}: {error.strerror or error}.") from error
+        raise OperatorRefusal(
+            f"The files cannot be written to {target.folder.path}: {error.strerror or error}."
+        ) from error
     migrate(target.database, manifest.schema)
     _restore_rows(archive, manifest, target, report)
     migrate(target.database)
@@ -50,12 +51,12 @@ def _check_schema(manifest: Manifest, target: Installation) -> None:
     engine = target.database.engine
     newest_known = steps_for(engine)[-1].number
     if manifest.schema > newest_known:
-        raise Conflict(
+        raise OperatorRefusal(
             f"The backup has schema step {manifest.schema}; this Mainstay knows {newest_known}. Use a newer one to"
             " restore it."
         )
     if is_too_old(manifest.schema, engine):
-        raise Conflict(
+        raise OperatorRefusal(
             f"The backup has schema step {manifest.schema}, which is older than this Mainstay can bring up to date."
             f" Restore it with {LAST_WITH_OLDER_STEPS}, and back up from there."
         )
@@ -64,7 +65,7 @@ def _check_schema(manifest: Manifest, target: Installation) -> None:
         _check_empty(db, existing_tables)
         applied = newest_step(db) if _STEP_TABLE in existing_tables else 0
         if applied > manifest.schema or is_too_old(applied, engine):
-            raise Conflict(
+            raise OperatorRefusal(
                 f"The database has schema step {applied} already, and the backup {manifest.schema}."
                 " Restore it into a database without tables."
             )
@@ -74,14 +75,16 @@ def check_movable(source: Installation, target: Installation) -> None:
     """Refuse a target that an installation cannot be moved to, before anything is copied."""
     with target.database.scan_transaction() as db:
         if _has_data(db, {table.name for table in read_tables(db, target.database.engine)}):
-            raise Conflict("There is data there already, and nothing is moved over any. Name an empty place.")
+            raise OperatorRefusal("There is data there already, and nothing is moved over any. Name an empty place.")
     if source.secret and target.secret not in {None, source.secret}:
-        raise Conflict(f"{target.folder.secret} is another secret than the one here. Take it away first.")
+        raise OperatorRefusal(f"{target.folder.secret} is another secret than the one here. Take it away first.")
 
 
 def _check_empty(db: DatabaseHandle, existing_tables: set[str]) -> None:
     if _has_data(db, existing_tables):
-        raise Conflict("There is data here already, and a backup never goes over any. Restore it into an empty place.")
+        raise OperatorRefusal(
+            "There is data here already, and a backup never goes over any. Restore it into an empty place."
+        )
 
 
 def _has_data(db: DatabaseHandle, existing_tables: set[str]) -> bool:
@@ -94,11 +97,11 @@ def _check_secret(manifest: Manifest, archive: ZipFile, target: Installation) ->
     if manifest.secret is None or (own_secret and fingerprint_of(own_secret) == manifest.secret):
         return
     if target.given_secret is not None:
-        raise Conflict("MAINSTAY_SECRET is another secret than that of the backup. Set it to what it was.")
+        raise OperatorRefusal("MAINSTAY_SECRET is another secret than that of the backup. Set it to what it was.")
     if own_secret:
-        raise Conflict(f"{target.folder.secret} is another secret than that of the backup. Take it away first.")
+        raise OperatorRefusal(f"{target.folder.secret} is another secret than that of the backup. Take it away first.")
     if SECRET not in archive.namelist():
-        raise Conflict("The secret of the backup was given by MAINSTAY_SECRET. Set it to what it was.")
+        raise OperatorRefusal("The secret of the backup was given by MAINSTAY_SECRET. Set it to what it was.")
 
 
 def _restore_files(archive: ZipFile, manifest: Manifest, target: Installation, report: ReportProgress) -> None:
@@ -147,7 +150,7 @@ def _check_tables(tables: list[SchemaTable], backup_tables: Mapping[str, BackupT
             for name in own_columns.keys() | backup_columns.keys()
             if own_columns.get(name) != backup_columns.get(name)
         )
-        raise Conflict(f"The backup has other tables than its schema step says: {', '.join(differing)}.")
+        raise OperatorRefusal(f"The backup has other tables than its schema step says: {', '.join(differing)}.")
 
 
 def _restore_table(db: SchemaHandle, archive: ZipFile, table: str, expected: BackupTable) -> None:
@@ -160,7 +163,7 @@ def _restore_table(db: SchemaHandle, archive: ZipFile, table: str, expected: Bac
         )
     except UniqueViolation as error:
         problem = " ".join(str(error).split())
-        raise Conflict(f"The rows of the table {table} in the backup do not fit together: {problem}") from error
+        raise OperatorRefusal(f"The rows of the table {table} in the backup do not fit together: {problem}") from error
     count_row = db.one(f"SELECT count(*) FROM {table}")
     if count_row != (expected.rows,):
         raise DamagedBackup(f"The backup has not the rows of the table {table} that it tells of. Use another one.")

@@ -191,6 +191,12 @@ class Message:
         return self.template, self.plural, self.for_programs, self.values
 
 
+class RenderedText(str):
+    """A text that is not translated any more: a door has rendered it, or it is shown as it is."""
+
+    __slots__ = ()
+
+
 class MessageFormat:
     """How messages are rendered: here in English and for programs. Doors for people have their own subclass."""
 
@@ -279,10 +285,10 @@ def join_with(word: str, items: Sequence[str]) -> str:
     return f" {word} ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 
 
-def message_of(error: ValueError) -> Message | str:
+def message_of(error: ValueError) -> Message:
     """Return the message with which an error was raised."""
     [message] = error.args
-    return message if isinstance(message, Message) else str(message)
+    return message if isinstance(message, Message) else Message("is not valid")
 
 
 def local_time_of(moment: str, time_zone: str) -> datetime:

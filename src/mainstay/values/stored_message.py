@@ -19,6 +19,7 @@ from mainstay.values.message import (
     Message,
     MessageValue,
     PossibleChoices,
+    RenderedText,
 )
 
 _VALUE_TYPES: dict[str, Any] = {
@@ -45,15 +46,15 @@ def dump_message(message: Message | str) -> str:
     return message if isinstance(message, str) else orjson.dumps(_to_json(message)).decode()
 
 
-def load_message(text: str) -> Message | str:
-    """Return a stored message. Any other text is returned unchanged, such as what a mail server answered."""
+def load_message(text: str) -> Message | RenderedText:
+    """Return a stored message. Any other text is shown as it is, such as what a mail server answered."""
     if not text.startswith("{"):
-        return text
+        return RenderedText(text)
     try:
         stored = orjson.loads(text)
     except orjson.JSONDecodeError:
-        return text
-    return _from_json(stored) if isinstance(stored, dict) and _TEMPLATE in stored else text
+        return RenderedText(text)
+    return _from_json(stored) if isinstance(stored, dict) and _TEMPLATE in stored else RenderedText(text)
 
 
 def _to_json(value: MessageValue) -> Any:

@@ -73,7 +73,7 @@ def faults_of(error: ValidationError, *prefix: str) -> list[Fault]:
     return faults
 
 
-def _message_of(kind: str, details: Mapping[str, Any]) -> Message | str:
+def _message_of(kind: str, details: Mapping[str, Any]) -> Message:
     """Return the message for an error of Pydantic with these details."""
     if kind == "value_error":
         return message_of(details["error"])

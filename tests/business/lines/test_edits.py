@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from mainstay.business.lines.edits import LineEdit, NewLine, apply_edits, make_lines
 from mainstay.business.lines.model import MAX_LINE_CHARACTERS, MAX_LINES, Line
+from mainstay.values.message import Message
 from mainstay.values.money import UNIT
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.validation import faults_of
@@ -22,14 +23,14 @@ class FakeLineMaker:
         if fields.get("item_id") == "boiler":
             fields = {"description": "Boiler", "unit_price": 890 * UNIT, "unit": "pcs"} | fields
         if fields.get("description") is None:
-            raise Invalid([Fault(f"{path}.description", "is required")])
+            raise Invalid([Fault(f"{path}.description", Message("is required"))])
         self.check_fields(fields, path)
         self.made += 1
         return Line(**{"id": f"new{self.made}"} | fields | {"chosen": not fields.get("optional")})
 
     def check_fields(self, fields: dict[str, Any], path: str) -> None:
         if fields.get("tax_rate_id") == "gone":
-            raise Invalid([Fault(f"{path}.taxRateId", "is archived")])
+            raise Invalid([Fault(f"{path}.taxRateId", Message("is archived"))])
 
 
 LINES = [

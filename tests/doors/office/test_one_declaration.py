@@ -61,7 +61,7 @@ class AdoptPerson(Input):
 
 
 def not_present(person: Person, _by: Actor) -> list[Reason]:
-    return [Reason(f"{person.name} is not here to wear it.")] if person.status == "left" else []
+    return [Reason(Message("{person} is not here to wear it.", person=person.name))] if person.status == "left" else []
 
 
 @operation(

@@ -8,6 +8,7 @@ from pydantic import Field
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
 from mainstay.values.fields import make_id_validator
+from mainstay.values.message import CalendarDate, Message
 from mainstay.vocabulary.record_json import MoneyText
 from mainstay.vocabulary.roles import RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord
@@ -53,7 +54,14 @@ class AccountStatement(StoredRecord):
     @property
     def display_name(self) -> str:
         """The customer and the last date."""
-        return f"Statement of {self.customer_name} until {self.until}"
+        return str(self.name_in_messages)
+
+    @property
+    def name_in_messages(self) -> Message:
+        """The customer and the last date."""
+        return Message(
+            "Statement of {customer} until {date}", customer=self.customer_name, date=CalendarDate(self.until)
+        )
 
     @property
     def short_name(self) -> str:

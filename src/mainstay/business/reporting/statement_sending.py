@@ -100,7 +100,7 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
     )
     # It appears in the history of the customer.
     ctx.writer.touch(customer.id)
-    ctx.add_task(create_print_task(statement.id, statement.display_name))
+    ctx.add_task(create_print_task(statement.id, statement.name_in_messages))
     ctx.summary = Message(
         "{customer} will get a statement of account from {first} to {last}. Balance: {balance}.",
         customer=customer.name,

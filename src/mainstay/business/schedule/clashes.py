@@ -54,7 +54,7 @@ def find_clashes(ctx: Context, requested: RequestedTime) -> list[Reason]:
             "{person} is at {visit} on {time}. Choose another time or person, or allow the double booking and say why.",
             for_programs=_FOR_PROGRAMS,
             person=name,
-            visit=other.display_name,
+            visit=other.name_in_messages,
             time=LocalPeriod(other.starts_at or "", other.ends_at or "", other.time_zone),
         )
         for other in other_visits

@@ -173,7 +173,12 @@ class Visit(StoredRecord):
     @property
     def display_name(self) -> str:
         """The visit's job or title, or else its kind."""
-        return self.about or to_label(self.kind)
+        return str(self.name_in_messages)
+
+    @property
+    def name_in_messages(self) -> Message | str:
+        """What it is for."""
+        return self.about or Message.with_values(to_label(self.kind), {})
 
     @property
     def takes_time(self) -> bool:
@@ -189,7 +194,7 @@ class Visit(StoredRecord):
     def not_cancellable(self, _by: Actor) -> list[Reason]:
         """Return why it cannot be cancelled."""
         if self.status == "cancelled":
-            return [Reason(Message("The visit for {visit} is already cancelled.", visit=self.display_name))]
+            return [Reason(Message("The visit for {visit} is already cancelled.", visit=self.name_in_messages))]
         if self.status == "done":
             return [self._done_reason()]
         return []
@@ -199,13 +204,13 @@ class Visit(StoredRecord):
         if self.person_id != by.id and not by.can(Permission.SCHEDULE_CHANGE):
             return [Reason(Message("You can only update your own visits. Ask the office."), forbids=True)]
         if self.status == "cancelled":
-            message = Message("The visit for {visit} is cancelled. Plan it again first.", visit=self.display_name)
+            message = Message("The visit for {visit} is cancelled. Plan it again first.", visit=self.name_in_messages)
             return [Reason(message, first="move_visit")]
         return []
 
     def _done_reason(self) -> Reason:
         message = Message(
-            "The visit for {visit} is done. Set it back to planned or started first.", visit=self.display_name
+            "The visit for {visit} is done. Set it back to planned or started first.", visit=self.name_in_messages
         )
         return Reason(message, first="set_visit_status")
 

@@ -255,12 +255,12 @@ def _count_done(change: str, count: int) -> Message:
 
 def _describe_state(visit: Visit) -> Message:
     if visit.status == "cancelled":
-        return Message("{visit} will be cancelled.", visit=visit.display_name)
+        return Message("{visit} will be cancelled.", visit=visit.name_in_messages)
     time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
     if visit.person_name is None:
-        return Message("{visit} will be unassigned, {time}.", visit=visit.display_name, time=time)
+        return Message("{visit} will be unassigned, {time}.", visit=visit.name_in_messages, time=time)
     return Message(
-        "{visit} will be for {person}, {time}.", visit=visit.display_name, person=visit.person_name, time=time
+        "{visit} will be for {person}, {time}.", visit=visit.name_in_messages, person=visit.person_name, time=time
     )
 
 

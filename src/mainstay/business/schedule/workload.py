@@ -56,7 +56,7 @@ def find_warnings(ctx: Context, visits: Sequence[Visit], nearby: VisitsByPerson 
         hours = own_hours_by_person.get(visit.person_id or "", default_hours)
         if _is_past(ctx, visit):
             warnings.append(
-                Message("{visit} on {time} is in the past.", visit=visit.display_name, time=_time_of(visit))
+                Message("{visit} on {time} is in the past.", visit=visit.name_in_messages, time=_time_of(visit))
             )
         if not _is_in_working_hours(visit, hours, zone):
             warnings.append(_make_off_hours_warning(visit))
@@ -119,7 +119,7 @@ def _find_travel_warnings(nearby: Sequence[Visit], visit: Visit) -> Iterator[Mes
 
 
 def _make_travel_warning(visit: Visit, other: Visit, *, is_before: bool) -> Message:
-    name, time, person = visit.display_name, _time_of(visit), visit.person_name or ""
+    name, time, person = visit.name_in_messages, _time_of(visit), visit.person_name or ""
     minutes = TRAVEL_TIME // timedelta(minutes=1)
     if is_before:
         return Message(
@@ -128,7 +128,7 @@ def _make_travel_warning(visit: Visit, other: Visit, *, is_before: bool) -> Mess
             time=time,
             person=person,
             minutes=minutes,
-            other=other.display_name,
+            other=other.name_in_messages,
         )
     return Message(
         "{visit} on {time} leaves {person} less than {minutes} minutes to travel to {other}.",
@@ -136,7 +136,7 @@ def _make_travel_warning(visit: Visit, other: Visit, *, is_before: bool) -> Mess
         time=time,
         person=person,
         minutes=minutes,
-        other=other.display_name,
+        other=other.name_in_messages,
     )
 
 
@@ -169,7 +169,7 @@ def _is_in_working_hours(visit: Visit, hours: WorkingHours, zone: str) -> bool:
 
 def _make_off_hours_warning(visit: Visit) -> Message:
     """Return a warning that a visit is outside working hours. A visit without times is on a day without any."""
-    name, time, person = visit.display_name, _time_of(visit), visit.person_name
+    name, time, person = visit.name_in_messages, _time_of(visit), visit.person_name
     if visit.starts_at is None:
         if person is None:
             return Message("{visit} on {date} is not on a working day.", visit=name, date=time)

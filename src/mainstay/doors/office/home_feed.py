@@ -25,7 +25,6 @@ from mainstay.doors.office.kit.record_layout import build_action
 from mainstay.doors.office.kit.timeline import describe_action
 from mainstay.doors.office.settings.activity import activity_path
 from mainstay.doors.pages.formatting import actor_name_of
-from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.page_language import translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.moments import local_date, parse_moment
@@ -153,7 +152,7 @@ class HomeFeed:
                 [FeedButton("Review", review)] if review else [],
                 client=client,
                 person=person,
-                what=_add_title(self.request, what, change),
+                what=_add_title(what, change),
                 change=change.id if change.undoable else None,
             )
         return [*entries.values()]
@@ -163,7 +162,7 @@ def _yesterday_of(today: date) -> str:
     return (today - timedelta(days=1)).isoformat()
 
 
-def _add_title(request: OfficeRequest, what: str, change: ActivityOut) -> str:
+def _add_title(what: str, change: ActivityOut) -> str:
     """Add the name of the first record to what was done."""
     title = next(iter(change.called.values()), "")
-    return f"{what} · {localise_text(title, request.display)}" if title else what
+    return f"{what} · {title}" if title else what

@@ -13,10 +13,8 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.reference_fields import detail_of, record_title_of
 from mainstay.doors.office.layouts import LAYOUTS
-from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
-from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.vocabulary.refusal import Invalid
 from mainstay.vocabulary.typed_records import RecordFields
@@ -111,10 +109,8 @@ class SearchPages:
                 return _Found([], has_more=False)
             query["kind"] = get_operation.output.noun
         found = await self.office.perform(request, search, query)
-        return _Found([_describe_hit(hit, request.display) for hit in found.hits], found.has_more)
+        return _Found([_describe_hit(hit) for hit in found.hits], found.has_more)
 
 
-def _describe_hit(hit: Hit, display: DisplaySettings) -> dict[str, Any]:
-    layout = _LAYOUTS[hit.object]
-    title = localise_text(hit.title, display) if layout.has_amount_in_title else hit.title
-    return {**RecordFields(hit), "kind": layout.title, "title": title}
+def _describe_hit(hit: Hit) -> dict[str, Any]:
+    return {**RecordFields(hit), "kind": _LAYOUTS[hit.object].title}

@@ -1,6 +1,6 @@
 """Messages as people read them: with the labels of fields, and the formats of their organisation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
 from typing import Self
@@ -22,6 +22,7 @@ from mainstay.values.message import (
     LocalPeriod,
     Message,
     MessageValue,
+    RenderedText,
     local_time_of,
     message_of,
 )
@@ -32,23 +33,19 @@ from mainstay.vocabulary.validation import EMPTY, NOT_A_BOOLEAN, NOT_ONE_OF, REQ
 class PageFormat(TranslatedFormat):
     """Renders messages for a person."""
 
-    def __init__(
-        self, display: DisplaySettings, labels: Labels = NO_LABELS, localise_name: Callable[[str], str] = str
-    ) -> None:
+    def __init__(self, display: DisplaySettings, labels: Labels = NO_LABELS) -> None:
         super().__init__(display.language)
         self._display = display
         self._labels = labels
-        # Localises the dates and amounts in names of records, which are texts.
-        self._localise_name = localise_name
 
-    def render(self, message: Message | str) -> str:
+    def render(self, message: Message | str) -> RenderedText:
         """Return the text of a message."""
-        return self._localise_name(message) if isinstance(message, str) else super().render(message)
+        return RenderedText(super().render(message))
 
     def render_problem(self, message: Message | str, *, is_duration: bool = False) -> "Problem":
         """Return what is wrong with a field, to be completed by the label of the field."""
         if isinstance(message, str):
-            return message if isinstance(message, Problem) else Problem(self._localise_name(message))
+            return message if isinstance(message, Problem) else Problem(message)
         template = SENTENCES.get(message.template)
         values = {
             name: Duration(value) if is_duration and isinstance(value, int) else value
@@ -102,7 +99,7 @@ class PageFormat(TranslatedFormat):
         return self.fill(template, {**placeholders, "date_example": self._display.date_example, **values})
 
 
-class Problem(str):
+class Problem(RenderedText):
     """What is wrong with a field, as in `is not a date`; and if there is a better one, the sentence with its label."""
 
     __slots__ = ("sentence",)

@@ -161,7 +161,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     ctx.summary = Message(
         "Credit {total} of {invoice} to {customer} with {credit_note}.",
         total=Amount(amount_text(note.total, note.currency), note.currency),
-        invoice=invoice.display_name,
+        invoice=invoice.name_in_messages,
         customer=invoice.customer_name,
         credit_note=note.number,
     )

@@ -115,7 +115,7 @@ def _add_invoice_name(invoice: Invoice, reasons: Sequence[Reason]) -> list[Reaso
     """Add the invoice to the text of each reason."""
     return [
         reason._replace(
-            message=Message("{invoice}: {reason}", invoice=invoice.display_name, reason=reason.message),
+            message=Message("{invoice}: {reason}", invoice=invoice.name_in_messages, reason=reason.message),
             unblock_on=reason.unblock_on or (invoice.id if reason.unblocking_actions else None),
         )
         for reason in reasons

@@ -168,7 +168,7 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
     )
     ctx.summary = Message(
         "Send {invoice} to {customer}: {total}, due on {due_on}.",
-        invoice=after.display_name,
+        invoice=after.name_in_messages,
         customer=after.customer_name,
         total=after.total_amount,
         due_on=CalendarDate(due_on),
@@ -215,7 +215,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     ctx.commit_amount(after.total, after.currency)
     ctx.summary = Message(
         "Void {invoice}: {customer} no longer owes {total}.",
-        invoice=after.display_name,
+        invoice=after.name_in_messages,
         customer=after.customer_name,
         total=after.total_amount,
     )
@@ -250,7 +250,7 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     ctx.summary = Message(
         "Remind {customer} of {invoice}: {due} to pay.",
         customer=after.customer_name,
-        invoice=after.display_name,
+        invoice=after.name_in_messages,
         due=after.due_amount,
     )
     return after

@@ -60,7 +60,7 @@ def _check_allocation(invoice: Invoice, payment: Payment, difference: int) -> No
     if invoice.customer_id != payment.customer_id:
         message = Message(
             "include {invoice}, which is for another customer, {customer}",
-            invoice=invoice.display_name,
+            invoice=invoice.name_in_messages,
             customer=invoice.customer_name,
             for_programs=Message("list_invoices lists the invoices of a customer"),
         )

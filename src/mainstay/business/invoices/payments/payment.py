@@ -106,16 +106,21 @@ class Payment(StoredRecord):
     @property
     def display_name(self) -> str:
         """The amount and the date."""
-        return f"{amount_text(self.amount, self.currency)} {self.currency} of {self.on}"
+        return str(self.name_in_messages)
 
     @property
-    def name_in_message(self) -> Message:
+    def name_in_messages(self) -> Message:
+        """The amount and the date."""
+        return Message("{amount} of {date}", amount=self._amount, date=CalendarDate(self.on))
+
+    @property
+    def name_in_sentences(self) -> Message:
         """The amount and the date, within a sentence."""
-        return Message(
-            "payment of {amount} on {on}",
-            amount=Amount(amount_text(self.amount, self.currency), self.currency),
-            on=CalendarDate(self.on),
-        )
+        return Message("payment of {amount} on {on}", amount=self._amount, on=CalendarDate(self.on))
+
+    @property
+    def _amount(self) -> Amount:
+        return Amount(amount_text(self.amount, self.currency), self.currency)
 
     @property
     def shares(self) -> dict[str, int]:
@@ -126,13 +131,15 @@ class Payment(StoredRecord):
         """Return the reasons why it cannot be allocated to invoices."""
         if self.status != "reversed":
             return []
-        return [Reason(Message("The {payment} was reversed, so it can't be allocated.", payment=self.name_in_message))]
+        return [
+            Reason(Message("The {payment} was reversed, so it can't be allocated.", payment=self.name_in_sentences))
+        ]
 
     def not_reversible(self, _by: Actor) -> list[Reason]:
         """Return the reasons why it cannot be reversed."""
         if self.status != "reversed":
             return []
-        return [Reason(Message("The {payment} is already reversed.", payment=self.name_in_message))]
+        return [Reason(Message("The {payment} is already reversed.", payment=self.name_in_sentences))]
 
 
 def _search_words_of(customer_name: str, reference: str | None, currency: str, amount: int) -> frozenset[str]:

@@ -248,7 +248,7 @@ def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Pa
     on = _check_reversal_date(ctx, given, payment)
     ctx.commit_amount(payment.amount, payment.currency)
     ctx.summary = Message(
-        "Reverse the {payment} by {customer}.", payment=payment.name_in_message, customer=payment.customer_name
+        "Reverse the {payment} by {customer}.", payment=payment.name_in_sentences, customer=payment.customer_name
     )
     ctx.effects.extend(
         Message(
@@ -321,7 +321,7 @@ def _check_external_ref(ctx: Context, ref: str | None) -> str | None:
     if ref and (known := PAYMENTS.find(ctx, HAS_EXTERNAL_REF, ref=ref)):
         message = Message(
             "already belongs to the {payment}",
-            payment=known.name_in_message,
+            payment=known.name_in_sentences,
             for_programs=Message("it is {payment_id}", payment_id=known.id),
         )
         raise Invalid([Fault("externalRef", message)])

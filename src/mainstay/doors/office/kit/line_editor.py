@@ -41,10 +41,12 @@ from mainstay.doors.pages.form_fields import (
     to_operation_input,
 )
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.kernel.catalogue import check_permission
 from mainstay.kernel.operation import OperationReturning
 from mainstay.values.ids import is_id
+from mainstay.values.message import message_of
 from mainstay.vocabulary.refusal import Fault, Invalid, Stale
 from mainstay.vocabulary.typed_records import RecordFields
 
@@ -200,7 +202,8 @@ class LinePages:
         try:
             return await ReferenceFields(self.office).find_named(request, ITEMS.prefix, typed)
         except ValueError as problem:
-            raise Invalid([Fault(f"{row} description", str(problem))]) from None
+            shown = PageFormat(request.display).render_problem(message_of(problem))
+            raise Invalid([Fault(f"{row} description", shown)]) from None
 
     async def _find_document(self, request: OfficeRequest, path_values: Mapping[str, str]) -> AnyRecord:
         check_permission(self.update_operation, request.actor)

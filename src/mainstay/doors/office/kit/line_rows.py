@@ -23,6 +23,7 @@ from mainstay.doors.pages.message_format import problem_sentence
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.values.choices import to_label
 from mainstay.values.ids import is_id
+from mainstay.values.message import RenderedText
 from mainstay.vocabulary.refusal import Fault, Invalid
 from mainstay.vocabulary.typed_records import RecordFields
 
@@ -90,7 +91,7 @@ class LineEdits:
 
     def place_faults(self, refusal: Invalid) -> Invalid:
         """Return the refusal with the faults of edits at the form fields of their rows."""
-        return Invalid([self._place_fault(fault) for fault in refusal.faults], refusal.text)
+        return Invalid([self._place_fault(fault) for fault in refusal.faults], RenderedText(refusal.text))
 
     def _place_fault(self, fault: Fault) -> Fault:
         name, _, rest = fault.field.partition(".")

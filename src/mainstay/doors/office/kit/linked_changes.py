@@ -29,7 +29,7 @@ def perform_linked(
             try:
                 batch.perform(change.operation, request.actor, orjson.dumps(dict(change.given)), details)
             except Refusal as refusal:
-                translated = office.translate_refusal(request, change.operation, change.given, refusal)
+                translated = office.translate_refusal(request, change.operation, refusal)
                 if change.field and isinstance(translated, Invalid):
                     faults = [Fault(change.field, fault.message) for fault in translated.faults]
                     translated = Invalid(faults, translated.message)

@@ -88,7 +88,7 @@ async def export_list(
             request.actor.organisation, write_response, office.visitors.temporary_files, title
         )
     except Refusal as refusal:
-        raise office.translate_refusal(request, list_export.list_operation, list_export.list_input, refusal) from None
+        raise office.translate_refusal(request, list_export.list_operation, refusal) from None
 
 
 def write_download(

@@ -33,7 +33,6 @@ from mainstay.doors.pages.field_labels import duration_fields_of, field_label, l
 from mainstay.doors.pages.form_fields import FormField, id_field_of
 from mainstay.doors.pages.forms import FormTooLong, query_parameters, take_once_token
 from mainstay.doors.pages.interrupted_forms import NOT_STORED
-from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import PageFormat, problem_sentence
 from mainstay.doors.pages.one_time_secrets import OneTimeSecrets
 from mainstay.doors.pages.page_language import current_language, translate_text
@@ -49,7 +48,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.choices import label_in_text
 from mainstay.values.ids import is_id
-from mainstay.values.message import Message
+from mainstay.values.message import Message, RenderedText
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
@@ -342,7 +341,7 @@ class OfficePages:
         self, request: OfficeRequest, operation: OperationReturning[A], operation_input: Mapping[str, object]
     ) -> A:
         """Return what an operation would answer: it is performed and rolled back."""
-        message_format = self._message_format(request, operation, operation_input)
+        message_format = self._message_format(request, operation)
         details = RequestDetails(request.http_request.id, message_format=message_format)
         raw = orjson.dumps(dict(operation_input))
         try:
@@ -350,7 +349,7 @@ class OfficePages:
                 request.actor.organisation, self._dry_run, request, operation, raw, details
             )
         except Refusal as refusal:
-            raise self.translate_refusal(request, operation, operation_input, refusal) from None
+            raise self.translate_refusal(request, operation, refusal) from None
         return operation.read_answer(body)
 
     async def list_records(
@@ -381,11 +380,11 @@ class OfficePages:
         details: RequestDetails,
     ) -> Answer:
         """Perform an operation as this person with a performer, such as that of a batch, in the current thread."""
-        details = details._replace(message_format=self._message_format(request, operation, operation_input))
+        details = details._replace(message_format=self._message_format(request, operation))
         try:
             return performer.perform(operation, request.actor, orjson.dumps(dict(operation_input)), details)
         except Refusal as refusal:
-            raise self.translate_refusal(request, operation, operation_input, refusal) from None
+            raise self.translate_refusal(request, operation, refusal) from None
 
     def _dry_run(self, request: OfficeRequest, operation: Operation, raw: bytes, details: RequestDetails) -> bytes:
         with self.visitors.performer.open_batch(request.actor.organisation, commit=False) as batch:
@@ -400,19 +399,17 @@ class OfficePages:
     ) -> Answer:
         """Perform an operation as the actor of a request, with these details, and return its answer."""
         runner, performer = self.visitors.runner, self.visitors.performer
-        details = details._replace(message_format=self._message_format(request, operation, operation_input))
+        details = details._replace(message_format=self._message_format(request, operation))
         try:
             return await runner.perform(
                 performer, operation, request.actor, orjson.dumps(dict(operation_input)), details
             )
         except Refusal as refusal:
-            raise self.translate_refusal(request, operation, operation_input, refusal) from None
+            raise self.translate_refusal(request, operation, refusal) from None
 
-    def translate_refusal(
-        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object], refusal: Refusal
-    ) -> Refusal:
+    def translate_refusal(self, request: OfficeRequest, operation: Operation, refusal: Refusal) -> Refusal:
         """Render a refusal for the person. Each fault stays assigned to its field."""
-        message_format = self._message_format(request, operation, operation_input)
+        message_format = self._message_format(request, operation)
         if isinstance(refusal, Invalid) and any(fault.field == "Idempotency-Key" for fault in refusal.faults):
             return Conflict(message_format.render(_SENT_BEFORE))
         if not isinstance(refusal, Invalid):
@@ -424,18 +421,11 @@ class OfficePages:
             for fault in refusal.faults
         ]
         sentences = [problem_sentence(field_label(field, labels), problem) for field, problem in problems]
-        return Invalid([Fault(field, problem) for field, problem in problems], " ".join(sentences))
+        return Invalid([Fault(field, problem) for field, problem in problems], RenderedText(" ".join(sentences)))
 
-    def _message_format(
-        self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
-    ) -> PageFormat:
+    def _message_format(self, request: OfficeRequest, operation: Operation) -> PageFormat:
         """Return how the messages of an operation are rendered for the person."""
-        typed = [text for text in operation_input.values() if isinstance(text, str)]
-        return PageFormat(
-            request.display,
-            labels_of(operation.input),
-            lambda text: localise_text(text, request.display, typed),
-        )
+        return PageFormat(request.display, labels_of(operation.input))
 
     async def read_form(self, request: OfficeRequest, form_fields: Sequence[FormField] = ()) -> dict[str, str]:
         """Return the text fields of a sent form, and receive the files of its file fields."""
@@ -673,14 +663,16 @@ def format_count(count: int) -> str:
 
 def refusal_variables(refusal: Refusal | None) -> dict[str, Any]:
     """Return the template variables of a refusal: a fault for each field, or one problem for the form."""
+    # What operations refuse was rendered with the formats of the organisation; what pages refuse needs none.
+    page_format = PageFormat(DisplaySettings("UTC", language=current_language()))
     if isinstance(refusal, Invalid):
-        return {"faults": _faults_by_field(refusal)}
-    return {"problem": refusal.text} if refusal else {}
+        return {"faults": _faults_by_field(refusal, page_format)}
+    return {"problem": page_format.render(refusal.message)} if refusal else {}
 
 
-def _faults_by_field(refusal: Invalid) -> dict[str, str]:
+def _faults_by_field(refusal: Invalid, page_format: PageFormat) -> dict[str, str]:
     """Return the faults by form field. A fault within a list or a nested value belongs to the field around it."""
-    return {_form_field_of(fault.field): fault.problem for fault in refusal.faults}
+    return {_form_field_of(fault.field): page_format.render_problem(fault.message) for fault in refusal.faults}
 
 
 def _form_field_of(path: str) -> str:

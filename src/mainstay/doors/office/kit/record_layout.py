@@ -16,11 +16,11 @@ from mainstay.doors.office.kit.related_lists import ListedKind, RelatedList
 from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cells
 from mainstay.doors.pages.form_fields import Choices, id_field_of
 from mainstay.doors.pages.formatting import drop_technical_text
-from mainstay.doors.pages.localised_text import localise_text
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Operation, OperationReturning
-from mainstay.values.message import Message
+from mainstay.values.message import Amount, Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.schemas import Output
@@ -88,7 +88,7 @@ class RecordLayout:
     kind: Kind[Any]
     lead: str
     # The title of a record, and the line below it.
-    title_of: Callable[[AnyRecord], str]
+    title_of: Callable[[AnyRecord], str | Amount]
     subtitle_of: Callable[[AnyRecord], str]
     # The columns of the list after the title, and the fields on the record's page.
     columns: tuple[str, ...]
@@ -171,8 +171,6 @@ class RecordLayout:
     next_operations: frozenset[str] = frozenset()
     # By operation: custom buttons, which come before all others. The first of them is the likely next step.
     primary_actions: Mapping[str, Callable[[AnyRecord], Sequence[Action]]] = field(default_factory=dict)
-    # Whether the title contains an amount, which must be localised.
-    has_amount_in_title: bool = False
     # The page after a record is deleted, if that is not the list.
     path_after_delete: Callable[[AnyRecord], str] | None = None
 
@@ -244,8 +242,7 @@ class RecordLayout:
 
     def localised_title_of(self, record: AnyRecord, display: DisplaySettings) -> str:
         """Return the title of a record, localised for the viewer."""
-        title = self.title_of(record)
-        return localise_text(title, display) if self.has_amount_in_title else title
+        return PageFormat(display).format_value(self.title_of(record))
 
     def format_cells(
         self, model: type[Output], names: Sequence[str], record: AnyRecord, display: DisplaySettings

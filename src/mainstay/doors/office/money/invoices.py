@@ -34,7 +34,7 @@ from mainstay.doors.pages.formatting import isolate_rtl, join_isolated
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.identity.links import LinkKind, LinkMaker
-from mainstay.values.message import Message
+from mainstay.values.message import Amount, Message
 
 _QUANTITY_PREFIX = "quantity "
 _KIND_LABELS = {"deposit": Message("Deposit"), "progress": Message("Progress"), "final": Message("Final invoice")}
@@ -140,8 +140,7 @@ PAYMENTS_LAYOUT = RecordLayout(
     lead="Payments from customers, and money on account: not allocated to an invoice yet.",
     create_operation=record_payment,
     first_fields=("customerId", "invoiceId", "amount", "on", "method", "reference"),
-    title_of=lambda payment: f"{payment.amount} {payment.currency}",
-    has_amount_in_title=True,
+    title_of=lambda payment: Amount(payment.amount, payment.currency),
     subtitle_of=lambda payment: str(payment.customer_name),
     columns=("on", "method", "reference", "unallocated", "status"),
     phone_columns=("on",),

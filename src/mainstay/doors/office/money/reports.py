@@ -141,7 +141,7 @@ class ReportPages:
         notice = Message(
             "Only the first {count} rows are included. Choose a shorter period to get the others.", count=len(rows)
         )
-        notices = [[message_format.render(notice)]] if report.has_more else []
+        notices: list[list[str]] = [[message_format.render(notice)]] if report.has_more else []
         lines = [headings, *rows, *notices]
         temporary_files, accepts_gzip = self.office.visitors.temporary_files, request.http_request.accepts_gzip
         return write_download(temporary_files, report.title, partial(write_csv, rows=lines), compresses=accepts_gzip)

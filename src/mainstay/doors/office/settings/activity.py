@@ -27,7 +27,6 @@ from mainstay.doors.office.kit.spreadsheet_rows import (
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.forms import query_parameters
-from mainstay.doors.pages.localised_text import localise_text
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import translate_label, translate_text
 from mainstay.identity.connections import ConnectionOut
@@ -126,7 +125,7 @@ class ActivityPages:
         """Describe an entry in words, with the titles of its records and the changed fields that its form has."""
         changed = [name for names in (entry.changed or {}).values() for name in names]
         act = history_entry_of(self.office, request, entry, changed)
-        titles = {record: self._record_title(request, record, entry.called) for record in entry.called}
+        titles = {record: self._record_title(record, entry.called) for record in entry.called}
         return act | {"called": titles, "others": len((entry.records or ())[MAX_NAMED_RECORDS:])}
 
     def _act_values(self, request: OfficeRequest, entry: ActivityOut) -> dict[str, Any]:
@@ -139,9 +138,9 @@ class ActivityPages:
         ]
         return act | {"records": links}
 
-    def _record_title(self, request: OfficeRequest, record_id: str, titles: Mapping[str, str]) -> str:
+    def _record_title(self, record_id: str, titles: Mapping[str, str]) -> str:
         """Return the title of a record. If another has the same, such as a job and its visit, add the kind."""
-        title = localise_text(titles[record_id], request.display)
+        title = titles[record_id]
         get_operation = self.office.catalogue.get_operations.get(record_id.partition("_")[0])
         is_ambiguous = [*titles.values()].count(titles[record_id]) > 1
         if not is_ambiguous or not get_operation:

@@ -142,9 +142,9 @@ class SettingsPages:
             await self.office.perform(request, change_password, given)
         except WrongCredentials:
             wrong = Invalid([Fault("password", Message("is not correct"))])
-            raise self.office.translate_refusal(request, change_password, {}, wrong) from None
+            raise self.office.translate_refusal(request, change_password, wrong) from None
         except Refusal as refusal:
-            raise self.office.translate_refusal(request, change_password, {}, refusal) from None
+            raise self.office.translate_refusal(request, change_password, refusal) from None
         cookie = await self.public_pages.remember_browser(request.http_request, request.visitor.account)
         return redirect(f"{_ACCOUNT_PATH}?done=password", (cookie,))
 

@@ -142,7 +142,10 @@ class WebhookPages:
         body = record.body
         formatted_body = orjson.dumps(orjson.loads(body), option=orjson.OPT_INDENT_2).decode() if body else None
         return {
-            "within": {"path": f"{WEBHOOKS.path}/{webhook.id}", "name": WEBHOOKS_LAYOUT.title_of(webhook)},
+            "within": {
+                "path": WEBHOOKS.path_of(webhook.id),
+                "name": WEBHOOKS_LAYOUT.localised_title_of(webhook, request.display),
+            },
             # Its status is shown below, in the part that updates itself.
             "state": None,
             "became": state_of(DeliveryOut, record.status),

@@ -9,9 +9,7 @@ import orjson
 
 from mainstay.doors.http import Request, Response
 from mainstay.doors.office.kit.office_pages import NOTICES, refusal_variables, status_of
-from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.forms import query_parameters
-from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.doors.pages.session import Visitors
 from mainstay.doors.runner import Runner
@@ -26,7 +24,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseHandle
 from mainstay.kernel.context import RequestDetails
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
-from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, TooManyRequests
+from mainstay.vocabulary.refusal import Refusal, TooManyRequests
 
 # The most attempts within a quarter of an hour. Those on an account are counted from its last successful sign-in.
 WINDOW = 900.0
@@ -69,9 +67,7 @@ class PublicPages:
         if isinstance(refusal, TooManyRequests):
             headers = (*headers, ("retry-after", "60"))
         page_variables = (
-            {"notice": NOTICES.get(query_parameters(request).get("done", ""))}
-            | refusal_variables(_render_faults(refusal))
-            | variables
+            {"notice": NOTICES.get(query_parameters(request).get("done", ""))} | refusal_variables(refusal) | variables
         )
         return render_template(
             template,
@@ -185,11 +181,3 @@ class PublicPages:
         answer = performer.perform(sign_in, actor, orjson.dumps(sign_in_input), RequestDetails(request_id))
         result: dict[str, Any] = orjson.loads(answer.body)
         return result
-
-
-def _render_faults(refusal: Refusal | None) -> Refusal | None:
-    """Render the faults of fields for people. Nobody is signed in, so the organisation's formats are not known."""
-    if not isinstance(refusal, Invalid):
-        return refusal
-    page_format = PageFormat(DisplaySettings("UTC"))
-    return Invalid([Fault(fault.field, page_format.render_problem(fault.message)) for fault in refusal.faults])

@@ -46,7 +46,7 @@ from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text
-from mainstay.values.message import Message
+from mainstay.values.message import Message, RenderedText
 from mainstay.values.typed_durations import parse_minutes
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
@@ -355,7 +355,7 @@ class HoursPages:
     def _explain(self, request: OfficeRequest, change: HoursChange, refusal: Refusal) -> str:
         if isinstance(refusal, Stale):
             return translate_text("Someone else changed this. Check it, then save again.")
-        return self.office.translate_refusal(request, change.operation, change.given, refusal).text
+        return self.office.translate_refusal(request, change.operation, refusal).text
 
     def _perform_all(self, request: OfficeRequest, changes: Sequence[HoursChange]) -> None:
         """Perform all changes in one transaction. If any is refused, none is done."""
@@ -383,7 +383,7 @@ class _CellFaults(Invalid):
     """Some cells of the page are wrong, so nothing was saved."""
 
     def __init__(self, faults_by_cell: Mapping[str, str]) -> None:
-        super().__init__([Fault(cell, problem) for cell, problem in faults_by_cell.items()])
+        super().__init__([Fault(cell, RenderedText(problem)) for cell, problem in faults_by_cell.items()])
         self.faults_by_cell = faults_by_cell
 
 

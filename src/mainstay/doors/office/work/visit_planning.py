@@ -29,7 +29,7 @@ from mainstay.doors.office.work.visit_rows import (
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
-from mainstay.doors.pages.page_language import current_language, translate_text
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
@@ -127,7 +127,7 @@ class VisitPlanningPages:
         request = form.request
         changes, rows = read_visit_changes(sheet.rows)
         if not changes:
-            raise Invalid([], current_language().translate(_NO_CHANGES.template))
+            raise Invalid([], PageFormat(request.display).render(_NO_CHANGES))
         if any(row.faults for row in rows):
             return await self._render_sheet(form, replace(sheet, rows=rows), 422)
         try:
