@@ -27,8 +27,8 @@ class DoomOut(Output):
 )
 def doom(ctx: Context, _given: Doom) -> DoomOut:
     """Do what cannot be undone, with reasons against it."""
-    ctx.summary = "Everything ends."
-    ctx.warnings.append("It is late.")
+    ctx.summary = Message("Everything ends.")
+    ctx.warnings.append(Message("It is late."))
     ctx.db.run("UPDATE person SET phone = 'doomed' WHERE organisation_id = :organisation")
     raise Blocked([Reason(Message("It is Sunday.")), Reason(Message("It rains."))])
 

@@ -46,7 +46,7 @@ def build_operation(*reasons: Reason, conflict: str = "") -> OperationReturning[
     )
     def praise_person(ctx: Context, _given: PraisePerson, person: Person) -> Person:
         """Praise a person."""
-        ctx.effects.append("Everyone hears it.")
+        ctx.effects.append(Message("Everyone hears it."))
         if conflict:
             raise Conflict(RenderedText(conflict))
         return PEOPLE.save(ctx, person, {"phone": "praised"})

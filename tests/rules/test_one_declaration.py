@@ -54,7 +54,7 @@ def retire_person(ctx: Context, _given: RetirePerson, person: Person) -> Person:
 
     They get a watch.
     """
-    ctx.effects.append(f"{person.name} gets a watch.")
+    ctx.effects.append(Message("{person} gets a watch.", person=person.name))
     after = PEOPLE.save(ctx, person, {"phone": "retired"})
     ctx.emit(PersonUpdated(after, person))
     return after

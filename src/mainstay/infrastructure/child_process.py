@@ -17,7 +17,7 @@ import orjson
 
 from mainstay.infrastructure.cpu_priority import become_child
 from mainstay.lazy_import import import_lazily
-from mainstay.values.message import Message, RenderedText
+from mainstay.values.message import ShownMessage
 from mainstay.values.stored_message import dump_message
 
 # A child that waits this long for a task ends, and so releases its memory.
@@ -28,7 +28,7 @@ _HIGHEST_OOM_SCORE = "1000"
 class BadContent(Exception):
     """The content itself is at fault; the message explains it to the person who uploaded it."""
 
-    def __init__(self, message: Message | RenderedText) -> None:
+    def __init__(self, message: ShownMessage) -> None:
         super().__init__(message)
         self.message = message
 

@@ -16,7 +16,7 @@ from mainstay.infrastructure.table_limits import (
     too_many_rows,
 )
 from mainstay.infrastructure.workbooks import read_workbook
-from mainstay.values.message import DecimalNumber, Message
+from mainstay.values.message import DecimalNumber, Message, ShownMessage
 
 __all__ = ["MAX_BYTES", "MAX_COLUMNS", "MAX_ROWS", "UnreadableTable", "UploadedTable", "read_table"]
 
@@ -38,7 +38,7 @@ class UploadedTable:
     headings: list[str]
     rows: list[tuple[int, list[str]]]
     # What the uploader should know about how it was read.
-    remarks: list[Message | str]
+    remarks: list[ShownMessage]
 
 
 def read_table(path: Path) -> UploadedTable:
@@ -54,13 +54,13 @@ def read_table(path: Path) -> UploadedTable:
                 " without a password, or as CSV."
             )
         )
-    remarks: list[Message | str] = []
+    remarks: list[ShownMessage] = []
     read_rows = read_workbook if header == _ZIP else _read_csv
     rows = ((number, [_clean_cell(cell) for cell in cells]) for number, cells in read_rows(path.read_bytes(), remarks))
     return _build_table(rows, remarks)
 
 
-def _build_table(rows: Iterator[tuple[int, list[str]]], remarks: list[Message | str]) -> UploadedTable:
+def _build_table(rows: Iterator[tuple[int, list[str]]], remarks: list[ShownMessage]) -> UploadedTable:
     filled = ((number, cells) for number, cells in rows if any(cells))
     _, headings = next(filled, (0, []))
     if not headings:
@@ -87,7 +87,7 @@ def _unsupported_file() -> UnreadableTable:
     return UnreadableTable(Message("The file is not CSV or an Excel workbook (xlsx). Save it as one of these."))
 
 
-def _read_csv(content: bytes, remarks: list[Message | str]) -> Iterator[tuple[int, list[str]]]:
+def _read_csv(content: bytes, remarks: list[ShownMessage]) -> Iterator[tuple[int, list[str]]]:
     text = _decode(content, remarks)
     if "\0" in text:
         raise _unsupported_file()
@@ -121,7 +121,7 @@ def _read_csv(content: bytes, remarks: list[Message | str]) -> Iterator[tuple[in
         ) from None
 
 
-def _decode(content: bytes, remarks: list[Message | str]) -> str:
+def _decode(content: bytes, remarks: list[ShownMessage]) -> str:
     encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), "utf-8")
     try:
         return content.decode(encoding)

@@ -18,7 +18,7 @@ from mainstay.infrastructure.workbook_checks import (
     open_archive,
 )
 from mainstay.lazy_import import import_lazily
-from mainstay.values.message import Message
+from mainstay.values.message import Message, ShownMessage
 from mainstay.values.rust_panics import is_panic
 
 # The most bytes that the parts may unpack to. A few bytes can unpack to more than the memory.
@@ -28,7 +28,7 @@ _MAX_PARTS = 1_000
 _LONGEST_NAME = 100
 
 
-def read_workbook(content: bytes, remarks: list[Message | str]) -> Iterator[tuple[int, list[str]]]:
+def read_workbook(content: bytes, remarks: list[ShownMessage]) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of the first visible sheet, each with its number; formulas give their results."""
     library = import_lazily("python_calamine")
     checked = _check_workbook(content, remarks)
@@ -46,7 +46,7 @@ def read_workbook(content: bytes, remarks: list[Message | str]) -> Iterator[tupl
         raise
 
 
-def _check_workbook(content: bytes, remarks: list[Message | str]) -> BytesIO:
+def _check_workbook(content: bytes, remarks: list[ShownMessage]) -> BytesIO:
     """Check the first visible sheet and its related parts, and build a workbook of only these parts."""
     reader = PartReader()
     try:

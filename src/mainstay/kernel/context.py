@@ -13,7 +13,7 @@ from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.kernel.event import Event
 from mainstay.kernel.program_links import ProgramLinks
 from mainstay.values.memo import CachedValue
-from mainstay.values.message import PROGRAM_FORMAT, Message, MessageFormat
+from mainstay.values.message import NO_TEXT, PROGRAM_FORMAT, Message, MessageFormat, ShownMessage
 from mainstay.values.moments import moment_text
 from mainstay.values.money import minor_to_price
 from mainstay.values.reader_language import ENGLISH_ONLY, Languages
@@ -123,7 +123,7 @@ class Context:
     # What the operation's `prepare` returned before the transaction began.
     prepared: Any = None
     # The first sentence of a preview, besides its effects and warnings.
-    summary: Message | str = ""
+    summary: ShownMessage = NO_TEXT
     # The email that it sends, if it sends only one.
     email: PreviewedEmail | None = None
     # How many bytes of files the organisation may store.
@@ -161,12 +161,12 @@ class Context:
         return []
 
     @CachedValue
-    def effects(self) -> list[Message | str]:
+    def effects(self) -> list[ShownMessage]:
         """What the operation does, in sentences for a preview."""
         return []
 
     @CachedValue
-    def warnings(self) -> list[Message | str]:
+    def warnings(self) -> list[ShownMessage]:
         """What people should know before they confirm, or should check afterwards."""
         return []
 

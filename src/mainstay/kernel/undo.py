@@ -15,7 +15,7 @@ from mainstay.kernel.inverse import Act
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import summarize_by_title
 from mainstay.kernel.record_store import RecordStore
-from mainstay.values.message import Message, RenderedText
+from mainstay.values.message import Message, ShownMessage
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
@@ -58,7 +58,7 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
     reached: dict[str, int] = {}
     redo: list[Inverse] = []
     reasons: list[Message] = []
-    summaries: list[Message | str] = []
+    summaries: list[ShownMessage] = []
     prepared: Iterator[Any] = iter(ctx.prepared)
     for change_id in _order_newest_first(change_ids):
         found = _find_change(ctx, change_id)
@@ -71,7 +71,7 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
             ctx, stored, [operation for operation, _ in steps], reached, [*map(int, undone), int(change_id)]
         )
         for operation, given in steps:
-            ctx.prepared, ctx.summary = next(prepared), ""
+            ctx.prepared, ctx.summary = next(prepared), NO_TEXT
             inverses = find_inverses(operation, call_operation(ctx, operation, given))
             summaries.append(ctx.summary or summarize_by_title(operation))
             if isinstance(inverses, Message):
@@ -83,7 +83,7 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
         stored_changes.mark_undone(ctx.db, int(change_id))
         undone[change_id] = found.operation
     if len(summaries) > 1:
-        ctx.summary, ctx.effects[:0] = "", summaries
+        ctx.summary, ctx.effects[:0] = NO_TEXT, summaries
     ctx.redo = reasons[0] if reasons else redo
     return [undone[change_id] for change_id in change_ids]
 
@@ -177,7 +177,7 @@ def _check_versions(
     }
     if ctx.catalogue:
         stores |= {prefix: store for prefix, (store, _) in ctx.catalogue.record_stores.items()}
-    later_changes: list[Message | RenderedText] = []
+    later_changes: list[ShownMessage] = []
     for record_id, step in stored.versions.items():
         store = stores.get(record_id.partition("_")[0])
         # Only the records that the operations name matter: what else was written follows from these.

@@ -197,6 +197,11 @@ class RenderedText(str):
     __slots__ = ()
 
 
+NO_TEXT = RenderedText()
+# What a reader is shown: a message, which is rendered for them, or a text as it is.
+ShownMessage = Message | RenderedText
+
+
 class MessageFormat:
     """How messages are rendered: here in English and for programs. Doors for people have their own subclass."""
 

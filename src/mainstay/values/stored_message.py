@@ -20,6 +20,7 @@ from mainstay.values.message import (
     MessageValue,
     PossibleChoices,
     RenderedText,
+    ShownMessage,
 )
 
 _VALUE_TYPES: dict[str, Any] = {
@@ -46,7 +47,7 @@ def dump_message(message: Message | str) -> str:
     return message if isinstance(message, str) else orjson.dumps(_to_json(message)).decode()
 
 
-def load_message(text: str) -> Message | RenderedText:
+def load_message(text: str) -> ShownMessage:
     """Return a stored message. Any other text is shown as it is, such as what a mail server answered."""
     if not text.startswith("{"):
         return RenderedText(text)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mainstay.values.message import PROGRAM_FORMAT, Message, RenderedText
+from mainstay.values.message import NO_TEXT, PROGRAM_FORMAT, Message, ShownMessage
 
 
 class UnblockingAction(NamedTuple):
@@ -27,7 +27,7 @@ class Refusal(Exception):
     # The operations that help.
     unblocking_actions: tuple[UnblockingAction, ...] = ()
 
-    def __init__(self, message: Message | RenderedText) -> None:
+    def __init__(self, message: ShownMessage) -> None:
         super().__init__(message)
         self.message = message
 
@@ -47,7 +47,7 @@ class Fault:
 
     field: str
     # Without a subject: `is not a date`. The field, or its label, comes before it.
-    message: Message | RenderedText
+    message: ShownMessage
 
     @property
     def problem(self) -> str:
@@ -67,8 +67,8 @@ def template_of(fault: Fault) -> str:
 class Invalid(Refusal):
     """Some fields of the input are wrong; all faults are named at once."""
 
-    def __init__(self, faults: Sequence[Fault], message: Message | RenderedText | None = None) -> None:
-        super().__init__(RenderedText() if message is None else message)
+    def __init__(self, faults: Sequence[Fault], message: ShownMessage | None = None) -> None:
+        super().__init__(NO_TEXT if message is None else message)
         self.faults = tuple(faults)
 
     @property
@@ -109,7 +109,7 @@ class Conflict(Refusal):
 class Reason(NamedTuple):
     """A reason why an operation cannot be performed on a record now."""
 
-    message: Message | RenderedText
+    message: ShownMessage
     # The operation that removes the reason, or several of which any does.
     first: str | tuple[str, ...] | None = None
     # Whether the reason is a missing permission, not the state of the record.
@@ -146,7 +146,7 @@ class Blocked(Conflict):
         self.unblocking_actions = find_unblocking_actions(reasons)
 
 
-def join_messages(messages: Sequence[Message | RenderedText]) -> Message | RenderedText:
+def join_messages(messages: Sequence[ShownMessage]) -> ShownMessage:
     """Return several sentences as one message."""
     if len(messages) == 1:
         return messages[0]

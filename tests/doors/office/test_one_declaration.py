@@ -96,7 +96,8 @@ def melt_badge(ctx: Context, given: MeltBadge, person: Person) -> Person:
 
     There is no way back.
     """
-    ctx.effects.append(f"{person.name} has no badge any more, after a {given.heat} fire.")
+    effect = Message("{person} has no badge any more, after a {heat} fire.", person=person.name, heat=given.heat)
+    ctx.effects.append(effect)
     return PEOPLE.save(ctx, person, {"company_name": given.heat})
 
 

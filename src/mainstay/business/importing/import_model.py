@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from mainstay.business.importing.record_kinds import ImportKind
-from mainstay.values.message import Message
+from mainstay.values.message import Message, ShownMessage
 from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.refusal import Reason
 from mainstay.vocabulary.schemas import StateLabel
@@ -19,7 +19,7 @@ class RowFault(NamedTuple):
     stored_problem: str
 
     @property
-    def message(self) -> Message | str:
+    def message(self) -> ShownMessage:
         """What is wrong with the row."""
         return load_message(self.stored_problem)
 
@@ -48,7 +48,7 @@ class RemainingRecord(NamedTuple):
     stored_reason: str
 
     @property
-    def message(self) -> Message | str:
+    def message(self) -> ShownMessage:
         """Why it remains, to be read after `because`."""
         return load_message(self.stored_reason)
 
@@ -150,7 +150,7 @@ class ImportRun:
     made_at: str
     kind: ImportKind
     file_name: str
-    remarks: list[Message | str]
+    remarks: list[ShownMessage]
     headings: list[str]
     mapping: dict[str, int]
     # The decimal signs that were chosen, by field.

@@ -12,7 +12,7 @@ from mainstay.business.importing.record_kinds import OWN_REFERENCE_PREFIX, Impor
 from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.choices import fold_text
 from mainstay.values.ids import new_id
-from mainstay.values.message import Message
+from mainstay.values.message import ShownMessage
 from mainstay.values.moments import moment_text
 from mainstay.values.stored_message import dump_message, load_message
 from mainstay.vocabulary.refusal import NotFound
@@ -30,7 +30,7 @@ class NewImport:
 
     kind: ImportKind
     file_name: str
-    remarks: Sequence[Message | str]
+    remarks: Sequence[ShownMessage]
     headings: Sequence[str]
     rows: Sequence[tuple[int, Sequence[str]]]
 

@@ -8,7 +8,7 @@ import orjson
 from mainstay.business.organisation.closed_books import reasons_if_closed
 from mainstay.kernel.context import Context
 from mainstay.values.memo import cached_on_owner
-from mainstay.values.message import Message
+from mainstay.values.message import Message, ShownMessage
 from mainstay.values.moments import local_date, moment_text, start_of_day
 from mainstay.vocabulary.refusal import Reason
 
@@ -57,7 +57,7 @@ class OrganisationSettings(NamedTuple):
         """Return the reason that the books are closed for a date, or nothing if they are open."""
         return reasons_if_closed(day, self.books_closed_until)
 
-    def reasons_if_foreign(self, currency: str, advice: Message | str, alternative: str) -> list[Reason]:
+    def reasons_if_foreign(self, currency: str, advice: ShownMessage, alternative: str) -> list[Reason]:
         """Return the reason that a document is in a foreign currency: amounts of two currencies are never added up."""
         if currency == self.currency:
             return []

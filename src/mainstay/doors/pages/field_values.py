@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.values.durations import hours_text
-from mainstay.values.message import Message, message_of
+from mainstay.values.message import ShownMessage, message_of
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.values.typed_durations import parse_minutes
 
@@ -57,7 +57,7 @@ def _parse_minutes(text: str, _display: DisplaySettings) -> object:
     return text if explain_unreadable("minutes", text) else parse_minutes(text)
 
 
-def explain_unreadable(kind: str, text: str) -> Message | str | None:
+def explain_unreadable(kind: str, text: str) -> ShownMessage | None:
     """Return why typed text cannot be read as this kind of value, or None if it can.
 
     Operations take minutes, so they cannot explain what is wrong with a duration as people write it.

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from mainstay.doors.http import HttpError, Request
 from mainstay.doors.runner import Runner
 from mainstay.infrastructure.deadline import reset_deadline
-from mainstay.values.message import Message
+from mainstay.values.message import Message, ShownMessage
 from mainstay.vocabulary.refusal import Refusal
 
 # The largest form of anyone, and of people who are signed in. The latter holds a document with the most lines, each of
@@ -33,7 +33,7 @@ _OWN_SITES = {"same-origin", "none"}
 class FormError(Exception):
     """The request is not a valid form of one of our pages."""
 
-    def __init__(self, status: int, message: Message | str) -> None:
+    def __init__(self, status: int, message: ShownMessage) -> None:
         super().__init__(message)
         self.status = status
         self.message = message

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
-from mainstay.values.message import Message, message_of
+from mainstay.values.message import Message, ShownMessage, message_of
 from mainstay.values.money import parse_price, price_to_minor
 from mainstay.values.typed_prices import detect_column_format, find_foreign_currency, normalise_amount, normalise_number
 
@@ -68,7 +68,7 @@ class IncomingPayment(NamedTuple):
     on: str
     amount: str
     text: str
-    problem: Message | str | None = None
+    problem: ShownMessage | None = None
 
 
 class UnreadableStatement(Exception):

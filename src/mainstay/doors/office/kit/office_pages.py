@@ -48,7 +48,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.choices import label_in_text
 from mainstay.values.ids import is_id
-from mainstay.values.message import Message, RenderedText
+from mainstay.values.message import Message, RenderedText, ShownMessage
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.list_queries import COUNT_LIMIT
@@ -252,9 +252,7 @@ class OfficePages:
                 return await view(replace(office_request, undoable_changes=changes), path_values)
             except Stale as stale:
                 # The address of an operation on a record is below that of the record.
-                return self.render_refusal(
-                    office_request, stale, translate_text(_CHANGED_SINCE), back=request.path.rpartition("/")[0]
-                )
+                return self.render_refusal(office_request, stale, _RECORD_CHANGED, back=request.path.rpartition("/")[0])
             except Refusal as refusal:
                 return self.render_refusal(
                     office_request, refusal, PageFormat(office_request.display).render(refusal.message or refusal.text)
@@ -525,7 +523,7 @@ class OfficePages:
         is_known = record.partition("_")[0] in self.catalogue.kinds
         return f"/assistant?record={record}" if is_known else "/assistant"
 
-    def render_refusal(self, request: OfficeRequest, refusal: Refusal, text: Message | str, back: str = "") -> Response:
+    def render_refusal(self, request: OfficeRequest, refusal: Refusal, text: ShownMessage, back: str = "") -> Response:
         """Render a page that shows a refusal."""
         title = _refusal_title(refusal)
         explanation = _explain_missing_record(refusal, text) or _explain_missing_access(request, refusal)
@@ -568,7 +566,7 @@ _SENT_BEFORE = Message(
     "This form was already sent with different content, so nothing was saved now. Check it, then send it again."
 )
 RESTORED_NOTICE = "You're signed in again, and the form is as you left it. Nothing has been saved yet."
-_CHANGED_SINCE = "Someone else changed this after you opened it, so nothing was saved."
+_RECORD_CHANGED = Message("Someone else changed this after you opened it, so nothing was saved.")
 
 
 def _path_without_notice(request: Request) -> str:
@@ -588,7 +586,7 @@ def _refusal_title(refusal: Refusal) -> str:
     return translate_text("Something needs attention")
 
 
-def _explain_missing_record(refusal: Refusal, text: Message | str) -> Message | None:
+def _explain_missing_record(refusal: Refusal, text: ShownMessage) -> Message | None:
     """Return the message for a missing record. The refusal itself names an id, which means nothing to people."""
     if not isinstance(refusal, NotFound) or text != refusal.text:
         return None

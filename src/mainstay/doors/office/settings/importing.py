@@ -34,6 +34,7 @@ from mainstay.doors.office.kit.spreadsheet_rows import escape_formula, write_csv
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
+from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
 from mainstay.doors.pages.uploads import UploadedFile, UploadLimit
 from mainstay.infrastructure.deadline import reset_deadline
@@ -42,7 +43,7 @@ from mainstay.infrastructure.log import log_error
 from mainstay.infrastructure.tables import MAX_BYTES, MAX_ROWS, UnreadableTable
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.ids import is_id
-from mainstay.values.message import Message
+from mainstay.values.message import Message, ShownMessage
 from mainstay.vocabulary.refusal import Conflict, NotFound, raise_if_blocked
 from mainstay.vocabulary.schemas import StateLabel
 
@@ -125,7 +126,7 @@ class ImportPages:
             partial(
                 write_download,
                 visitors.temporary_files,
-                f"{PurePath(run.file_name).stem} to correct",
+                translate_text("{file} to correct", file=PurePath(run.file_name).stem),
                 lambda file: write_csv(file, self._read_faulty_rows(request, run)),
                 compresses=request.http_request.accepts_gzip,
             ),
@@ -191,7 +192,7 @@ class ImportPages:
         return redirect(f"{PATH}/{run.id}")
 
     async def _render_form(
-        self, request: OfficeRequest, problem: Message | str | None = None, kind: str = ""
+        self, request: OfficeRequest, problem: ShownMessage | None = None, kind: str = ""
     ) -> Response:
         recent = await self.office.visitors.runner.run_read(self._read_recent, request)
         return self.office.render_page(

@@ -30,7 +30,7 @@ from mainstay.doors.pages.session import is_local_path
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.durations import hours_text
 from mainstay.values.ids import is_id
-from mainstay.values.message import Message, message_of
+from mainstay.values.message import Message, ShownMessage, message_of
 from mainstay.values.moments import moment_text
 from mainstay.values.wall_times import parse_entered_moment
 from mainstay.vocabulary.refusal import Fault, Invalid
@@ -156,7 +156,7 @@ def _read_start(request: OfficeRequest, fields: Mapping[str, str]) -> str:
     """Return the moment at which the visit begins. The board shows times in this time zone, wherever the site is."""
     day, start = request.display.parse_date(fields.get("day", "").strip()), fields.get("start", "").strip()
     missing = [name for name, text in (("day", day), ("start", start)) if not text]
-    faults: dict[str, Message | str] = dict.fromkeys(missing, Message("is required"))
+    faults: dict[str, ShownMessage] = dict.fromkeys(missing, Message("is required"))
     if day and parse_date(day) is None:
         faults["day"] = Message("is not a date such as 2026-11-15")
     if not faults:
