@@ -15,7 +15,7 @@ from mainstay.kernel.inverse import Act
 from mainstay.kernel.operation import Operation, Preparation
 from mainstay.kernel.preview import summarize_by_title
 from mainstay.kernel.record_store import RecordStore
-from mainstay.values.message import Message, ShownMessage
+from mainstay.values.message import NO_TEXT, Message, ShownMessage
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
