@@ -40,8 +40,8 @@ UNDONE = [operation for operation in CHANGES if operation.undone_by]
 STAMPS = {"version", "updated_at", "updated_by"}
 # What tells of changes, and what follows from them.
 TRAIL = {"audit", "audit_record", "event", "outbox", "replay", "undo", "message", "untold_visit", "search_fresh"}
-# What is no record of the organisation: credentials, and the rows and results of imports and deliveries.
-NO_RECORDS = {"oauth_code", "oauth_token", "import_cells", "import_change", "delivery_attempt"}
+# What is no record of the organisation: credentials, the rows and results of imports and deliveries, and what was used.
+NO_RECORDS = {"oauth_code", "oauth_token", "import_cells", "import_change", "delivery_attempt", "assistant_usage"}
 # The columns that tell rows of one organisation apart, if not by an id that stays.
 KEYS = {
     "own_job": ("id", "person_id"),
@@ -55,6 +55,7 @@ KEYS = {
     "kit_part": ("kit_id", "item_id"),
     "search_word": ("kind", "word", "record_id"),
     "search_record": ("kind", "record_id"),
+    "conversation_step": ("turn_id", "number"),
 }
 # The organisation counts its events, and numbers are never used again. When a revision took over its number, a quote is
 # found by the number of its own revision. When a webhook is served next, and since when it fails, starts anew with each

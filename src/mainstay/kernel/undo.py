@@ -146,7 +146,11 @@ def _needs_person(ctx: Context, found: FoundChange, operations: Iterable[Operati
     What the program itself did without its person, it takes back without them.
     """
     client, undone = ctx.actor.client, _find_operation(ctx, found.operation)
-    if client is None or (client.id == found.client_id and undone and not undone.may_need_person):
+    if client is None:
+        return False
+    # All people have the same assistant.
+    is_own = (client.id, ctx.actor.id) == (found.client_id, found.person_id)
+    if is_own and undone and not undone.may_need_person:
         return False
     return any(operation.is_irreversible for operation in operations)
 

@@ -300,6 +300,16 @@ def test_a_record_without_a_version_is_not_undone_if_it_was_changed_since(cast: 
     assert cast.perform(get_key, keyId=key)["confirmsInOffice"] is True
 
 
+def test_who_may_not_loosen_a_limit_does_not_undo_it(cast: Cast) -> None:
+    key = actor_with_key(cast, cast.make_key(role=Role.ADMIN)).credential
+    change = do(cast, update_key, keyId=key, amountLimit="100")
+    with pytest.raises((Conflict, Forbidden), match="owner"):
+        undo(cast, change, by=cast.actor(Role.ADMIN, door=Door.OFFICE))
+    assert cast.perform(get_key, keyId=key)["amountLimit"] == "100.00"
+    undo(cast, change, by=cast.actor(Role.OWNER, door=Door.OFFICE))
+    assert cast.perform(get_key, keyId=key)["amountLimit"] is None
+
+
 def test_a_draft_revision_is_withdrawn_and_the_quote_is_as_it_was_sent(cast: Cast) -> None:
     sent = issue_quote(cast, make_quote(cast))
     answer = cast.answer(revise_quote, quoteId=sent["id"])
