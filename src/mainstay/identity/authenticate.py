@@ -69,7 +69,7 @@ _CONNECTION_BY_ID = f"""
 _SELECT_TURN = f"""
 SELECT conversation.organisation_id, conversation_turn.id,
        CASE WHEN person.role IN {sql_roles_with(Permission.CONNECTIONS_WRITE)} THEN conversation.access ELSE 'read' END,
-       person.id, person.name, person.role, organisation.subscription, organisation.grants
+       person.id, person.name, person.role, organisation.subscription, organisation.grants, organisation.time_zone
 FROM conversation_turn
 JOIN conversation ON conversation.organisation_id = conversation_turn.organisation_id
  AND conversation.id = conversation_turn.conversation_id
@@ -186,7 +186,9 @@ def actor_of_turn(db: DatabaseHandle, turn_id: str) -> Actor:
     row = db.one(_SELECT_TURN, id=turn_id)
     if row is None:
         raise AssistantAccessEnded
-    organisation, credential, access, person_id, name, role_name, subscription, grants = cast("tuple[str, ...]", row)
+    organisation, credential, access, person_id, name, role_name, subscription, grants, time_zone = cast(
+        "tuple[str, ...]", row
+    )
     role = _ROLES[role_name]
     return Actor(
         organisation,
@@ -199,6 +201,7 @@ def actor_of_turn(db: DatabaseHandle, turn_id: str) -> Actor:
         credential,
         ASSISTANT_CLIENT,
         ActorKind.ASSISTANT,
+        time_zone=time_zone,
     )
 
 
@@ -229,9 +232,11 @@ def actor_of_client(db: DatabaseHandle, credential: str, door: Door, now: dateti
 
 
 def actor_of_credential(db: DatabaseHandle, credential: str, door: Door, now: datetime) -> Actor:
-    """Return the actor for whoever asked for a link, with their permissions of now: a program, or a person directly."""
+    """Return the actor for whoever asked for a link, with the permissions of now: a person, their assistant, a program."""
     if is_id(credential, "person"):
         return actor_of_person(db, credential, door)
+    if is_id(credential, "turn"):
+        return actor_of_turn(db, credential)
     return actor_of_client(db, credential, door, now)
 
 

@@ -20,6 +20,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import Message, MessageFormat
 from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.agent_json import AgentFormat
 from mainstay.vocabulary.refusal import Conflict, Unauthenticated
 
 T = TypeVar("T")
@@ -93,7 +94,10 @@ class Cards:
             if token != _token_of(operation, preview):
                 raise PreviewDiffers(preview)
         call = name_call(turn_id, card.content["said"], card.content["call"])
-        details = RequestDetails(call, confirmed_in_office=True, message_format=self.message_format)
+        agent_format = AgentFormat(assistant.time_zone)
+        details = RequestDetails(
+            call, confirmed_in_office=True, message_format=self.message_format, agent_format=agent_format
+        )
         result = perform_change(replace(self.turns.parts, performer=batch), assistant, operation, arguments, details)
         return result | {"decision": "confirmed"}
 

@@ -20,6 +20,7 @@ from mainstay.business.assistant.store import Cost, LeaseLost
 from mainstay.business.organisation.assistant_settings import AssistantSettings, AssistantSource
 from mainstay.business.records.undo import undo_change
 from mainstay.changes.idempotency import Answer
+from mainstay.doors.agent_calls import take_agent_format
 from mainstay.doors.assistant.card_warnings import PreviewedCall, find_card_warnings
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.models.client import stream_reply
@@ -50,6 +51,7 @@ from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import PROGRAM_FORMAT, Message
 from mainstay.values.moments import local_date
 from mainstay.vocabulary.actor import Actor
+from mainstay.vocabulary.agent_json import AgentFormat
 from mainstay.vocabulary.refusal import NotFound, Refusal, Unauthenticated
 
 T = TypeVar("T")
@@ -344,7 +346,8 @@ class TurnWork:
         elif needs_person(operation, arguments, state.conversation):
             await self._ask_person(state, operation, arguments, place)
         elif operation.changes:
-            details = RequestDetails(name_call(self._turn_id, said, position))
+            agent_format = AgentFormat(state.actor.time_zone)
+            details = RequestDetails(name_call(self._turn_id, said, position), agent_format=agent_format)
             await self._run_change(self._change_now, state, operation, arguments, place, details)
         else:
             details = RequestDetails(name_call(self._turn_id, said, position))
@@ -359,9 +362,10 @@ class TurnWork:
         self, actor: Actor, operation: Operation, arguments: Mapping[str, Any], details: RequestDetails
     ) -> dict[str, Any]:
         """Return the result of a call that reads."""
-        parts = self._parts
+        parts, given = self._parts, dict(arguments)
         try:
-            answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
+            details = details._replace(agent_format=take_agent_format(operation, actor, given))
+            answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(given), details)
         except Refusal as refusal:
             return describe_refusal(parts, actor, operation, refusal)
         return _describe_answer(parts, actor, operation, answer)

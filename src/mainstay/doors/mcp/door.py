@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from mainstay.changes.idempotency import INVALID_KEY, is_idempotency_key
+from mainstay.doors.agent_calls import take_agent_format
 from mainstay.doors.bearer_auth import BearerAuth, RateLimitExceeded
 from mainstay.doors.compression import compress
 from mainstay.doors.cors import ANY_ORIGIN, answer_preflight
@@ -17,14 +18,13 @@ from mainstay.doors.mcp import protocol
 from mainstay.doors.mcp.elicitation import AnsweredQuestion, Elicitation, InvalidState, ToolCall
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.protocol import Call, NotACall, read_call, rpc_error_response
-from mainstay.doors.mcp.tool_schema import DETAIL, DRY_RUN, FULL_DETAIL, IDEMPOTENCY_KEY
+from mainstay.doors.mcp.tool_schema import DRY_RUN, IDEMPOTENCY_KEY
 from mainstay.doors.mcp.tools import DECLINED, ToolOffer, Tools, describe_preview
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
-from mainstay.vocabulary.agent_json import AgentFormat
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Unauthenticated
 from mainstay.vocabulary.toolsets import ToolChoice, Toolset, choose_toolsets, parse_toolsets
 from mainstay.vocabulary.validation import NOT_A_BOOLEAN
@@ -212,10 +212,7 @@ _compress_once = lru_cache(16)(compress)
 
 def _take_request_details(request: Request, tool_call: ToolCall, arguments: dict[str, Any]) -> RequestDetails:
     """Take out of the arguments what every change or list takes, so that only the operation's input is left."""
-    detail = arguments.pop(DETAIL, None) if tool_call.operation.returns_page else None
-    if detail not in {None, FULL_DETAIL}:
-        raise Invalid([Fault(DETAIL, Message("is not {choice}", choice=f"'{FULL_DETAIL}'"))])
-    agent_format = AgentFormat(tool_call.actor.time_zone, has_full_lists=detail is not None)
+    agent_format = take_agent_format(tool_call.operation, tool_call.actor, arguments)
     details = RequestDetails(request.id, agent_format=agent_format)
     if not tool_call.operation.changes:
         return details

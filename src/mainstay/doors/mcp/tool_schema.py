@@ -4,6 +4,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from mainstay.doors.agent_calls import DETAIL, FULL_DETAIL
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.operation import Effect, Operation
 from mainstay.values.part_changes import MERGE_NOTE
@@ -60,12 +61,11 @@ _SHORT_DESCRIPTIONS = {
     "startingAfter": "The last ID so far.",
 }
 PLAIN_COMMON_FIELDS = frozenset({"limit", "idempotencyKey", "dryRun"})
-# Every tool that changes something takes these fields in addition to its operation's input, and every list the third.
+# Every tool that changes something takes these fields in addition to its operation's input, and every list another.
 IDEMPOTENCY_KEY = "idempotencyKey"
 _KEY_SCHEMA = {"type": "string"}
 DRY_RUN = "dryRun"
 _DRY_RUN_SCHEMA = {"type": "boolean"}
-DETAIL, FULL_DETAIL = "detail", "full"
 _DETAIL_SCHEMA = {"enum": [FULL_DETAIL], "type": "string", "description": "Adds what is left out."}
 # Fields within another field whose names say everything.
 PLAIN_FIELDS = frozenset(
