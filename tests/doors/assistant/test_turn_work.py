@@ -226,6 +226,14 @@ def test_an_answer_is_stopped(assistant: AssistantOfTests, cast: Cast) -> None:
     assert assistant.answer(turn).status is TurnStatus.STOPPED
 
 
+def test_a_reply_that_broke_off_counts_what_the_model_has_read(assistant: AssistantOfTests) -> None:
+    assistant.model.add_script("Look", ScriptedTurn("I begin to", delivery="cut"))
+    turn = assistant.ask_and_answer("Look.")
+    assert (turn.status, text_of(turn)) == (TurnStatus.FAILED, "I begin to")
+    # The tools alone are that long.
+    assert turn.tokens > 10_000
+
+
 def test_the_tokens_of_a_day_are_limited(assistant: AssistantOfTests, cast: Cast) -> None:
     cast.perform(update_assistant_settings, cast.actor(Role.OWNER, door=Door.OFFICE), assistantDailyTokens=100)
     assistant.model.answer = lambda _request: DONE

@@ -185,6 +185,9 @@ def _build_turn(turn: Turn) -> list[ConversationMessage]:
         if step.kind is not StepKind.SAID:
             continue
         calls = tuple(ModelCall(*call) for call in step.content["calls"])
+        if not (step.content["text"] or calls):
+            # It was stopped before it had said anything.
+            continue
         messages.append(ModelReply(step.content["text"], calls, step.content.get("raw")))
         if calls:
             answers = [

@@ -27,6 +27,7 @@ from mainstay.doors.assistant.models.client import stream_reply
 from mainstay.doors.assistant.models.conversation import Finished, ModelRequest
 from mainstay.doors.assistant.models.model_problem import ModelProblem
 from mainstay.doors.assistant.models.model_settings import ModelSettings
+from mainstay.doors.assistant.models.token_estimate import estimate_request_tokens, estimate_text_tokens
 from mainstay.doors.assistant.prompt import (
     WITHHELD_FIELDS,
     Surroundings,
@@ -263,17 +264,18 @@ class TurnWork:
                 async with asyncio.timeout(seconds_left):
                     finished = await self._stream(model, request, written)
             except TimeoutError:
-                await self._store_partial(state, written)
+                await self._store_partial(state, request, written)
                 raise EndOfTurn(TurnStatus.FAILED, _TIME_LIMIT) from None
             except ModelProblem as problem:
+                if written:
+                    await self._store_partial(state, request, written)
                 if pause is None or not problem.is_temporary or written:
-                    await self._store_partial(state, written)
                     raise EndOfTurn(TurnStatus.FAILED, problem.message) from None
                 await asyncio.sleep(max(pause, min(problem.retry_after or 0, _LONGEST_PAUSE)))
                 continue
             except EndOfTurn:
                 # The person stopped it: what was written so far stays.
-                await self._store_partial(state, written)
+                await self._store_partial(state, request, written)
                 raise
             break
         reply = finished.reply
@@ -323,12 +325,12 @@ class TurnWork:
             MAX_OUTPUT_TOKENS,
         )
 
-    async def _store_partial(self, state: TurnState, written: list[str]) -> None:
-        """Store what the model had written when it was interrupted, and count it roughly."""
-        if written:
-            text = "".join(written)
-            content: dict[str, Any] = {"text": text, "calls": [], "raw": None, "reason": "end"}
-            await self._store(state, StepKind.SAID, content, Cost(1, tokens=len(text) // 3))
+    async def _store_partial(self, state: TurnState, request: ModelRequest, written: list[str]) -> None:
+        """Store what the model had written when it was interrupted, and count roughly what it read and wrote."""
+        text = "".join(written)
+        tokens = estimate_request_tokens(request) + estimate_text_tokens(len(text))
+        content: dict[str, Any] = {"text": text, "calls": [], "raw": None, "reason": "end"}
+        await self._store(state, StepKind.SAID, content, Cost(1, tokens=tokens))
 
     async def _make_call(self, state: TurnState, said: int, position: int) -> None:
         """Make a call of the model, or ask its person; store the result or the question."""
