@@ -232,7 +232,7 @@ def actor_of_client(db: DatabaseHandle, credential: str, door: Door, now: dateti
 
 
 def actor_of_credential(db: DatabaseHandle, credential: str, door: Door, now: datetime) -> Actor:
-    """Return the actor for whoever asked for a link, with the permissions of now: a person, their assistant, a program."""
+    """Return the actor of a link with the permissions of now: a person, their assistant, or a program."""
     if is_id(credential, "person"):
         return actor_of_person(db, credential, door)
     if is_id(credential, "turn"):
