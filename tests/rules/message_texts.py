@@ -48,6 +48,7 @@ DECLARATIONS: Mapping[str, set[int | str | None]] = {
     "FormField": {1},
     "ImportColumn": {1},
     "JobStep": {0},
+    "NotFound": {0},
     "ListOrder": {"missing_label"},
     "Panel": {0},
     "ReportKind": {0, 1},
@@ -55,6 +56,7 @@ DECLARATIONS: Mapping[str, set[int | str | None]] = {
     "Snippet": {0, 1},
     "StarterItem": {0},
     "StarterList": {0},
+    "StateLabel": {0},
     "VisitStep": {1},
     "_EmailKind": {0, 1},
     "_Alternative": {0},
@@ -166,6 +168,7 @@ def _find_declared_texts() -> Iterator[str]:
             kind.record_kind.label,
             to_label(kind.record_kind.label),
             to_label(kind.name),
+            kind.identity_text,
             *(column.label for column in kind.columns),
         )
     yield from ACTOR_NAMES.values()

@@ -134,27 +134,39 @@ class TextCheck:
 
     def __init__(self, data: Collection[str], same_everywhere: Collection[str]) -> None:
         # The name of a status is stored too, but people read its label.
-        self._data = "\n".join({*data} - names_of_values())
-        self._data_words = {word.strip(_MARKS) for word in _WORD.findall(self._data)}
-        self._known: dict[str, bool] = {}
+        texts = {*data} - names_of_values()
+        # Each stored text, as its words. A text of a page may consist of several: the number of a job and its title.
+        parts = {part for text in texts for part in (text, *_SEPARATORS.split(text))}
+        self._stored = {words for part in parts if (words := _words_of(part))}
+        self._longest = max(map(len, self._stored), default=0)
         self._same = {word.strip(_MARKS) for word in {*same_everywhere, *_words_of_dates()}}
 
     def find_untranslated(self, text: str) -> Iterator[str]:
         """Yield the parts of a text that escaped the translations."""
-        if self._is_data(text):
+        if _words_of(text) in self._stored:
             return
-        for part in _SEPARATORS.split(_PLACEHOLDER.sub("", text)):
-            words = {word.strip(_MARKS) for word in _WORD.findall(part)} - self._same
-            if words and not self._is_data(part.strip(_MARKS)) and not words <= self._data_words:
+        for part in _SEPARATORS.split(_PLACEHOLDER.sub("", _TEXTS_FOR_CUSTOMERS.sub("", text))):
+            if not self._is_known(_words_of(part)):
                 yield part.strip()
 
-    def _is_data(self, text: str) -> bool:
-        if text not in self._known:
-            # Of a single word, a part of another word is no data.
-            self._known[text] = text in (self._data_words if _WORD.fullmatch(text) else self._data)
-        return self._known[text]
+    def _is_known(self, words: tuple[str, ...]) -> bool:
+        """Return whether words are whole stored texts, one after another, and words of every language."""
+        at = 0
+        while at < len(words):
+            lengths = range(min(self._longest, len(words) - at), 0, -1)
+            found = next((length for length in lengths if words[at : at + length] in self._stored), 0)
+            if not found and words[at] not in self._same:
+                return False
+            at += found or 1
+        return True
 
 
+def _words_of(text: str) -> tuple[str, ...]:
+    return tuple(word for found in _WORD.findall(text) if (word := found.strip(_MARKS)))
+
+
+# What pages quote of emails and documents is in the language of the customer.
+_TEXTS_FOR_CUSTOMERS = re.compile(r"Reminder: invoice .*|Deducted: Deposit invoice .*")
 _SEPARATORS = re.compile(f"[⟦⟧{_ACCENTED}{_ACCENTED.upper()}]+| · |\n|: | \N{EN DASH} |, |[()“”]")
 _PLACEHOLDER = re.compile(r"\{\w+\}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'.-]*")

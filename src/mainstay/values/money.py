@@ -40,7 +40,7 @@ class Money:
     def __post_init__(self) -> None:
         _decimals_of(self.currency)
         if not -MAX_STORED <= self.minor <= MAX_STORED:
-            raise ValueError("The amount is too large.")
+            raise ValueError(Message("The amount is too large."))
 
     @classmethod
     def parse(cls, text: str, currency: str) -> "Money":
@@ -59,7 +59,7 @@ def round_half_away(value: Decimal, digits: int) -> Decimal:
     try:
         rounded = value.quantize(Decimal((0, (1,), -digits)), context=_WIDE_CONTEXT)
     except InvalidOperation:
-        raise ValueError("The number is too large.") from None
+        raise ValueError(Message("The number is too large.")) from None
     return _WIDE_CONTEXT.plus(rounded)  # plus turns -0.00 into 0.00
 
 
@@ -138,7 +138,7 @@ def parse_price(text: str) -> int:
     """Parse a price or quantity with at most 4 decimals as a count of 1/10,000."""
     stored = _parse_decimal(text, _PRICE_DIGITS)
     if not -MAX_STORED <= stored <= MAX_STORED:
-        raise TooLargeError("The number is too large.")
+        raise TooLargeError(Message("The number is too large."))
     return stored
 
 
@@ -157,21 +157,25 @@ def pad_decimals(price: str, currency: str) -> str:
 
 def _decimals_of(currency: str) -> int:
     if currency not in CURRENCIES:
-        raise ValueError("The currency is not an active ISO 4217 code.")
+        raise ValueError(Message("The currency is not an active ISO 4217 code."))
     return CURRENCIES[currency]
 
 
 def _parse_decimal(text: str, digits: int) -> int:
     match = _DECIMAL.fullmatch(text)
     if match is None:
-        raise ValueError("Write a plain decimal number such as 1190 or -0.5.")
+        raise ValueError(Message("Write a plain decimal number such as 1190 or -0.5."))
     sign, whole, fraction = match.groups(default="")
     if len(whole) > _MAX_LENGTH:
-        raise TooLargeError("The number is too large.")
+        raise TooLargeError(Message("The number is too large."))
     if len(text) > _MAX_LENGTH:
-        raise ValueError("The number is too long.")
+        raise ValueError(Message("The number is too long."))
     if len(fraction) > digits:
-        raise ValueError(f"At most {digits} decimals are allowed." if digits else "No decimals are allowed.")
+        raise ValueError(
+            Message("At most {digits} decimals are allowed.", digits=digits)
+            if digits
+            else Message("No decimals are allowed.")
+        )
     return int(sign + whole + fraction.ljust(digits, "0"))
 
 

@@ -98,7 +98,7 @@ class NotFound(Refusal):
     """There is no such record, or the actor may not see it; the message is the same for both."""
 
     def __init__(self, label: str) -> None:
-        super().__init__(Message("There is no {record} with that identifier.", record=label))
+        super().__init__(Message("There is no {record} with that identifier.", record=Message.with_values(label, {})))
         self.label = label
 
 

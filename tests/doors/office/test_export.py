@@ -26,7 +26,7 @@ from mainstay.business.people.store import PEOPLE as KEPT
 from mainstay.business.pricelist.suppliers import list_suppliers
 from mainstay.composition import open_sealer
 from mainstay.doors.http import RequestHandler
-from mainstay.doors.office.kit.list_export import ListExport
+from mainstay.doors.office.kit.list_export import MAX_ROWS, ListExport
 from mainstay.doors.office.kit.office_pages import OfficePages
 from mainstay.doors.office.kit.record_layout import RecordLayout
 from mainstay.doors.office.kit.record_pages import RecordPages
@@ -71,10 +71,11 @@ def list_passing_files(server: RunningServer) -> list[Path]:
     return [*DataFolder(server.settings.data).temporary_files.iterdir()]
 
 
-def export_people(cast: Cast, role: Role = Role.OWNER, **more: int) -> str:
+def export_people(cast: Cast, role: Role = Role.OWNER, max_rows: int = MAX_ROWS) -> str:
     """The people as this person gets them."""
     kept = _RetainedBytes()
-    ListExport(cast.performer, cast.actor(role), list_people, {"order": "name"}, "UTC", "req_1", **more).write(kept)
+    export = ListExport(cast.performer, cast.actor(role), list_people, {"order": "name"}, "UTC", "req_1")
+    replace(export, max_rows=max_rows).write(kept)
     return kept.content.decode("utf-8-sig")
 
 

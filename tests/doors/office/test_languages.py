@@ -8,11 +8,18 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from mainstay.business.issuing.document_files import create_print_task
+from mainstay.business.records.file_removal import make_removal_task
+from mainstay.changes import outbox, outbox_queue
+from mainstay.changes.outbox import OutboxTask
+from mainstay.changes.outbox_queue import LeasedTask
 from mainstay.composition import open_performer
 from mainstay.doors.pages.formatting import initials_of
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import Message
+from mainstay.values.moments import moment_text
 from mainstay.values.names import zone_names
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_cast
@@ -20,9 +27,11 @@ from support.cast import Cast, make_cast
 from support.command_line import run_command
 from support.in_process import run_in_process
 from support.installations import Installations
+from support.oauth_app import hidden_value
 from support.page_forms import PageForm, read_forms
 from support.pseudo_language import CODE, TextCheck, accent, collect_data, visible_texts, write_pseudo_catalogue
 from support.servers import RunningServer
+from support.workbooks import make_sheet_rows, make_workbook
 
 # Names that are the same in every language.
 SAME_EVERYWHERE = {
@@ -33,7 +42,7 @@ SAME_EVERYWHERE = {
     # A decision that was sent although it is not among the options any more.
     "reject",
     # The sign before a remark, and keys.
-    *"ceghijmnopqrstx",
+    *"aceghijmnopqrstx",
     "Esc",
 }
 # Files, what ends the session, and the texts of the product about itself, which are in English.
@@ -54,6 +63,8 @@ PUBLIC_PAGES = (
     "/nothing-here",
     "/invitation/x",
     "/reset-password/x",
+    "/oauth/authorize",
+    "/oauth/authorize?client_id=x&redirect_uri=https://app.example/callback",
 )
 
 
@@ -141,9 +152,11 @@ class TextCrawl:
         with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
             tables = {str(row[0]) for row in db.all("SELECT name FROM sqlite_master WHERE type = 'table'")}
             data = collect_data(db, {table for table in tables if table not in _TABLES_WITHOUT_DATA})
+            # Links that call someone have their first names.
+            first_names = {str(row[0]).split()[0] for row in db.all("SELECT name FROM contact")}
         names = {*self.performer.languages.find(CODE).names.values(), *zone_names().values()}
         initials = {initials_of(person["name"]) for person in self.people}
-        return TextCheck(data | names | initials, SAME_EVERYWHERE)
+        return TextCheck(data | names | initials | first_names, SAME_EVERYWHERE)
 
 
 def _kind_of_page(path: str) -> str:
@@ -193,15 +206,58 @@ def test_a_refused_form_and_the_office_are_in_the_language_too(translated: Trans
     assert "Today" in office.get("/").text
 
 
+UPLOADS = {
+    "/settings/import": {
+        "a document": b"%PDF-1.7",
+        "several sheets": make_workbook(make_sheet_rows(["Name"], ["Calder"]), sheets=2),
+        "no rows": b"Name\n",
+        "a long cell": b"Name\n" + b"x" * 40_000,
+        "other letters, and faults": "Name,Email,Country\nC\xe9line,nobody,Narnia\n".encode("cp1252"),
+    },
+    "/payments/statement": {"no table": b"%PDF-1.7", "no amounts": b"Date,Text\n2026-11-03,Ann\n"},
+}
+
+
+FILE_TEXTS = {"customers.csv", "Sheet 1", "Name", "Email", "Country", "Calder", "nobody", "Narnia", "Céline", "OO"}
+
+
+@pytest.mark.parametrize(("path", "name"), [(path, name) for path, files in UPLOADS.items() for name in files])
+def test_no_text_about_a_file_escapes_the_translations(
+    translated: TranslatedInstallation, path: str, name: str
+) -> None:
+    session = BrowserSession(translated.server, CODE)
+    session.cookies |= sign_in_cast(translated.server, translated.cast, Role.OWNER).cookies
+    fields = {"csrf": hidden_value(session.get(path).text, "csrf"), "kind": "customers"}
+    answer = session.upload(path, fields, file=("customers.csv", UPLOADS[path][name]))
+    page = session.follow_redirect(answer) if answer.status_code == 303 else answer
+    with translated.cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        data = collect_data(db, {"organisation", "person"})
+    check = TextCheck(data | FILE_TEXTS, SAME_EVERYWHERE)
+    texts = visible_texts(page.text)
+    assert [part for text in texts for part in check.find_untranslated(text)] == []
+
+
 @pytest.fixture(scope="module")
 def demo(installations: Installations, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TextCrawl]:
     settings = installations.make_empty("sqlite", tmp_path_factory.mktemp("demo"))
     made = run_command(settings, "demo", "--json").json
     write_pseudo_catalogue(DataFolder(settings.data).translations)
     performer = open_performer(settings)
+    _park_tasks(performer, made["organisation"]["id"])
     with run_in_process(settings, with_worker=False) as server:
         yield TextCrawl(server, performer, made["people"])
     performer.database.close()
+
+
+def _park_tasks(performer: Performer, organisation: str) -> None:
+    """Put failed tasks into the outbox: of the product, and of a program that is gone."""
+    tasks = (make_removal_task("x"), OutboxTask("event", {}), create_print_task("invoice_1", "INV-0001"))
+    with performer.database.write_transaction(organisation) as db:
+        for task in tasks:
+            record_id = outbox.add_task(db, task, moment_text(performer.clock()))
+            leased = LeasedTask(record_id, organisation, task.kind, task.payload, 1)
+            problem = Message("The mail server did not accept it within two days.")
+            outbox_queue.park_task(db, leased, performer.clock(), problem, problem)
 
 
 @pytest.mark.parametrize("role", ["owner", "member"])

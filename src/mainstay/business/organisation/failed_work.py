@@ -13,8 +13,8 @@ from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
-from mainstay.values.message import Message
-from mainstay.values.stored_message import dump_message
+from mainstay.values.message import Message, ShownMessage
+from mainstay.values.stored_message import dump_message, load_message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import MessageText
@@ -65,7 +65,12 @@ class BackgroundTask(StoredRecord):
     @property
     def display_name(self) -> str:
         """What the task does."""
-        return self.about
+        return str(self.name_in_messages)
+
+    @property
+    def name_in_messages(self) -> ShownMessage:
+        """What the task does."""
+        return load_message(self.about)
 
     def not_failed(self, _by: Actor) -> list[Reason]:
         """Return why the task cannot be retried or dropped: it has not failed."""
@@ -142,7 +147,7 @@ def drop_work(ctx: Context, _given: IrreversibleInput, task: BackgroundTask) -> 
 
     It will not be tried again.
     """
-    ctx.summary = Message("This task will not be tried again: {task}", task=task.about)
+    ctx.summary = Message("This task will not be tried again: {task}", task=task.name_in_messages)
     outbox.delete_task(ctx.db, task.id)
     ctx.writer.touch(task.id)
     return task

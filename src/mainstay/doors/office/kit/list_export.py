@@ -13,11 +13,13 @@ from mainstay.doors.downloads import respond_with_temporary_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.spreadsheet_rows import columns_of, generate_rows, write_csv
+from mainstay.doors.pages.message_format import PageFormat
 from mainstay.infrastructure.deadline import WAIT_SECONDS, use_deadline
 from mainstay.infrastructure.files import TemporaryFiles
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
+from mainstay.values.message import PROGRAM_FORMAT, MessageFormat
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import Refusal
 
@@ -36,6 +38,7 @@ class ListExport:
     zone: str
     # The id of the HTTP request.
     request_id: str
+    message_format: MessageFormat = PROGRAM_FORMAT
     max_rows: int = MAX_ROWS
 
     @classmethod
@@ -50,6 +53,7 @@ class ListExport:
             list_input,
             request.time_zone,
             request.http_request.id,
+            PageFormat(request.display),
         )
 
     def write(self, file: IO[bytes]) -> None:
@@ -63,8 +67,9 @@ class ListExport:
         cursor: dict[str, object] = {}
         while True:
             raw = orjson.dumps({**self.list_input, **cursor, "limit": _PAGE_SIZE})
+            details = RequestDetails(self.request_id, message_format=self.message_format)
             with use_deadline(monotonic() + WAIT_SECONDS):
-                answer = self.performer.perform(self.list_operation, self.actor, raw, RequestDetails(self.request_id))
+                answer = self.performer.perform(self.list_operation, self.actor, raw, details)
             page = orjson.loads(answer.body)
             yield from page["data"]
             if not page["hasMore"]:

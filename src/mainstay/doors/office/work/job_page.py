@@ -244,9 +244,9 @@ def _next_visit_text(request: OfficeRequest, job: JobOut, coming: Sequence[Visit
 
 
 def _minutes_by_state(costing: JobCostingOut) -> list[tuple[int, str]]:
-    """Return the minutes in each state, with the state in words."""
+    """Return the minutes in each state, with its label."""
     states = list_hours.output.states
-    return [(one.minutes, states[one.status].label.lower()) for one in costing.hours]
+    return [(one.minutes, states[one.status].label) for one in costing.hours]
 
 
 def _log_hours_path(job: JobOut) -> str:
