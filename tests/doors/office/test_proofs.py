@@ -97,9 +97,9 @@ def test_the_mail_is_shown_as_it_will_go_with_the_way_to_the_pdf(
     for expected in ("Hello Calder Property,", "{link}"):
         assert expected in fields["message"]
     assert f'href="{path}/draft.pdf"' in shown
-    assert f'src="{path}/draft.png"' in shown
-    picture = session.get(f"{path}/draft.png")
-    assert (picture.headers["content-type"], picture.content[:4]) == ("image/png", b"\x89PNG")
+    assert f'src="{path}/draft.webp"' in shown
+    picture = session.get(f"{path}/draft.webp")
+    assert (picture.headers["content-type"], picture.content[8:12]) == ("image/webp", b"WEBP")
     assert reread_invoice(cast, invoice)["number"] is None
     assert emails_to(server, "prue@calder.example") == []
 
@@ -130,4 +130,4 @@ def test_what_is_sent_of_an_issued_invoice_is_shown_beside_its_email(
     }[operation]
     assert [words for words in expected if words not in text] == []
     assert "CN-0001" not in text
-    assert session.get(unescape(picture)).content[:4] == b"\x89PNG"
+    assert session.get(unescape(picture)).content[8:12] == b"WEBP"

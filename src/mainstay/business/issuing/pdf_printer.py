@@ -24,7 +24,7 @@ class Printer:
         return self._run("print_task", logo, snapshot, copy)
 
     def picture(self, snapshot: str, logo: bytes | None, copy: Copy | None = None) -> bytes:
-        """Return a picture of the first page of a snapshot, as a PNG."""
+        """Return a picture of the first page of a snapshot, as WebP."""
         return self._run("picture_task", logo, snapshot, copy)
 
     def print_reports(self, sheet: str, day: str) -> bytes:

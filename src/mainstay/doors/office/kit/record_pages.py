@@ -360,7 +360,7 @@ class RecordPages:
             email={**email_form.fields, **kept_as_typed},
             warnings=find_ways_out(request, preview, RecordFields(record).get("customerId")),
             pdf=self._preview_path(operation, record, kept, "pdf"),
-            picture=self._preview_path(operation, record, kept, "png"),
+            picture=self._preview_path(operation, record, kept, "webp"),
             without_email=WITHOUT_EMAIL,
             ways=order_faults(form_fields, form.faults),
             faults=form.faults,

@@ -40,7 +40,7 @@ class DraftPreviewPages:
         protect, path = self.office.require_sign_in, f"{self.layout.path_of('{id}')}/{self.name}"
         return [
             Route("GET", f"{path}.pdf", protect(self.show)),
-            Route("GET", f"{path}.png", protect(self.show_picture)),
+            Route("GET", f"{path}.webp", protect(self.show_picture)),
         ]
 
     async def show(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
@@ -51,7 +51,7 @@ class DraftPreviewPages:
     async def show_picture(self, request: OfficeRequest, path_values: Mapping[str, str]) -> Response:
         """Return a picture of the first page of the PDF."""
         picture, name = await self._print(request, path_values["id"], self.office.visitors.printer.picture)
-        return respond_with_generated_file(picture, name, "image/png")
+        return respond_with_generated_file(picture, name, "image/webp")
 
     async def _print(self, request: OfficeRequest, record_id: str, render: _Render) -> tuple[bytes, str]:
         """Render a document, and return it with its name."""
