@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
+import orjson
 import pytest
 
 from mainstay.business.assistant import store
@@ -11,6 +13,7 @@ from mainstay.business.assistant.model import StepKind, TurnStatus
 from mainstay.business.assistant.operations import NOT_CONFIRMED, stop_assistant
 from mainstay.business.customers.operations import get_customer, list_customers, update_customer
 from mainstay.business.invoices.drafting.operations import update_invoice
+from mainstay.business.jobs.operations import create_job, get_job
 from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import get_person, update_person
@@ -361,6 +364,23 @@ def test_it_undoes_by_itself_only_what_it_did_by_itself(assistant: AssistantOfTe
     assert cast.perform(get_customer, customerId=customer)["phone"] == "1"
     assistant.decide(turn, confirmed=True)
     assert cast.perform(get_customer, customerId=customer)["phone"] is None
+
+
+def test_an_undo_that_performs_what_is_irreversible_is_confirmed_a_while_later(
+    assistant: AssistantOfTests, cast: Cast
+) -> None:
+    owner = cast.actor(Role.OWNER, door=Door.OFFICE)
+    answer = cast.answer(create_job, owner, customerId=make_customer(cast), title="Boiler")
+    job = orjson.loads(answer.body)["id"]
+    undo = ScriptedCall("undo_change", {"changeIds": [str(answer.undoable_change)]})
+    assistant.model.add_script("Undo", ScriptedTurn(calls=(undo,)), DONE)
+    turn = assistant.ask_and_answer("Undo that.")
+    shown = assistant.show_cards(turn)
+    clock = cast.performer.clock
+    assistant.cast = replace(cast, performer=replace(cast.performer, clock=lambda: clock() + timedelta(minutes=5)))
+    assert assistant.decide_shown(turn, dict.fromkeys(shown, "another"), confirmed=True, go_on=False) is False
+    assert assistant.decide_shown(turn, shown, confirmed=True) is True
+    assert cast.perform(get_job, jobId=job)["status"] == "cancelled"
 
 
 def test_it_undoes_its_own_change_at_once(assistant: AssistantOfTests, cast: Cast) -> None:

@@ -87,17 +87,21 @@ class Cards:
         """Perform what a card shows, as the assistant, and return its result."""
         assistant, operation = _read_assistant(db, turn_id), self._find_operation(card)
         arguments = card.content["arguments"]
+        call = name_call(turn_id, card.content["said"], card.content["call"])
+        details = RequestDetails(
+            call,
+            confirmed_in_office=True,
+            message_format=self.message_format,
+            agent_format=AgentFormat(assistant.time_zone),
+        )
         if operation.is_irreversible:
             arguments |= {"confirmed": True, "previewToken": token}
         else:
             preview = batch.perform(operation, assistant, encode_json(arguments), self._details(operation))
-            if token != _token_of(operation, preview):
+            if _find_token(preview):
+                details = details._replace(preview_token=token)
+            elif token != _hash_of(preview):
                 raise PreviewDiffers(preview)
-        call = name_call(turn_id, card.content["said"], card.content["call"])
-        agent_format = AgentFormat(assistant.time_zone)
-        details = RequestDetails(
-            call, confirmed_in_office=True, message_format=self.message_format, agent_format=agent_format
-        )
         result = perform_change(replace(self.turns.parts, performer=batch), assistant, operation, arguments, details)
         return result | {"decision": "confirmed"}
 
@@ -105,7 +109,7 @@ class Cards:
         parts, operation = self.turns.parts, self._find_operation(step)
         given = encode_json(step.content["arguments"])
         preview = await parts.runner.perform(parts.performer, operation, assistant, given, self._details(operation))
-        return OpenCard(step, operation, preview, _token_of(operation, preview))
+        return OpenCard(step, operation, preview, _find_token(preview) or _hash_of(preview))
 
     def _find_operation(self, card: Step) -> Operation:
         operation = self.turns.parts.tools.find_operation(card.content["operation"])
@@ -150,9 +154,12 @@ def _read_assistant(db: DatabaseHandle, turn_id: str) -> Actor:
         raise Conflict(ended.message or _NO_LONGER) from None
 
 
-def _token_of(operation: Operation, preview: Answer) -> str:
-    """Return the token of a preview; of what can be undone, a hash of what it says."""
-    if operation.is_irreversible:
-        token: str = decode_json(preview.body)["previewToken"]
-        return token
+def _find_token(preview: Answer) -> str | None:
+    """Return the token of a preview of something irreversible, itself or within an undo."""
+    token: str | None = decode_json(preview.body).get("previewToken")
+    return token
+
+
+def _hash_of(preview: Answer) -> str:
+    """Return what stands for a preview that has no token."""
     return hashlib.sha256(preview.body).hexdigest()
