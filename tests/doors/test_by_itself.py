@@ -369,6 +369,7 @@ def test_the_house_does_these_by_itself() -> None:
         "tell_office_of_acceptance",
         "confirm_acceptance",
         "delete_private_views",
+        "delete_conversations_of_person",
     ]
     assert names_of(CATALOGUE.timers) == ["forget_old_events", "expire_quotes", "became_overdue"]
     assert names_of(CATALOGUE.task_kinds) == [

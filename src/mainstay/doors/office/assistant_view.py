@@ -63,6 +63,16 @@ class ShownTurn(NamedTuple):
         return self.turn.status is TurnStatus.WORKING
 
     @property
+    def is_open(self) -> bool:
+        """Whether it is not finished."""
+        return self.turn.status.is_open
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether its person stopped it."""
+        return self.turn.status is TurnStatus.STOPPED
+
+    @property
     def confirmable(self) -> Sequence[ShownCard]:
         """The cards against which nothing stands."""
         return [card for card in self.cards if not card.preview.blockers]

@@ -88,7 +88,7 @@ async function openDialog() {
 }
 
 function offerChoice(place) {
-  for (const hidden of place.querySelectorAll("#shortcuts [hidden]")) hidden.hidden = hidden.matches("form") && !place.matches("dialog");
+  for (const hidden of place.querySelectorAll("#shortcuts [hidden]")) hidden.hidden = hidden.matches("form") && place.nodeName !== "DIALOG";
   const box = place.querySelector("input[data-shortcuts-off]");
   if (!box) return;
   box.checked = isOff();
