@@ -150,7 +150,7 @@ class ChangeJobStatus(Input):
 def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
     """List jobs.
 
-    Find work by customer, stage, due date or text. Members and subcontractors only see jobs that they are assigned to
+    Show jobs by customer, stage, due date or text. Members and subcontractors only see jobs that they are assigned to
     or have a visit for.
     """
     if given.stage in find_withheld_values([OFFICE_STAGES], ctx.actor.permissions):

@@ -207,7 +207,9 @@ def _encode_tool_list(door: McpDoor, offer: ToolOffer, id_: protocol.CallId, *, 
     return protocol.encode_answer(id_, door.build_tool_list(offer, is_modern=is_modern))
 
 
-_compress_once = lru_cache(16)(compress)
+@lru_cache(16)
+def _compress_once(body: bytes) -> bytes:
+    return compress(body, "application/json", reused=True)
 
 
 def _take_request_details(request: Request, tool_call: ToolCall, arguments: dict[str, Any]) -> RequestDetails:
