@@ -103,7 +103,7 @@ def test_what_agents_did_is_chosen_from_the_list(server: RunningServer, cast: Ca
     cast.perform(update_customer, actor_through_app(cast, Role.OFFICE), customerId=customer, phone="2")
     cast.perform(update_customer, customerId=customer, email="x@x.example")
     page = sign_in_new_person(server, cast).get(f"{PATH}?actedBy=agent").text
-    assert '<option value="agent" selected>Apps and API keys</option>' in page
+    assert '<option value="agent" selected>Assistant, apps and API keys</option>' in page
     changed = [one.partition(" ,")[0] for one in read_acts(page) if one.startswith("Details edited")]
     assert changed == ["Details edited: phone Orla Office", "Details edited: phone Olivia Owner"]
 
@@ -205,7 +205,7 @@ def test_dates_that_cannot_be_are_told_beside_them(server: RunningServer, cast: 
     [
         ("personId=nobody", "Person was not found. Choose one from the list."),
         ("clientId=zzz", "App or key was not found. Choose one from the list."),
-        ("actedBy=zzz", "Choose Agent, Person, App"),
+        ("actedBy=zzz", "Choose Agent, Person, Assistant, App"),
         ("from=zzz", "From must be a date, such as dd/mm/yyyy."),
         ("startingAfter=zzz", "Starting after"),
     ],
