@@ -83,7 +83,7 @@ def test_leave_to_overlap_is_for_one_place(cast: Cast) -> None:
 def test_a_time_becomes_a_date_and_back(cast: Cast) -> None:
     visit = plan_test_visit(cast)
     assert move(cast, visit, on="2038-01-12")["on"] == "2038-01-12"
-    with pytest.raises(Invalid, match=r"^endsAt: is required"):
+    with pytest.raises(Invalid, match=r"^durationMinutes: is required"):
         move(cast, visit, startsAt=f"{DAY}T10:00")
     assert move(cast, visit, startsAt=f"{DAY}T10:00", durationMinutes=30)["on"] is None
 

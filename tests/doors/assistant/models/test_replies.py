@@ -399,3 +399,12 @@ def test_a_failed_response_is_a_problem() -> None:
     stream = write_events({"type": "response.failed", "response": {"error": error}})
     with pytest.raises(ModelProblem, match="server_error: It failed"):
         parse_pieces(ModelDialect.RESPONSES, [stream])
+
+
+def test_two_blocks_of_the_same_number_are_a_problem() -> None:
+    first, rest = render_events(
+        ModelDialect.MESSAGES, ScriptedTurn(calls=(ScriptedCall("get_me"), ScriptedCall("search")))
+    )
+    stream = b"".join([*first, *rest]).replace(b'"index": 1', b'"index": 0')
+    with pytest.raises(ModelProblem):
+        parse_pieces(ModelDialect.MESSAGES, [stream])

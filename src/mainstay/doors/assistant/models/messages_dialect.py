@@ -13,7 +13,7 @@ from mainstay.doors.assistant.models.conversation import (
 )
 from mainstay.doors.assistant.models.dialect import HttpRequest, clean_tool_name, encode_body, find_raw, mark_raw
 from mainstay.doors.assistant.models.loose_json import read_count, read_list, read_object, read_text
-from mainstay.doors.assistant.models.model_problem import make_error_problem
+from mainstay.doors.assistant.models.model_problem import make_error_problem, make_unclear_problem
 from mainstay.doors.assistant.models.model_settings import ModelSettings, find_endpoint
 from mainstay.doors.assistant.models.reply_builder import CallBuilder, ReplyBuilder, parse_arguments, write_arguments
 from mainstay.values.json_object import JsonObject
@@ -146,6 +146,9 @@ class _MessagesReader:
 
     def _begin_block(self, index: Any, block: JsonObject) -> str:
         index = index if type(index) is int else len(self._blocks)
+        if index in self._blocks:
+            # Two blocks would share what belongs to one.
+            raise make_unclear_problem()
         kind = read_text(block.get("type"))
         self._blocks[index] = {"type": kind}
         if kind == "tool_use":
