@@ -127,7 +127,7 @@ def test_the_same_filter_and_order_are_in_the_link_and_in_the_file(server: Runni
         ("/hours/export.csv?status=zzz", "Choose Running, Draft, Submitted, Approved or Rejected for status."),
         (
             "/settings/activity/export.csv?actedBy=zzz",
-            "Choose Agent, Person, App, Key, Customer, Operator or House for changed by.",
+            "Choose Agent, Person, Assistant, App, Key, Customer, Operator or House for changed by.",
         ),
         ("/settings/activity/export.csv?personId=zzz", "Person was not found. Choose one from the list."),
     ],
