@@ -87,6 +87,7 @@ class AssistantSettingsPages:
         _, (_, month) = await self.office.visitors.runner.run_read(self._read, request)
         model = self.turns.parts.operator_model
         return {
+            "may_set_up": request.can_perform(update_assistant_settings),
             "max_key": _MAX_KEY_LENGTH,
             "operator_model": model.model if model else None,
             "used_this_month": request.display.format_number(str(month)),
