@@ -21,6 +21,9 @@ from mainstay.vocabulary.refusal import NotFound
 
 # How long a server process may work on a turn without a sign of life, before another takes it over.
 LEASE_SECONDS = 30.0
+# How long a turn waits for the process that streams its answer, before any other takes it: only there, what the model
+# writes is seen while it writes.
+GRACE = timedelta(seconds=4)
 # How many of its latest turns a conversation shows, and the model gets.
 MAX_TURNS = 50
 
@@ -106,8 +109,9 @@ def insert_turn(ctx: Context, turn_id: str, values: Mapping[str, str | None]) ->
     ctx.db.run(
         "INSERT INTO conversation_turn"
         " (organisation_id, id, conversation_id, session_id, question, record_id, status, leased_until, created_at)"
-        " VALUES (:organisation, :id, :conversation_id, :session_id, :question, :record_id, 'working', :now, :now)",
+        " VALUES (:organisation, :id, :conversation_id, :session_id, :question, :record_id, 'working', :until, :now)",
         id=turn_id,
+        until=moment_text(ctx.now + GRACE),
         **values,
     )
     ctx.db.run(
@@ -206,7 +210,7 @@ def take_lease(db: DatabaseHandle, turn_id: str, lease: str, now: datetime) -> b
     return bool(
         db.run(
             "UPDATE conversation_turn SET lease = :lease, leased_until = :until WHERE organisation_id = :organisation"
-            " AND id = :id AND status = 'working' AND leased_until <= :at",
+            " AND id = :id AND status = 'working' AND (lease IS NULL OR leased_until <= :at)",
             id=turn_id,
             lease=lease,
             at=moment_text(now),
@@ -278,7 +282,7 @@ def set_status(db: DatabaseHandle, turn_id: str, status: TurnStatus, now: dateti
         id=turn_id,
         status=status,
         problem=problem,
-        at=moment_text(now),
+        at=moment_text(now + GRACE if status is TurnStatus.WORKING else now),
         ended_at=None if status.is_open else moment_text(now),
     )
 

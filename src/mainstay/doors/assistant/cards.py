@@ -60,8 +60,7 @@ class Cards:
             await self._write(self._decide_now, turn_id, number, token if confirmed else None)
             for number, token in shown.items()
         ]
-        if await self._write(self._go_on, turn_id):
-            self.turns.begin(self.person.organisation, turn_id)
+        await self._write(self._go_on, turn_id)
         return all(decided)
 
     def _decide_now(self, turn_id: str, number: int, token: str | None) -> bool:
@@ -132,15 +131,13 @@ class Cards:
     async def _write(self, function: Callable[..., T], *values: Any) -> T:
         return await self.turns.parts.runner.run_change(self.person.organisation, function, *values)
 
-    def _go_on(self, turn_id: str) -> bool:
-        """Let the assistant go on once nothing waits for its person; return whether it does."""
+    def _go_on(self, turn_id: str) -> None:
+        """Let the assistant go on once nothing waits for its person."""
         performer = self.turns.parts.performer
         with performer.database.write_transaction(self.person.organisation) as db:
             turn = self._fetch_own(db, turn_id)
-            if turn.status is not TurnStatus.WAITING or turn.cards:
-                return False
-            store.set_status(db, turn_id, TurnStatus.WORKING, performer.clock())
-            return True
+            if turn.status is TurnStatus.WAITING and not turn.cards:
+                store.set_status(db, turn_id, TurnStatus.WORKING, performer.clock())
 
 
 _DECLINED: dict[str, Any] = {"text": NOT_CONFIRMED, "isError": True, "decision": "declined"}

@@ -128,7 +128,8 @@ class AssistantPages:
         request = form.request
         given = {name: value for name, value in form.fields.items() if name in _QUESTION_FIELDS and value}
         turn = await self.office.perform(request, ask_assistant, given | {"sessionId": request.visitor.session})
-        self.turns.begin(request.actor.organisation, turn.id)
+        if not _is_streamed(form):
+            self.turns.begin(request.actor.organisation, turn.id)
         return redirect(f"{PATH}/{turn.conversation_id}")
 
     async def _stop(self, form: OpenForm[PathValues]) -> Response:
@@ -147,9 +148,10 @@ class AssistantPages:
         decision, _, number = form.button.partition(" ")
         if number:
             shown = {card: token for card, token in shown.items() if str(card) == number}
-        are_same = await self._cards(form.request).decide(
-            form.fields.get("turn", ""), shown, confirmed=decision == "confirm"
-        )
+        turn_id = form.fields.get("turn", "")
+        are_same = await self._cards(form.request).decide(turn_id, shown, confirmed=decision == "confirm")
+        if not _is_streamed(form):
+            self.turns.begin(form.request.actor.organisation, turn_id)
         return redirect(f"{PATH}/{form.subject['id']}" + ("" if are_same else "?changed=yes"))
 
     async def _delete(self, form: OpenForm[PathValues]) -> Response:
@@ -157,7 +159,11 @@ class AssistantPages:
         return redirect(f"{PATH}?done={delete_conversation.name}")
 
     async def _stream_turn(self, request: OfficeRequest, turn_id: str, seen: int) -> AsyncGenerator[bytes, None]:
-        """Yield each new state of a turn with the number of its last step, and what the model writes meanwhile."""
+        """Yield each new state of a turn with the number of its last step, and what the model writes meanwhile.
+
+        The turn is worked on in this process, unless another one has begun.
+        """
+        self.turns.begin(request.actor.organisation, turn_id)
         live, alive_at = self.turns.parts.live, monotonic()
         with live.watch(turn_id, request.visitor.session) as watch:
             while True:
@@ -237,6 +243,11 @@ class AssistantPages:
         performer = self.office.visitors.performer
         with performer.database.read_transaction(request.actor.organisation) as db:
             return store.fetch_turn(db, turn_id)
+
+
+def _is_streamed(form: OpenForm[PathValues]) -> bool:
+    """Return whether the browser opens the stream of the answer next, which begins the work on it."""
+    return form.fields.get("streamed") == "yes"
 
 
 def _format_tokens(request: OfficeRequest, tokens: int) -> str:

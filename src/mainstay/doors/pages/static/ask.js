@@ -75,9 +75,18 @@ function replace(place, html) {
   return talk;
 }
 
+// The process that streams the answer is the one that works on it, so that what is written is seen at once.
+function tellStreamed(talk) {
+  for (const form of talk.querySelectorAll(".asking, .cards")) {
+    const field = Object.assign(document.createElement("input"), { type: "hidden", name: "streamed", value: "yes" });
+    form.append(field);
+  }
+}
+
 // Shows what happens in the latest turn until it has ended, and then loads the conversation again with `show`.
 function watch(talk, show, address) {
   stream?.close();
+  tellStreamed(talk);
   if (!talk.dataset.stream) return;
   stream = new EventSource(talk.dataset.stream);
   let written = "";
