@@ -16,6 +16,9 @@ from mainstay.vocabulary.permissions import Role
 from mainstay.vocabulary.refusal import Refusal
 from rules.examples import SampleRecords
 
+# Its lines are made for the answer, with new ids.
+_WITH_NEW_IDS = {"get_credit_note_proof"}
+
 
 def read_everything(settings: Settings, samples: SampleRecords, now: datetime) -> dict[tuple[str, Role], bytes]:
     """Return the answer of each operation that only reads, for each role, at a moment."""
@@ -23,7 +26,7 @@ def read_everything(settings: Settings, samples: SampleRecords, now: datetime) -
         return {
             (operation.name, role): _perform_read(opened, operation.name, opened.cast.actor(role))
             for operation in CATALOGUE.operations
-            if not operation.changes
+            if not operation.changes and operation.name not in _WITH_NEW_IDS
             for role in Role
         }
 

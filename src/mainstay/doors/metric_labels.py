@@ -23,4 +23,5 @@ SINGLE_PATHS = (
 STATIC_LABEL = "static"
 # The links of programs, whose paths end with a secret.
 UPLOAD_LABEL, DOWNLOAD_LABEL = "upload link", "download link"
-METRIC_LABELS = (*_API_LABELS, *SINGLE_PATHS, STATIC_LABEL, UPLOAD_LABEL, DOWNLOAD_LABEL, *page_names())
+# Static files come right before the pages, as the door of the pages counts them.
+METRIC_LABELS = (*_API_LABELS, *SINGLE_PATHS, UPLOAD_LABEL, DOWNLOAD_LABEL, STATIC_LABEL, *page_names())

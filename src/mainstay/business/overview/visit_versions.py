@@ -13,7 +13,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.values.fields import Day
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
-from mainstay.vocabulary.schemas import Input
+from mainstay.vocabulary.schemas import Input, LastDay
 
 _MAX_VISITS = 50
 _DIGEST_BYTES = 8
@@ -55,7 +55,7 @@ class GetVisitVersions(Input):
     """The days."""
 
     from_: Day = Field(alias="from", description="The first day.")
-    until: Day = Field(description="The last day.")
+    until: LastDay = Field(description="The last day.")
 
 
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, doors=frozenset({Door.OFFICE}))
