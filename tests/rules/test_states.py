@@ -23,7 +23,7 @@ WORDS_THAT_ARE_NO_STATES = {
     # What a person decided about a card.
     "assistant_view.py": {"declined"},
     # The picture of a document beside the form that sends it.
-    **dict.fromkeys(("draft_previews.py", "invoices.py", "orders.py", "quotes.py"), {"draft"}),
+    **{name: {"draft"} for name in ("draft_previews.py", "invoices.py", "orders.py", "quotes.py")},
     "invoice_public.py": {"void"},  # which copy of the PDF is asked for
     "charts.py": {"open"},  # a column of a report
     "report_tables.py": {"open"},  # the same

@@ -29,6 +29,7 @@ from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
+from mainstay.values.ids import is_id
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import NotFound, Refusal, TooManyRequests
@@ -228,6 +229,8 @@ class AssistantPages:
             return None
 
     async def _read(self, request: OfficeRequest, conversation_id: str) -> Conversation:
+        if not is_id(conversation_id, "conversation"):
+            raise NotFound("conversation")
         await self.office.perform(request, get_conversation, {"conversationId": conversation_id})
         return await self.office.visitors.runner.run_read(self._read_conversation, request, conversation_id)
 
