@@ -70,15 +70,22 @@ def count_rows(cast: Cast, organisation: str) -> dict[str, int]:
     return {table: int(row[0] or 0) for table, row in counted.items() if row and row[0]}
 
 
+# What the worker adds and removes by itself meanwhile.
+WORKERS_TABLES = {"outbox", "replay", "search_fresh", "search_record", "search_word", "delivery", "message"}
+
+
+def count_records(cast: Cast, organisation: str) -> dict[str, int]:
+    """Return the number of rows of an organisation by table, without what the worker does by itself."""
+    return {table: count for table, count in count_rows(cast, organisation).items() if table not in WORKERS_TABLES}
+
+
 @pytest.mark.engines("sqlite", "postgresql")
 def test_it_is_opened_left_and_deleted_and_nothing_of_it_stays(
     server: RunningServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sample, "SAMPLE_SIZE", SMALLER)
     olivia = sign_in_cast(server, cast, Role.OWNER)
-    # The worker has done what the cast left it, so that nothing changes meanwhile.
-    wait_until(lambda: "outbox" not in count_rows(cast, cast.organisation))
-    own_rows = count_rows(cast, cast.organisation)
+    own_rows = count_records(cast, cast.organisation)
     page = open_sample(olivia)
     assert "Sample firm" in visible_text(page)
     assert "Hartley &amp; Daughters (sample)" in page
@@ -90,7 +97,7 @@ def test_it_is_opened_left_and_deleted_and_nothing_of_it_stays(
     assert len(people) == 7
     # Their own firm is as before.
     assert cast.perform(list_customers)["data"] == []
-    assert count_rows(cast, cast.organisation) == own_rows
+    assert count_records(cast, cast.organisation) == own_rows
 
     # Nobody but the owner gets an email, and nothing is sent to other systems.
     json_performer.perform(invite_person, owner, name="Kim", email="kim@outside.example", role="office")
