@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mainstay.business.organisation.logo import set_logo
-from mainstay.business.people.operations import invite_person
+from mainstay.business.people.operations import invite_person, update_person
 from mainstay.changes import outbox
 from mainstay.changes.outbox import OutboxTask
 from mainstay.identity.connections import approve_connection
@@ -172,6 +172,10 @@ def make_samples(performer: Performer) -> SampleRecords:
     changes = {role: make_undoable_change(cast, role) for role in Role}
     views = {role: make_view(cast, role) for role in Role}
     deleted_views = {role: make_deleted_view(cast, role) for role in Role}
+    number = 0
+    while not _has_last_moment(cast):
+        number += 1
+        cast.perform(update_person, personId=cast.people[Role.OWNER], colour=f"#{number:06x}")
     return SampleRecords(
         cast,
         keys,
@@ -189,6 +193,15 @@ def make_samples(performer: Performer) -> SampleRecords:
         make_talk_samples(cast),
         *areas,
     )
+
+
+def _has_last_moment(cast: Cast) -> bool:
+    """Return whether the last event has a moment of its own, so that a moment tells it from those before."""
+    with cast.performer.database.read_transaction(cast.organisation) as db:
+        moments = db.all(
+            "SELECT created_at FROM event WHERE organisation_id = :organisation ORDER BY sequence DESC LIMIT 2"
+        )
+    return len({*moments}) == len(moments)
 
 
 def _insert_delivery(cast: Cast, webhook: str) -> tuple[str, str]:
