@@ -28,7 +28,7 @@ from mainstay.doors.office.kit.record_layout import (
 from mainstay.doors.pages.display import describe_fields
 from mainstay.doors.pages.field_labels import walk_type
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
-from mainstay.doors.pages.formatting import ACTOR_NAMES, drop_technical_text
+from mainstay.doors.pages.formatting import ACTOR_NAMES
 from mainstay.doors.pages.message_format import SENTENCES
 from mainstay.doors.pages.rendering import TEMPLATES
 from mainstay.values.choices import TextEnum, to_label
@@ -161,7 +161,7 @@ def _find_declared_texts() -> Iterator[str]:
         yield from (to_label(operation.name), operation.on.label.capitalize() if operation.on else "")
         yield to_label(operation.name.removeprefix("list_") if operation.returns_page else "")
         yield to_label(operation.name.replace("list_", "see_", 1))
-        yield drop_technical_text(operation.description)
+        yield operation.description.help
     yield from (noun for kind in CATALOGUE.kinds.values() for noun in (kind.label, kind.plural))
     for kind in find_import_kinds(CATALOGUE).values():
         yield from (

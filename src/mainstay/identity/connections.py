@@ -18,6 +18,7 @@ from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.descriptions import describe
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
@@ -87,7 +88,7 @@ class ApproveConnection(Input):
 
     client_id: str = Field(description="The app's registered ID.")
     client_name: str = Field(description="The app's own name for itself, not verified.")
-    access: Access = Field(description="`read` or `write`, within the person's permissions.")
+    access: Access = Field(description=describe("[[`read` or `write`, within the person's permissions.]]"))
     toolsets: Toolsets = None
     redirect_uri: str = Field(description="Where the code is sent.")
     challenge: str = Field(description="The hash of the secret that the app will show when it exchanges the code.")

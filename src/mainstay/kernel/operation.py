@@ -27,6 +27,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import UndoneBy
 from mainstay.kernel.program_links import ProgramLinks
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.descriptions import Description, describe
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor, Door
 from mainstay.vocabulary.merging import make_change_input
@@ -78,7 +79,7 @@ class Operation:
 
     name: str
     title: str
-    description: str
+    description: Description
     input: type[Input]
     output: type[Output]
     # Whether it answers with a page of `output` instead of one; and if with one, whether with its available actions.
@@ -292,13 +293,15 @@ def _derive_input(name: str, base: type[Input], on: RecordStore[Any] | None) -> 
     class_name = to_pascal(name)
     if on is None or on.id_field is None:
         return create_model(class_name, __base__=base, __doc__="Nothing.")
-    fields: dict[str, Any] = {on.id_field: on.id_type or Annotated[str, Field(description=f"The {on.noun}'s id.")]}
+    fields: dict[str, Any] = {
+        on.id_field: on.id_type or Annotated[str, Field(description=describe(f"[[The {on.noun}'s id.]]"))]
+    }
     return create_model(class_name, __base__=base, __doc__=f"Which {on.noun}.", **fields)
 
 
 def _title_and_description(function: Callable[..., Result]) -> dict[str, Any]:
     title, _, description = inspect.cleandoc(function.__doc__ or "").partition("\n\n")
-    return {"title": title.rstrip("."), "description": " ".join(description.split())}
+    return {"title": title.rstrip("."), "description": describe(" ".join(description.split()))}
 
 
 def _output_model(answer: Any) -> type[Output]:

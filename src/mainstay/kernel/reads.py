@@ -23,6 +23,7 @@ from mainstay.kernel.operation import (
     operation,
 )
 from mainstay.values.choices import to_label
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.search_words import SearchText
 from mainstay.vocabulary.actor import Door
@@ -172,15 +173,15 @@ def _record_hints(kind: Kind[Any]) -> dict[str, Any]:
 def _build_filter(kind: Kind[Any], name: str, description: str) -> tuple[Any, Any]:
     """Return the type of a filter, and its field."""
     if name == "text":
-        return SearchText | None, Field(None, title="Search", description=description)
+        return SearchText | None, Field(None, title="Search", description=describe(description))
     if name == "order":
         orders = tuple(kind.orders)
-        return Literal[orders], Field(orders[0], description=description)
+        return Literal[orders], Field(orders[0], description=describe(description))
     field = kind.output.model_fields[name]
     if reference := find_marks(kind.output, RefersTo).get(name):
         title = to_label(name.removesuffix("_id"))
         marks = [mark for mark in field.metadata if isinstance(mark, RequiresPermission)]
         filter_type = Annotated[(str | None, make_id_validator(reference.prefix), *marks)]
-        return filter_type, Field(None, title=title, description=description)
+        return filter_type, Field(None, title=title, description=describe(description))
     field_type: Any = field.annotation
-    return field_type | None, Field(None, description=description)
+    return field_type | None, Field(None, description=describe(description))

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, StringConstraints
 
 from mainstay.values.countries import COUNTRIES
+from mainstay.values.descriptions import describe
 from mainstay.values.email_address import MAX_ADDRESS_LENGTH, check_address
 from mainstay.values.ids import is_id
 from mainstay.values.message import DecimalNumber, Message
@@ -317,7 +318,7 @@ def _check_true_or_false(given: object) -> object:
 QueryBool = Annotated[bool, BeforeValidator(_check_true_or_false)]
 
 # The field that asks for the next page of a list; each list declares by its type whose id it is.
-STARTING_AFTER: Any = Field(default=None, description="The last id of the previous page.")
+STARTING_AFTER: Any = Field(default=None, description=describe("[[The last id of the previous page.]]"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

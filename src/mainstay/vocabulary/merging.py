@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError, create_model
 
+from mainstay.values.descriptions import add_for_programs
 from mainstay.values.message import Message
 from mainstay.values.part_changes import MERGE_NOTE, PartChange, copy_field, find_part, is_nullable, make_change_model
 from mainstay.vocabulary.record_json import column_names
@@ -23,7 +24,7 @@ def make_change_input(model: type[G]) -> type[G]:
     for name, field in model.model_fields.items():
         if part := find_part(field.annotation):
             kind: Any = make_change_model(part) | None if is_nullable(field.annotation) else make_change_model(part)
-            description = f"{field.description} {MERGE_NOTE}" if field.description else MERGE_NOTE
+            description = add_for_programs(field.description, MERGE_NOTE)
             change_field = copy_field(
                 field, description=description, default_factory=field.default_factory or _get_none
             )

@@ -144,7 +144,8 @@ def redeliver_failed(ctx: Context, given: RedeliverFailed, webhook: Webhook) -> 
 def send_test_event(ctx: Context, _given: Input, webhook: Webhook) -> Delivery:
     """Send test event.
 
-    Its type is `webhook.test` and its record the webhook itself. It is not in the feed and has no sequence number.
+    [[Its type is `webhook.test` and its record the webhook itself.]] It is not in the feed and has no sequence
+    number.
     """
     make_due(ctx.db, webhook.id, ctx.now_text)
     event = new_id("evt")

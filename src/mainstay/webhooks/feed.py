@@ -6,6 +6,7 @@ from pydantic import Field
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Moment, make_id_validator
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Permission
@@ -22,9 +23,9 @@ class ListEvents(ListInput):
         description="The ID of the last event you have; the list continues after it. If that event was deleted, it"
         " starts with the oldest one kept.",
     )
-    type: str | None = Field(None, description="Only events of this type, such as `person.joined`.")
+    type: str | None = Field(None, description=describe("[[Only events of this type, such as `person.joined`.]]"))
     since: Moment | None = Field(None, description="Only events since this time, such as 2026-11-15T10:30:50Z.")
-    order: Literal["oldest", "newest"] = Field("oldest", description="`oldest` first, or `newest`.")
+    order: Literal["oldest", "newest"] = Field("oldest", description=describe("[[`oldest` first, or `newest`.]]"))
 
 
 @operation(

@@ -12,6 +12,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.money import minor_to_price, price_text
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.record_json import PriceText
@@ -21,7 +22,7 @@ from mainstay.vocabulary.schemas import Input
 class GetJobCosting(Input):
     """The job."""
 
-    job_id: str = Field(title="Job", description="The job's id or number.")
+    job_id: str = Field(title="Job", description=describe("[[The job's id or number.]]"))
 
 
 @operation(permission=Permission.COSTS_READ, effect=Effect.READ, api_path="GET /jobs/{job_id}/costing")

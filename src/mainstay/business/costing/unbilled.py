@@ -10,6 +10,7 @@ from mainstay.business.hours.store import UnbilledFilter
 from mainstay.business.jobs.store import JOBS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import make_id_validator
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import ListInput, PageResult
@@ -19,9 +20,9 @@ class ListUnbilled(ListInput):
     """The jobs."""
 
     starting_after: Annotated[str | None, make_id_validator("job")] = Field(
-        None, description="Continues after this id, the last of the page before."
+        None, description=describe("[[Continues after this id, the last of the page before.]]")
     )
-    job_id: str | None = Field(None, title="Job", description="Only this job, by id or number.")
+    job_id: str | None = Field(None, title="Job", description=describe("[[Only this job, by id or number.]]"))
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only jobs of this customer."
     )

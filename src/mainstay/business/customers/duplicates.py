@@ -13,6 +13,7 @@ from mainstay.infrastructure.batched_select import BATCH_VALUES, select_batched
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.address import Address
+from mainstay.values.descriptions import describe
 from mainstay.values.duplicate_keys import SHARED_DETAILS, SharedDetail, detail_of_key
 from mainstay.values.fields import STARTING_AFTER, make_id_validator
 from mainstay.values.model_config import OUTPUT_CONFIG
@@ -43,7 +44,7 @@ class DuplicateCustomerOut(Output):
 
     noun = "duplicateCustomer"
 
-    id: str = Field(description="The customer's id.", examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    id: str = Field(description=describe("[[The customer's id.]]"), examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     name: str = Field(examples=["Calder Property Services"])
     email: str | None
     phone: str | None
@@ -56,7 +57,7 @@ def list_duplicate_customers(ctx: Context, given: ListDuplicateCustomers) -> Pag
     """List duplicate customers.
 
     Likely duplicates: active customers with the same email, phone number, tax number, name or billing address as
-    another, newest first. Compare both, then combine them with merge_customers.
+    another, newest first. [[Compare both, then combine them with merge_customers.]]
     """
     found_ids = find_repeating_customers(ctx.db, given.starting_after, given.limit + 1)
     page_ids = found_ids[: given.limit]

@@ -19,6 +19,7 @@ from mainstay.kernel.inverse import declare_inverse, restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get, declare_list
 from mainstay.values.address import Address, EInvoiceAddress
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     Email,
     ExternalRef,
@@ -32,7 +33,7 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import Input
 
 _Name = Annotated[TextLine, Field(description="Company or person's name.")]
-_Kind = Annotated[CustomerKind, Field(description="`company` or `individual`.")]
+_Kind = Annotated[CustomerKind, Field(description=describe("[[`company` or `individual`.]]"))]
 _Email = Annotated[Email | None, Field(description="For quotes, invoices and other emails.")]
 _Phone = Annotated[Phone | None, Field(description="E.g. +44 1422 555 0142.")]
 _BillingAddress = Annotated[Address | None, Field(description="Printed on quotes and invoices.")]
@@ -81,7 +82,7 @@ class CreateCustomer(_CustomerFields):
 class UpdateCustomer(_CustomerFields):
     """Which customer, and what to change; null clears."""
 
-    customer_id: str = Field(description="The customer's id.")
+    customer_id: str = Field(description=describe("[[The customer's id.]]"))
     name: _Name = omittable_field()
     kind: _Kind = omittable_field()
 
@@ -93,7 +94,7 @@ list_customers = declare_list(
     {
         "status": "Only this status. Default: active.",
         "text": "Words of the name, address, email or external ID, or a phone number.",
-        "order": "`newest` first, or by `name`.",
+        "order": "[[`newest` first, or by `name`.]]",
     },
     api_path="GET /customers",
 )
@@ -118,8 +119,8 @@ get_customer = declare_get(
 def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
     """New customer.
 
-    Search first (list_customers by text) to avoid duplicates. The billing address also becomes a site, which the answer
-    includes, unless makeSite is false; add other sites and contacts with save_site and save_contact.
+    [[Search first (list_customers by text) to avoid duplicates. The billing address also becomes a site, which the
+    answer includes, unless makeSite is false; add other sites and contacts with save_site and save_contact.]]
     """
     check_external_ref(ctx, CUSTOMERS, given.external_ref)
     # Imports check for duplicates before they start.
@@ -144,8 +145,8 @@ def create_customer(ctx: Context, given: CreateCustomer) -> Customer:
 def update_customer(ctx: Context, given: UpdateCustomer, customer: Customer) -> Customer:
     """Edit customer.
 
-    Change their phone number, email, address or other details: only the fields you send change, null clears. Documents
-    already sent don't change.
+    [[Change their phone number, email, address or other details: only the fields you send change, null clears.]]
+    Documents already sent don't change.
     """
     check_external_ref(ctx, CUSTOMERS, given.external_ref, customer)
     updated = CUSTOMERS.save(ctx, customer, given.sent_fields("customer_id"))

@@ -18,6 +18,7 @@ from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.address import Address
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     DefaultValue,
     Email,
@@ -46,15 +47,15 @@ class SaveSite(Input):
     site_id: Annotated[str | None, make_id_validator("site")] = Field(
         None, description="The site to change. Without it, a new site."
     )
-    customer_id: _CustomerId = omittable_field(title="Customer", description="Required for a new `site`.")
+    customer_id: _CustomerId = omittable_field(title="Customer", description=describe("[[Required for a new `site`.]]"))
     name: TextLine | None = Field(None, description="Default: the first line of the address.")
-    address: Address = omittable_field(description="Where you work. Required for a new `site`.")
+    address: Address = omittable_field(description=describe("Where you work. [[Required for a new `site`.]]"))
     time_zone: TimeZone | None = Field(None, description="If it differs from your organisation's.")
     access_notes: Paragraph | None = Field(None, title="Access", description="How to get in. Visible to field staff.")
     contact_id: Annotated[str | None, make_id_validator("contact")] = Field(
         None, title="Contact", description="The contact on site, of the same customer."
     )
-    status: _Status = omittable_field(description="`archived` hides it from lists.")
+    status: _Status = omittable_field(description=describe("[[`archived` hides it from lists.]]"))
     external_ref: ExternalRef = None
 
 
@@ -64,13 +65,15 @@ class SaveContact(Input):
     contact_id: Annotated[str | None, make_id_validator("contact")] = Field(
         None, description="The contact to change. Without it, a new contact."
     )
-    customer_id: _CustomerId = omittable_field(title="Customer", description="Required for a new `contact`.")
-    name: TextLine = omittable_field(description="Their name. Required for a new `contact`.")
+    customer_id: _CustomerId = omittable_field(
+        title="Customer", description=describe("[[Required for a new `contact`.]]")
+    )
+    name: TextLine = omittable_field(description=describe("Their name. [[Required for a new `contact`.]]"))
     role: TextLine | None = Field(None, description="E.g. caretaker.")
     email: Email | None = Field(None, description="Their documents are sent here.")
     phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")
     receives: Receives = omittable_field(description="Which documents they get by email.")
-    status: _Status = omittable_field(description="`archived` hides them from lists.")
+    status: _Status = omittable_field(description=describe("[[`archived` hides them from lists.]]"))
     external_ref: ExternalRef = None
 
 
@@ -109,7 +112,8 @@ get_site = declare_get(
 def save_site(ctx: Context, given: SaveSite, site: Site | None) -> Site:
     """Save site.
 
-    A site is an address where you work for the customer. Adds one, or with `siteId` changes only the fields you send.
+    A site is an address where you work for the customer. [[Adds one, or with `siteId` changes only the fields you
+    send.]]
     """
     values = given.sent_fields("site_id")
     check_external_ref(ctx, SITES, given.external_ref, site)
@@ -166,7 +170,7 @@ get_contact = declare_get(
 def save_contact(ctx: Context, given: SaveContact, contact: Contact | None) -> Contact:
     """Save contact.
 
-    Someone to speak to at the customer. Adds a contact, or with `contactId` changes only the fields you send.
+    Someone to speak to at the customer. [[Adds a contact, or with `contactId` changes only the fields you send.]]
     """
     values = given.sent_fields("contact_id")
     check_external_ref(ctx, CONTACTS, given.external_ref, contact)

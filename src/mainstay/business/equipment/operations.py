@@ -14,6 +14,7 @@ from mainstay.kernel.event import declare_event
 from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import ArchivingStep, declare_archiving, declare_get, declare_list
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     Day,
     DefaultValue,
@@ -43,9 +44,9 @@ class SaveEquipment(Input):
         None, description="The equipment to change. Without it, new equipment."
     )
     site_id: Annotated[str, make_id_validator("site")] = omittable_field(
-        title="Site", description="Where it is installed. Required for new `equipment`."
+        title="Site", description=describe("Where it is installed. [[Required for new `equipment`.]]")
     )
-    name: TextLine = omittable_field(description="What it is, e.g. boiler. Required for new `equipment`.")
+    name: TextLine = omittable_field(description=describe("What it is, e.g. boiler. [[Required for new `equipment`.]]"))
     make: TextLine | None = Field(None, description="E.g. Worcester.")
     model: TextLine | None = Field(None, description="E.g. Greenstar 4000.")
     serial_number: TextLine | None = Field(None, description="As on its plate.")
@@ -53,7 +54,7 @@ class SaveEquipment(Input):
     warranty_until: Day | None = Field(None, title="Warranty until", description="The last day of the warranty.")
     notes: Paragraph | None = Field(None, description="Visible to field staff.")
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
-        description="`archived` hides it from lists."
+        description=describe("[[`archived` hides it from lists.]]")
     )
     external_ref: ExternalRef = None
 
@@ -93,7 +94,7 @@ get_equipment = declare_get(
 def save_equipment(ctx: Context, given: SaveEquipment, equipment: Equipment | None) -> Equipment:
     """Save equipment.
 
-    Adds equipment to a site, or with `equipmentId` changes only the fields you send.
+    [[Adds equipment to a site, or with `equipmentId` changes only the fields you send.]]
     """
     values = given.sent_fields("equipment_id")
     check_external_ref(ctx, EQUIPMENT, given.external_ref, equipment)

@@ -12,6 +12,7 @@ from mainstay.business.hours.restoring import restore_review
 from mainstay.business.people.emails import actor_name, email_person, find_recipients
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Day, Paragraph
 from mainstay.values.message import CalendarDate, Duration, FieldName, Message
 from mainstay.vocabulary.permissions import Permission
@@ -26,7 +27,7 @@ _EntryIdList = Annotated[
 class SubmitHours(Input):
     """Which hours: some by their ids, or all drafts of a period."""
 
-    time_entry_ids: _EntryIdList | None = Field(None, description="The ids of the entries.")
+    time_entry_ids: _EntryIdList | None = Field(None, description=describe("[[The ids of the entries.]]"))
     from_: Day | None = Field(None, alias="from", description="All drafts on or after this date. Requires until.")
     until: LastDay | None = Field(None, description="All drafts on or before this date.")
     person_id: WorkerId = None
@@ -35,9 +36,11 @@ class SubmitHours(Input):
 class ReviewHours(Input):
     """Which hours, and the decision."""
 
-    time_entry_ids: _EntryIdList = Field(description="The ids of the entries.")
-    decision: ReviewDecision = Field(description="`approve` or `reject` submitted hours, `unapprove` approved hours.")
-    reason: Paragraph | None = Field(None, description="The person will see it. Required for `reject`.")
+    time_entry_ids: _EntryIdList = Field(description=describe("[[The ids of the entries.]]"))
+    decision: ReviewDecision = Field(
+        description=describe("[[`approve` or `reject` submitted hours, `unapprove` approved hours.]]")
+    )
+    reason: Paragraph | None = Field(None, description=describe("The person will see it. [[Required for `reject`.]]"))
 
 
 @operation(
@@ -53,7 +56,8 @@ class ReviewHours(Input):
 def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     """Submit hours.
 
-    Sends your hours for approval: by their ids, or all drafts of a period such as a week (from, until). All or none.
+    [[Sends your hours for approval: by their ids, or all drafts of a period such as a week (from, until).]] All or
+    none.
     """
     entries = _fetch_entries(ctx, given.time_entry_ids, given) if given.time_entry_ids else _find_drafts(ctx, given)
     raise_if_blocked([reason for entry in entries for reason in entry.not_submittable(ctx.actor)])
@@ -78,8 +82,8 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
 def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     """Review hours.
 
-    The person can correct rejected hours and submit them again. `approve` or `reject` submitted hours (timesheets),
-    all or none; `unapprove` undoes an approval.
+    The person can correct rejected hours and submit them again. [[`approve` or `reject` submitted hours
+    (timesheets), all or none; `unapprove` undoes an approval.]]
     """
     if given.decision == "reject" and not given.reason:
         raise Invalid([Fault("reason", Message("is required to reject hours"))])

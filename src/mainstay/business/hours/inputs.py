@@ -12,6 +12,7 @@ from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import OrganisationSettings
 from mainstay.business.people.store import check_people
 from mainstay.kernel.context import Context
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     NOT_IN_FORMS,
     Day,
@@ -36,7 +37,7 @@ WorkerId = Annotated[
 ]
 WorkJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="Its id or number."),
+    Field(title="Job", description=describe("[[Its id or number.]]")),
 ]
 VisitId = Annotated[
     Annotated[str, make_id_validator("visit")] | None,
@@ -54,10 +55,12 @@ StartedAt = Annotated[
     EnteredMoment | None,
     Field(
         title="Start",
-        description="Date and time. Local, as `2026-11-15T10:30`, or with an `offset`.",
+        description=describe("Date and time. [[Local, as `2026-11-15T10:30`, or with an `offset`.]]"),
     ),
 ]
-EndedAt = Annotated[EnteredMoment | None, Field(title="End", description="Date and time. Written like `startedAt`.")]
+EndedAt = Annotated[
+    EnteredMoment | None, Field(title="End", description=describe("Date and time. [[Written like `startedAt`.]]"))
+]
 BreakMinutes = Annotated[_MinutesFromZero, Field(title="Break", description="Unpaid break within that time.")]
 WorkNote = Annotated[Paragraph | None, Field(description="What was done.")]
 # Forms for new hours do not show this field, because its value follows from the job.

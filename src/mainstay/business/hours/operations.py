@@ -30,6 +30,7 @@ from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     NOT_IN_FORMS,
     STARTING_AFTER,
@@ -44,7 +45,7 @@ from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 from mainstay.vocabulary.toolsets import Toolset
 
-_EntryId = Annotated[str, Field(description="The time entry's id.")]
+_EntryId = Annotated[str, Field(description=describe("[[The time entry's id.]]"))]
 
 
 class ListHours(ListInput):
@@ -55,12 +56,14 @@ class ListHours(ListInput):
         None, title="Person", description="Only hours of this person."
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
-        None, title="Job", description="Only hours on this job: its id or number."
+        None, title="Job", description=describe("[[Only hours on this job: its id or number.]]")
     )
     status: EntryStatus | None = Field(None, description="Only this status.")
     from_: Day | None = Field(None, alias="from", title="From", description="Only hours on or after this date.")
     until: LastDay | None = Field(None, description="Only hours on or before this date.")
-    order: Literal["newest", "oldest"] = Field("newest", description="By date: `newest` or `oldest` first.")
+    order: Literal["newest", "oldest"] = Field(
+        "newest", description=describe("[[By date: `newest` or `oldest` first.]]")
+    )
 
 
 class LogHours(Input):
@@ -101,8 +104,8 @@ class UpdateHours(Input):
 def list_hours(ctx: Context, given: ListHours) -> PageResult[TimeEntryOut]:
     """List hours.
 
-    Hours that people logged, by person, job or week: timesheets, and running timers (status `running`). Your own; the
-    office sees everyone's.
+    [[Hours that people logged, by person, job or week: timesheets, and running timers (status `running`).]] Your
+    own; the office sees everyone's.
     """
     if given.job_id is None:
         return TIME_ENTRIES.page(ctx, given)
@@ -130,8 +133,8 @@ get_time_entry = declare_get(
 def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
     """Log hours.
 
-    Record time worked, as on and minutes or as startedAt and endedAt; for work that begins now, use start_timer. The
-    hours are a draft until submit_hours, and a job that has not started is started.
+    [[Record time worked, as on and minutes or as startedAt and endedAt; for work that begins now, use start_timer.
+    The hours are a draft until submit_hours, and a job that has not started is started.]]
     """
     person, settings = resolve_person(ctx, given.person_id), settings_of(ctx)
     time = read_work_time(ctx, settings, given)
@@ -154,8 +157,8 @@ def log_hours(ctx: Context, given: LogHours) -> TimeEntry:
 def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntry:
     """Edit hours.
 
-    Rejected hours become a draft again; approved hours can't be edited, and submitted ones only by the office. Only the
-    `fields` sent change.
+    Rejected hours become a draft again; approved hours can't be edited, and submitted ones only by the office.
+    [[Only the `fields` sent change.]]
     """
     settings, sent = settings_of(ctx), given.sent_fields("time_entry_id")
     times = {name: sent.pop(name) for name in _TIME_FIELDS if name in sent}

@@ -64,8 +64,8 @@ class StopTimer(Input):
 def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     """Start timer.
 
-    Clock in: for work that begins now, until stop_timer; a job that has not started is started. Each person has one
-    timer at a time; `switch` stops the other one.
+    [[Clock in: for work that begins now, until stop_timer; a job that has not started is started. Each person has
+    one timer at a time; `switch` stops the other one.]]
     """
     person, settings = resolve_person(ctx, given.person_id), settings_of(ctx)
     running = store.find_running(ctx, person)
@@ -89,7 +89,8 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
 def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:
     """Stop timer.
 
-    Clock out: its hours become a draft. If you forgot to stop it, send endedAt with the time when the work ended.
+    Clock out: its hours become a draft. [[If you forgot to stop it, send endedAt with the time when the work
+    ended.]]
     """
     running, settings = _find_timer(ctx, given), settings_of(ctx)
     if running is None:

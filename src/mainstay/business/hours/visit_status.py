@@ -26,6 +26,7 @@ from mainstay.business.schedule.store import VISITS
 from mainstay.business.schedule.visit_progress import save_visit_status
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.message import FieldName, Message
 from mainstay.values.moments import moment_text
 from mainstay.values.wall_times import EnteredMoment
@@ -39,22 +40,26 @@ _HOURS = RequiresPermission(Permission.HOURS_LOG)
 class SetVisitStatus(Input):
     """Which visit, its new status, and the hours of the person who does it."""
 
-    visit_id: str = Field(description="The visit's id.")
+    visit_id: str = Field(description=describe("[[The visit's id.]]"))
     status: SettableStatus = Field(
-        description="`started` when work begins, `done` when it is finished, `planned` to undo."
+        description=describe("[[`started` when work begins, `done` when it is finished, `planned` to undo.]]")
     )
     timer: Annotated[bool, _HOURS] = Field(
         default=False,
-        description="Of your own visit: `started` also starts your timer on it and stops another one, and `done` stops"
-        " it, so that its hours become a draft.",
+        description=describe(
+            "[[Of your own visit: `started` also starts your timer on it and stops another "
+            "one, and `done` stops it, so that its hours become a draft.]]"
+        ),
     )
     started_at: EnteredMoment | None = Field(
         None,
         title="Started",
-        description="When the work began, if not now. If no timer ran, hours from then are logged with `timer`.",
+        description=describe(
+            "When the work began, if not now. [[If no timer ran, hours from then are logged with `timer`.]]"
+        ),
     )
     ended_at: EnteredMoment | None = Field(
-        None, title="Finished", description="When the work ended, if not now. Written like `startedAt`."
+        None, title="Finished", description=describe("When the work ended, if not now. [[Written like `startedAt`.]]")
     )
     break_minutes: Annotated[BreakMinutes, _HOURS] = 0
     note: Annotated[WorkNote, _HOURS] = None
@@ -75,8 +80,8 @@ class SetVisitStatus(Input):
 def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit:
     """Change visit status.
 
-    Marks a `visit` as started or done, with `timer` also clocking in or out on it; starting the first visit also
-    starts the job. Members and subcontractors can change their own.
+    [[Marks a `visit` as started or done, with `timer` also clocking in or out on it; starting the first visit also
+    starts the job.]] Members and subcontractors can change their own.
     """
     work = _read_work(ctx, given, visit)
     running = store.find_running(ctx, str(ctx.actor.id)) if given.timer else None

@@ -12,6 +12,7 @@ from mainstay.infrastructure.database import Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
+from mainstay.values.descriptions import describe
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
@@ -41,7 +42,7 @@ def _search_words_of(
     return combine_words(words_of_number(number or ""), words, words_of_digits(amount))
 
 
-InvoiceId = Annotated[str, Field(title="Invoice", description="The invoice's id or number.")]
+InvoiceId = Annotated[str, Field(title="Invoice", description=describe("[[The invoice's id or number.]]"))]
 # Single invoices, with their lines.
 INVOICES = Kind(
     Invoice,

@@ -16,6 +16,7 @@ from mainstay.changes.outbox import Lane, OutboxTask, TaskMessage
 from mainstay.documents.locales import Locale
 from mainstay.identity.emails import EMAIL_TASK, LINK_MARK
 from mainstay.kernel.context import LINK_PLACEHOLDER, Context, PreviewedEmail
+from mainstay.values.descriptions import describe
 from mainstay.values.email_address import fold_address
 from mainstay.values.fields import Email, EmailSubject, EmailText
 from mainstay.values.message import Message
@@ -38,7 +39,9 @@ class DocumentEmailInput(IrreversibleInput):
     subject: EmailSubject | None = Field(None, description="Instead of the template's subject.")
     message: EmailText | None = Field(
         None,
-        description="Plain text, instead of the template's. `{link}` becomes the link, which is otherwise at the end.",
+        description=describe(
+            "Plain text, instead of the template's. [[`{link}` becomes the link, which is otherwise at the end.]]"
+        ),
     )
 
 
@@ -58,7 +61,9 @@ EmailValues = Callable[[Locale], Mapping[str, str]]
 
 # With `none`, no email is sent: the organisation hands the document over itself.
 DeliveryMethod = Literal["email", "none"]
-Deliver = Annotated[DeliveryMethod, Field(title="How to send it", description="`none`: issue it without an email.")]
+Deliver = Annotated[
+    DeliveryMethod, Field(title="How to send it", description=describe("[[`none`: issue it without an email.]]"))
+]
 
 
 def recipients_field(replaced: str) -> object:

@@ -19,6 +19,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse, restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     STARTING_AFTER,
     WITHOUT_DUPLICATES,
@@ -39,14 +40,16 @@ from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 
 _MAX_PEOPLE = 50
 
-_CustomerId = Annotated[str, make_id_validator("customer"), Field(title="Customer", description="The customer's id.")]
+_CustomerId = Annotated[
+    str, make_id_validator("customer"), Field(title="Customer", description=describe("[[The customer's id.]]"))
+]
 _SiteId = Annotated[
     Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work is done.")
 ]
 _Title = Annotated[TextLine, Field(description="The work in a few words.")]
 _Description = Annotated[Paragraph | None, Field(description="Visible to the people doing the work.")]
-_Priority = Annotated[Priority, Field(description="`low`, `normal`, `high` or `urgent`.")]
-_Billing = Annotated[Billing, Field(description="A `fixed` price, `timeAndMaterials`, or `nonBillable`.")]
+_Priority = Annotated[Priority, Field(description=describe("[[`low`, `normal`, `high` or `urgent`.]]"))]
+_Billing = Annotated[Billing, Field(description=describe("[[A `fixed` price, `timeAndMaterials`, or `nonBillable`.]]"))]
 _OrderNumber = Annotated[
     TextLine | None,
     Field(title="Customer's order number", description="Printed on the invoice."),
@@ -55,12 +58,16 @@ _Budget = Annotated[Price | None, Field(description="The agreed or estimated pri
 _DueOn = Annotated[StoredDay | None, Field(title="Due date", description="When the work must be done.")]
 _Lead = Annotated[
     Annotated[str, make_id_validator("person")] | None,
-    Field(title="Lead", description="The id of the person in charge."),
+    Field(title="Lead", description=describe("[[The id of the person in charge.]]")),
 ]
 _Tags = Annotated[list[TextLine], Field(max_length=20, description="E.g. boiler, warranty."), WITHOUT_DUPLICATES]
 _Assigned = Annotated[
     list[Annotated[str, make_id_validator("person")]],
-    Field(title="Team", max_length=_MAX_PEOPLE, description="The ids of the people who work on it and can see it."),
+    Field(
+        title="Team",
+        max_length=_MAX_PEOPLE,
+        description=describe("[[The ids of the people who work on it and can see it.]]"),
+    ),
 ]
 
 
@@ -69,7 +76,7 @@ class ListJobs(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("job")] = STARTING_AFTER
     status: Literal["live", "enquiry", "open", "inProgress", "onHold", "done", "closed", "cancelled"] | None = Field(
-        None, description="Only this status; `live` means neither closed nor cancelled."
+        None, description=describe("[[Only this status; `live` means neither closed nor cancelled.]]")
     )
     stage: Annotated[JobStage | None, OFFICE_STAGES] = Field(None, description="Only jobs at this stage of the board.")
     priority: Priority | None = Field(None, description="Only jobs with this priority.")
@@ -93,7 +100,7 @@ class ListJobs(ListInput):
         description="Number, or words of the title, customer, address, description or tags.",
     )
     order: Literal["newest", "due"] = Field(
-        "newest", description="`newest` first, or `due` soonest first, without those that have no date."
+        "newest", description=describe("[[`newest` first, or `due` soonest first, without those that have no date.]]")
     )
 
     def fixed_order(self) -> str | None:
@@ -142,7 +149,9 @@ class ChangeJobStatus(Input):
     """Which job, and its new status."""
 
     job_id: JobId
-    status: SettableJobStatus = Field(description="The new status. `open` also reopens a closed or cancelled job.")
+    status: SettableJobStatus = Field(
+        description=describe("The new status. [[`open` also reopens a closed or cancelled job.]]")
+    )
     reason: Paragraph | None = Field(None, title="Reason", description="Added to the job as a note for everyone.")
 
 
@@ -161,7 +170,7 @@ def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
     return JOBS.page(ctx, given)
 
 
-get_job = declare_get(JOBS, "Show job. By its id or number.", Permission.JOBS_READ, api_path="GET /jobs/{job_id}")
+get_job = declare_get(JOBS, "Show job. [[By its id or number.]]", Permission.JOBS_READ, api_path="GET /jobs/{job_id}")
 
 
 @operation(
@@ -174,8 +183,8 @@ get_job = declare_get(JOBS, "Show job. By its id or number.", Permission.JOBS_RE
 def create_job(ctx: Context, given: CreateJob) -> Job:
     """New job.
 
-    Create a job for agreed work, or an enquiry or lead; without siteId it is at the customer's only site. It gets the
-    next number; book visits with plan_visit.
+    [[Create a job for agreed work, or an enquiry or lead; without siteId it is at the customer's only site. It
+    gets the next number; book visits with plan_visit.]]
     """
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)
     raise_if_blocked(customer.not_usable())
@@ -201,7 +210,8 @@ def create_job(ctx: Context, given: CreateJob) -> Job:
 def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
     """Edit job.
 
-    Only the fields you send change; null clears. Use change_job_status for its status and cancel_job to cancel it.
+    [[Only the fields you send change; null clears. Use change_job_status for its status and cancel_job to cancel
+    it.]]
     """
     changes = given.sent_fields("job_id")
     _check_job_values(ctx, changes, job.customer_id, job)
@@ -236,8 +246,8 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
 def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     """Change job status.
 
-    If you close a job with work not invoiced yet, you get a warning. Starts, holds, finishes, closes or reopens a
-    `job`; members can do this with their own jobs, between open and done.
+    If you close a job with work not invoiced yet, you get a warning. [[Starts, holds, finishes, closes or reopens
+    a `job`; members can do this with their own jobs, between open and done.]]
     """
     raise_if_blocked(job.not_movable(ctx.actor, given.status))
     if given.status == "closed":

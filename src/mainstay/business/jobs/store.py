@@ -11,6 +11,7 @@ from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
+from mainstay.values.descriptions import describe
 from mainstay.values.search_words import combine_words, words_of_number, words_of_postal_address, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields, Visibility
 from mainstay.vocabulary.permissions import Permission
@@ -33,7 +34,7 @@ def _search_words(site_address: str | None, tags: str, number: str, *texts: str 
 
 _TEXTS = ("title", "customer_name", "site_name", "description", "customer_order_number")
 
-JobId = Annotated[str, Field(title="Job", description="The job's id or number.")]
+JobId = Annotated[str, Field(title="Job", description=describe("[[The job's id or number.]]"))]
 JOBS = Kind(
     Job,
     source="job",

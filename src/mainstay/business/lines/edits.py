@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from mainstay.business.lines.model import MAX_LINE_CHARACTERS, MAX_LINES, Line
 from mainstay.documents.snapshot import LineKind
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     Paragraph,
     Percent,
@@ -30,16 +31,16 @@ class LineFields(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    kind: LineKind = omittable_field(description="`item` (default), `text` or `heading`.")
+    kind: LineKind = omittable_field(description=describe("[[`item` (default), `text` or `heading`.]]"))
     item_id: Annotated[Text | None, RecordReference(prefix="item")] = Field(
-        None, description="A price list item's id or code; fills in the rest."
+        None, description=describe("[[A price list item's id or code; fills in the rest.]]")
     )
-    description: Paragraph = omittable_field(description="Required without itemId.")
+    description: Paragraph = omittable_field(description=describe("[[Required without itemId.]]"))
     quantity: SignedQuantity = omittable_field(description='E.g. "2.5". Default: "1".')
     unit: Text | None = Field(None, description="E.g. h.")
-    unit_price: SignedPrice = omittable_field(description='E.g. "85.50". Required without itemId.')
+    unit_price: SignedPrice = omittable_field(description=describe('E.g. "85.50". [[Required without itemId.]]'))
     discount_percent: Percent = omittable_field(description='Discount on this line, e.g. "5".')
-    tax_rate_id: Text | None = Field(None, description="Default: your usual rate; null for no tax.")
+    tax_rate_id: Text | None = Field(None, description=describe("[[Default: your usual rate; null for no tax.]]"))
 
     @property
     def sent_fields(self) -> dict[str, Any]:
@@ -59,9 +60,9 @@ class EditFields(LineFields):
     """The fields of one edit of the lines."""
 
     edit: Literal["add", "set", "remove", "move"] = Field(
-        description="`add` a line, or `set` fields of, `remove` or `move` an existing one."
+        description=describe("[[`add` a line, or `set` fields of, `remove` or `move` an existing one.]]")
     )
-    line_id: str | None = Field(None, description="The existing line; leave out for `add`.")
+    line_id: str | None = Field(None, description=describe("[[The existing line; leave out for `add`.]]"))
     position: WholeNumber | None = Field(
         None, ge=1, le=MAX_LINES, description="New position, from 1. Default: an added line goes last."
     )

@@ -7,6 +7,7 @@ from typing import ClassVar, NamedTuple
 from pydantic import Field, field_validator
 
 from mainstay.documents.messages import load_messages
+from mainstay.values.descriptions import Description, describe
 from mainstay.values.fields import Paragraph, TextLine
 from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
@@ -93,9 +94,9 @@ class InvoiceMail(MailText):
     placeholders = ("customer", "organisation", "number", "title", "total", "due", "dueOn", "link")
 
 
-def _describe(kind: type[MailText], purpose: str) -> str:
+def _describe(kind: type[MailText], purpose: str) -> Description:
     names = " ".join(map(_in_braces, kind.placeholders))
-    return f"{purpose}; null for the standard text. Placeholders: {names}."
+    return describe(f"[[{purpose}; null for the standard text. Placeholders: {names}.]]")
 
 
 def _in_braces(name: str) -> str:

@@ -14,6 +14,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.values.address import Address, EInvoiceAddress
 from mainstay.values.bank import Bank
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Country, Currency, Email, Phone, TextLine, TimeZone, omittable_field
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
@@ -47,7 +48,7 @@ class UpdateOrganisation(UpdateSettings):
 class ChangeSubscription(Input):
     """The new status."""
 
-    status: Literal["active", "inactive"] = Field(description="`inactive` makes all records read-only.")
+    status: Literal["active", "inactive"] = Field(description=describe("[[`inactive` makes all records read-only.]]"))
 
 
 get_organisation = declare_get(
@@ -73,7 +74,7 @@ get_organisation = declare_get(
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
     """Edit organisation.
 
-    Its details, which appear on quotes and invoices, or its settings; get_settings shows the current ones.
+    [[Its details, which appear on quotes and invoices, or its settings; get_settings shows the current ones.]]
     """
     if "currency" in given.model_fields_set and given.currency != organisation.currency:
         _check_currency(ctx, given.currency, organisation.currency)

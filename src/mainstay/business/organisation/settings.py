@@ -19,6 +19,7 @@ from mainstay.kernel.inverse import Act, restore_values
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Paragraph, StoredDay, WholeNumber, omittable_field
 from mainstay.values.message import Message
 from mainstay.values.part_changes import RecordPart
@@ -159,7 +160,8 @@ class UpdateSettings(Input):
         title="Subcontractors can log hours", description="If not, only field staff and the office log hours."
     )
     hours_rounding_minutes: Literal[0, 6, 15] = omittable_field(
-        title="Round hours up to (minutes)", description="For invoicing, each entry is rounded up. `0` for no rounding."
+        title="Round hours up to (minutes)",
+        description=describe("For invoicing, each entry is rounded up. [[`0` for no rounding.]]"),
     )
     books_closed_until: StoredDay | None = Field(
         None, title="Books closed up to", description="Records dated on or before this date can't be changed."
@@ -196,7 +198,7 @@ class UpdateSettings(Input):
     )
     invoice_notes: Paragraph | None = Field(None, title="Text on invoices", description="Printed on new invoices.")
     mail_texts: MailTexts | None = Field(
-        None, description="Your own wording for emails to customers; null for the standard texts."
+        None, description=describe("[[Your own wording for emails to customers; null for the standard texts.]]")
     )
 
 
@@ -236,7 +238,7 @@ def restore_settings(act: Act) -> Sequence[Inverse]:
 def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
     """Edit settings.
 
-    Changes to what roles may see apply at once. Only the `fields` sent change.
+    Changes to what roles may see apply at once. [[Only the `fields` sent change.]]
     """
     return save_settings(ctx, given, settings)
 

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import AfterValidator, BaseModel, Field
 
 from mainstay.kernel.context import Context
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import InputKind
 from mainstay.values.model_config import INPUT_CONFIG
 from mainstay.values.moments import ONE_DAY, Period, start_of_day
@@ -28,7 +29,9 @@ class Span(BaseModel):
 
     from_: TimeOfDay = Field(alias="from", description="e.g. 08:00.")
     until: Annotated[str, AfterValidator(_check_end)] = Field(
-        description="e.g. 17:00; midnight is 24:00. If not later than `from`, it is the next day: 22:00 to 06:00."
+        description=describe(
+            "e.g. 17:00; midnight is 24:00. [[If not later than `from`, it is the next day: 22:00 to 06:00.]]"
+        )
     )
 
     def period_on(self, day: date, zone: str) -> Period | None:

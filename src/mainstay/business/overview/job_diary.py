@@ -27,6 +27,7 @@ from mainstay.infrastructure.rehashing import HASH_ROWS
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import record_stores_of
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import WholeNumber
 from mainstay.values.message import Message
 from mainstay.values.stored_message import load_message
@@ -47,8 +48,10 @@ class ListJobDiary(ListInput):
     job_id: str = Field(title="Job", description="The job's ID or number.")
     show: DiaryFilter | None = Field(
         None,
-        description="Only `photos`, `notes`, `hours`, `emails`, or `documents`: quotes, invoices, orders, bills and"
-        " other files.",
+        description=describe(
+            "[[Only `photos`, `notes`, `hours`, `emails`, or `documents`: quotes, invoices, "
+            "orders, bills and other files.]]"
+        ),
     )
     limit: WholeNumber = Field(default=25, ge=1, le=100, description="Maximum number of entries.")
 

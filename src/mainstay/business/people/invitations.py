@@ -13,6 +13,7 @@ from mainstay.identity.passwords import check_new_password, hash_password
 from mainstay.identity.sign_in import InvalidLink, KnownAddress, WrongCredentials, check_password, look_up_address
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Preparation, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Country, Currency, Email, TextLine, TimeZone
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
@@ -45,7 +46,8 @@ class AddPerson(Input):
     email: Email = Field(description="How they sign in.")
     role: Role = Field(description="What they can do.")
     password: SecretStr | None = Field(
-        None, description="Only if they have no Mainstay account yet. Null for someone who does not sign in."
+        None,
+        description=describe("Only if they have no Mainstay account yet. [[Null for someone who does not sign in.]]"),
     )
 
 

@@ -14,6 +14,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import restore_values
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     WITHOUT_DUPLICATES,
     Colour,
@@ -67,7 +68,7 @@ class InvitePerson(Input):
 class UpdatePerson(Input):
     """Which person, and the fields to change; null clears. Everyone can change their own phone and colour."""
 
-    person_id: str = Field(description="The person's id.")
+    person_id: str = Field(description=describe("[[The person's id.]]"))
     name: Annotated[TextLine, _PEOPLE_CHANGE] = omittable_field(description="The person's full name.")
     email: Annotated[Email, _PEOPLE_CHANGE] = omittable_field(
         description="For emails and invitations. They still sign in with the address they were invited with."
@@ -76,7 +77,7 @@ class UpdatePerson(Input):
     skills: Annotated[_Skills, _PEOPLE_CHANGE] = omittable_field()
     colour: _ScheduleColour = None
     working_hours: Annotated[_OwnHours | None, _PEOPLE_CHANGE] = Field(
-        None, description="If they differ from the usual hours. Null for the usual hours."
+        None, description=describe("If they differ from the usual hours. [[Null for the usual hours.]]")
     )
     company_name: Annotated[_CompanyName, _PEOPLE_CHANGE] = None
     cost_rate: Annotated[_CostRate, _PEOPLE_CHANGE] = None
@@ -107,13 +108,14 @@ def get_me(ctx: Context, _given: Input) -> MeOut:
 
 list_people = declare_list(
     PEOPLE,
-    "List people. The team: staff and subcontractors. People who have left are only included with the status `left`.",
+    "List people. The team: staff and subcontractors. [[People who have left are "
+    "only included with the status `left`.]]",
     Permission.PEOPLE_READ,
     {
         "status": "Only this status. Default: everyone who has not left.",
         "role": "Only people with this role.",
         "text": "Name, email, skill or company, or the first letters of it, or a phone number.",
-        "order": "`newest` first, or by `name`.",
+        "order": "[[`newest` first, or by `name`.]]",
     },
     api_path="GET /people",
 )

@@ -11,6 +11,7 @@ from mainstay.identity.connections import end_connections_of
 from mainstay.identity.keys import end_keys_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import API_AND_OFFICE, Door
 from mainstay.vocabulary.permissions import HIGHEST_ROLE, AssignableRole, Permission, Role, has_permission
@@ -20,7 +21,7 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput
 class ChangeRole(IrreversibleInput):
     """Which person, and their new role."""
 
-    person_id: str = Field(description="The person's id.")
+    person_id: str = Field(description=describe("[[The person's id.]]"))
     role: AssignableRole = Field(
         description="What they can see and do. Only an owner can make someone else an owner, on the website."
     )

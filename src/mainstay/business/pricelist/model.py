@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from mainstay.business.records.model import ArchivableStatus
 from mainstay.documents.snapshot import Language, TaxCategory
 from mainstay.values.address import Address
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Percent, Quantity, RecordReference, TextLine
 from mainstay.values.message import Choice, Message
 from mainstay.values.model_config import INPUT_CONFIG, OUTPUT_CONFIG
@@ -123,7 +124,7 @@ class KitPart(BaseModel):
     model_config = INPUT_CONFIG
 
     item_id: Annotated[TextLine, RecordReference(prefix="item")] = Field(
-        title="Item", description="An item's id or code. Not another kit."
+        title="Item", description=describe("[[An item's id or code.]] Not another kit.")
     )
     quantity: Quantity = Field(description='E.g. "2".')
 

@@ -29,6 +29,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, restore_values, restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     DefaultValue,
     ExternalRef,
@@ -50,12 +51,12 @@ _MAX_PARTS = 50
 class SavePriceItem(Input):
     """A new item or, with its id, the changes; null clears a field."""
 
-    item_id: str | None = Field(None, description="To edit an item: its id or code.")
+    item_id: str | None = Field(None, description=describe("[[To edit an item: its id or code.]]"))
     code: TextLine | None = Field(None, description="A short unique name, e.g. BLR-24.")
-    name: TextLine = omittable_field(description="E.g. Combi boiler. Required for a new `item`.")
+    name: TextLine = omittable_field(description=describe("E.g. Combi boiler. [[Required for a new `item`.]]"))
     description: Paragraph | None = Field(None, description="Printed below the name on quotes and invoices.")
     kind: Annotated[ItemKind, DefaultValue("material")] = omittable_field(
-        description="`labour`, `material`, `service` or `fee`."
+        description=describe("[[`labour`, `material`, `service` or `fee`.]]")
     )
     unit: TextLine | None = Field(None, description="E.g. each, h or m.")
     sell_price: Price | None = Field(
@@ -75,7 +76,7 @@ class SavePriceItem(Input):
         examples=[[{"itemId": "BLR-24", "quantity": "2"}]],
     )
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
-        description="`archived` hides it from lists."
+        description=describe("[[`archived` hides it from lists.]]")
     )
     external_ref: ExternalRef = None
 
@@ -90,7 +91,7 @@ list_price_items = declare_list(
         "kind": "Only items of this type.",
         "supplier_id": "Only items from this supplier.",
         "text": "Words in the code, name or description.",
-        "order": "`newest` first, or by `name`.",
+        "order": "[[`newest` first, or by `name`.]]",
     },
     api_path="GET /price-items",
 )
@@ -134,7 +135,7 @@ def _restore_item(act: Act) -> Sequence[Inverse]:
 def save_price_item(ctx: Context, given: SavePriceItem, item: PriceItem | None) -> PriceItem:
     """Save price list item.
 
-    Adds an item, or with itemId edits one: only fields you send change. Documents already sent don't change.
+    [[Adds an item, or with itemId edits one: only fields you send change.]] Documents already sent don't change.
     """
     if item is None:
         given.require("name")

@@ -14,6 +14,7 @@ from mainstay.business.pricelist.model import KitItem, PriceItem, Supplier, TaxR
 from mainstay.kernel.context import Context, SavedRecord
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
+from mainstay.values.descriptions import describe
 from mainstay.values.money import UNIT
 from mainstay.values.search_words import combine_words, words_of_address, words_of_phone, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
@@ -28,7 +29,7 @@ _ORDERS = {NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_fol
 TAX_RATES = Kind(
     TaxRate,
     source="tax_rate",
-    id_type=Annotated[str, Field(description="The rate's id.")],
+    id_type=Annotated[str, Field(description=describe("[[The rate's id.]]"))],
     heading="Taxes",
     area="Settings",
     prefix="tax",
@@ -83,7 +84,7 @@ def _parts_price_sql(price: str) -> str:
 ITEMS = Kind(
     PriceItem,
     source="price_item",
-    id_type=Annotated[str, Field(description="The item's id or code.")],
+    id_type=Annotated[str, Field(description=describe("[[The item's id or code.]]"))],
     label="price list item",
     plural="price items",
     own_noun="price item",

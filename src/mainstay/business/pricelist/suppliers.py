@@ -15,6 +15,7 @@ from mainstay.kernel.inverse import restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
 from mainstay.values.address import Address
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     DefaultValue,
     Email,
@@ -35,7 +36,9 @@ class SaveSupplier(Input):
     """A new supplier or, with their id, the changes; null clears a field."""
 
     supplier_id: Annotated[str | None, make_id_validator("supplier")] = Field(None, description="To edit a supplier.")
-    name: TextLine = omittable_field(description="Company or person's name. Required for a new `supplier`.")
+    name: TextLine = omittable_field(
+        description=describe("Company or person's name. [[Required for a new `supplier`.]]")
+    )
     email: Email | None = Field(None, title="Email", description="Orders are sent here.")
     phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")
     address: Address | None = Field(None, description="Printed on orders.")
@@ -47,7 +50,7 @@ class SaveSupplier(Input):
     language: Language | None = Field(None, description="Language of their orders. Default: your own.")
     notes: Paragraph | None = Field(None, description="Office only.")
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
-        description="`archived` hides them from lists."
+        description=describe("[[`archived` hides them from lists.]]")
     )
     external_ref: ExternalRef = None
 
@@ -59,7 +62,7 @@ list_suppliers = declare_list(
     {
         "status": "Only suppliers with this status. Default: active.",
         "text": "Words in the name, email, phone or account number.",
-        "order": "`newest` first, or by `name`.",
+        "order": "[[`newest` first, or by `name`.]]",
     },
     api_path="GET /suppliers",
 )
@@ -86,7 +89,7 @@ get_supplier = declare_get(
 def save_supplier(ctx: Context, given: SaveSupplier, supplier: Supplier | None) -> Supplier:
     """Save supplier.
 
-    Adds a supplier, or with supplierId edits one: only fields you send change.
+    [[Adds a supplier, or with supplierId edits one: only fields you send change.]]
     """
     values = given.sent_fields("supplier_id")
     check_external_ref(ctx, SUPPLIERS, given.external_ref, supplier)

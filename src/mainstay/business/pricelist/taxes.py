@@ -18,6 +18,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, name_record, restore_values_or_archive
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get, declare_list
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import DefaultValue, TextLine, make_id_validator, omittable_field
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
@@ -34,20 +35,20 @@ class SaveTaxRate(Input):
     tax_rate_id: Annotated[str | None, make_id_validator("tax", "a tax rate")] = Field(
         None, description="To edit a rate.", examples=["tax_01KA3R2D4F6H8J0K2N4P6R8T0V"]
     )
-    name: TextLine = omittable_field(description="E.g. VAT 20%. Required for a new `rate`.")
+    name: TextLine = omittable_field(description=describe("E.g. VAT 20%. [[Required for a new `rate`.]]"))
     category: Annotated[TaxCategory, DefaultValue("standard")] = omittable_field(
-        description="Only `standard` charges tax."
+        description=describe("[[Only `standard` charges tax.]]")
     )
     components: list[TaxPart] = omittable_field(
         title="Taxes",
         min_length=1,
         max_length=_MAX_TAXES,
-        description="Usually just one, e.g. VAT. Required for a new `rate`.",
+        description=describe("Usually just one, e.g. VAT. [[Required for a new `rate`.]]"),
     )
     note: TextLine | None = Field(None, description="Printed next to the rate, e.g. why something is exempt.")
     is_default: bool = omittable_field(title="Default", description="New lines get this rate.")
     status: Annotated[ArchivableStatus, DefaultValue("active")] = omittable_field(
-        description="`archived` hides it from lists."
+        description=describe("[[`archived` hides it from lists.]]")
     )
 
 
@@ -92,8 +93,8 @@ def _restore_tax_rate(act: Act) -> Sequence[Inverse]:
 def save_tax_rate(ctx: Context, given: SaveTaxRate, rate: TaxRate | None) -> TaxRate:
     """Save tax rate.
 
-    Adds a rate, or with taxRateId edits one: only fields you send change. Once documents use it, its percentages can't
-    change.
+    [[Adds a rate, or with taxRateId edits one: only fields you send change.]] Once documents use it, its
+    percentages can't change.
     """
     if rate is None:
         given.require("name", "components")

@@ -33,6 +33,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -75,7 +76,7 @@ class ListBills(ListInput):
     supplier_id: SupplierFilter = None
     job_id: JobFilter = None
     purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
-        None, title="Purchase order", description="Only bills for this order, by `id` or number."
+        None, title="Purchase order", description=describe("[[Only bills for this order, by `id` or number.]]")
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Dated on or after this date.")
     until: LastDay | None = Field(None, description="Dated on or before this date.")
@@ -83,7 +84,9 @@ class ListBills(ListInput):
     text: SearchText | None = Field(None, title="Search", description="The bill number, the supplier or an amount.")
     order: Literal["newest", "dated", "due"] = Field(
         "newest",
-        description="`newest` first, latest `dated` first, or soonest `due` first, without those that have no date.",
+        description=describe(
+            "[[`newest` first, latest `dated` first, or soonest `due` first, without those that have no date.]]"
+        ),
     )
 
     def fixed_order(self) -> str | None:
@@ -101,8 +104,9 @@ class RecordBill(Input):
     purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
         None,
         title="Purchase order",
-        description="Fills in the supplier and what is not billed yet. Its `id` or number;"
-        " required without `supplierId`.",
+        description=describe(
+            "Fills in the supplier and what is not billed yet. [[Its `id` or number; required without `supplierId`.]]"
+        ),
     )
     job_id: PurchaseJobId = None
     due_on: _DueOn = None
@@ -127,7 +131,9 @@ class UpdateBill(Input):
     total: _Total = omittable_field()
     allow_overbilling: _AllowOver = False
     notes: _Notes = None
-    status: BillTargetStatus = omittable_field(description="`approved` for payment, `paid`, or back to `draft`.")
+    status: BillTargetStatus = omittable_field(
+        description=describe("[[`approved` for payment, `paid`, or back to `draft`.]]")
+    )
     paid_on: StoredDay | None = Field(None, title="Paid on", description="Only for a paid bill. Default: today.")
 
 
@@ -227,8 +233,8 @@ def record_bill(ctx: Context, given: RecordBill) -> Bill:
 def update_bill(ctx: Context, given: UpdateBill, bill: Bill) -> Bill:
     """Edit bill.
 
-    Also approves the bill or marks it as paid; anything else can be changed only while it is a draft. Lines change with
-    `edits`.
+    Also approves the bill or marks it as paid; anything else can be changed only while it is a draft. [[Lines
+    change with `edits`.]]
     """
     changes = _find_changes(ctx, given, bill)
     if (changes or given.edits or given.total is not None) and given.status != "draft":

@@ -12,6 +12,7 @@ from mainstay.business.lines.pricing import PriceBook, mark_rates_used, rates_of
 from mainstay.business.pricelist.model import PriceItem, Supplier
 from mainstay.business.pricelist.store import SUPPLIERS
 from mainstay.kernel.context import Context
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import RecordReference, make_id_validator
 from mainstay.values.message import Amount, Message
 from mainstay.values.money import CURRENCIES
@@ -21,10 +22,12 @@ from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 # In units of the currency: far more than anybody buys at once, but small enough that a database can add up many.
 _MAX_AMOUNT = 10**11
 
-SupplierId = Annotated[str, make_id_validator("supplier"), Field(title="Supplier", description="The supplier's `id`.")]
+SupplierId = Annotated[
+    str, make_id_validator("supplier"), Field(title="Supplier", description=describe("[[The supplier's `id`.]]"))
+]
 PurchaseJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="The job it is for, by `id` or number."),
+    Field(title="Job", description=describe("[[The job it is for, by `id` or number.]]")),
 ]
 SupplierFilter = Annotated[
     Annotated[str, make_id_validator("supplier")] | None,
@@ -32,7 +35,7 @@ SupplierFilter = Annotated[
 ]
 JobFilter = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="Only for this job, by `id` or number."),
+    Field(title="Job", description=describe("[[Only for this job, by `id` or number.]]")),
 ]
 
 

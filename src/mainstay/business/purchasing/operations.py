@@ -34,6 +34,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     STARTING_AFTER,
     Paragraph,
@@ -54,7 +55,10 @@ _Site = Annotated[
 ]
 _NeededOn = Annotated[StoredDay | None, Field(title="Needed by", description="The date by which it is needed.")]
 _DeliverTo = Annotated[
-    DeliverTo, Field(title="Deliver to", description="To the `site`, to the `office`, or for `pickup` at the supplier.")
+    DeliverTo,
+    Field(
+        title="Deliver to", description=describe("[[To the `site`, to the `office`, or for `pickup` at the supplier.]]")
+    ),
 ]
 _Notes = Annotated[
     Paragraph | None, Field(title="Text on order", description="Printed below the lines, for the supplier.")
@@ -73,7 +77,8 @@ class ListPurchaseOrders(ListInput):
     job_id: JobFilter = None
     text: SearchText | None = Field(None, title="Search", description="The number, the supplier or the job.")
     order: Literal["newest", "needed"] = Field(
-        "newest", description="`newest` first, or soonest `needed` first, without those that have no date."
+        "newest",
+        description=describe("[[`newest` first, or soonest `needed` first, without those that have no date.]]"),
     )
 
 
@@ -138,7 +143,7 @@ get_purchase_order = declare_get(
 def draft_purchase_order(ctx: Context, given: DraftPurchaseOrder) -> Order:
     """New purchase order.
 
-    Order materials from a supplier, for a job or for stock. Nothing is sent until send_purchase_order.
+    Order materials from a supplier, for a job or for stock. [[Nothing is sent until send_purchase_order.]]
     """
     supplier = fetch_usable_supplier(ctx, given.supplier_id)
     job = fetch_optional_job(ctx, given.job_id)
@@ -188,7 +193,7 @@ def _restore_order(act: Act) -> Sequence[Inverse] | Message:
 def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order) -> Order:
     """Edit purchase order.
 
-    Only drafts can be edited. Only the `fields` sent change; lines by `edits`.
+    Only drafts can be edited. [[Only the `fields` sent change; lines by `edits`.]]
     """
     changes = given.sent_fields("purchase_order_id", "edits", "job_id", "deliver_to", "site_id")
     if given.supplier_id:

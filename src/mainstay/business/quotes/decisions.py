@@ -19,6 +19,7 @@ from mainstay.business.quotes.model import AcceptanceMethod, ListedQuote, Quote
 from mainstay.business.quotes.store import QUOTES, QuoteId
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Paragraph, TextLine
 from mainstay.values.message import Amount, Message
 from mainstay.values.money import minor_to_price, pad_decimals, price_text
@@ -43,7 +44,7 @@ class RecordQuoteDecision(IrreversibleInput):
         None,
         max_length=MAX_CHOSEN,
         title="Options",
-        description="The ids of the optional lines the customer wants. Default: none.",
+        description=describe("[[The ids of the optional lines the customer wants.]] Default: none."),
     )
     reason: Paragraph | None = Field(None, title="Reason", description="Why the customer declined.")
     note: Paragraph | None = Field(None, description="Required to accept a quote that has expired.")

@@ -22,6 +22,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -40,12 +41,16 @@ from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
 
 _Job = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description="By id or number. Leave empty to create a job when the customer accepts."),
+    Field(
+        title="Job", description=describe("[[By id or number.]] Leave empty to create a job when the customer accepts.")
+    ),
 ]
 _Site = Annotated[
     Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work is done.")
 ]
-_Title = Annotated[Text, Field(description="What it is for, e.g. Replace boiler. Required without jobId.")]
+_Title = Annotated[
+    Text, Field(description=describe("What it is for, e.g. Replace boiler. [[Required without jobId.]]"))
+]
 _ValidUntil = Annotated[
     StoredDay | None, Field(description="Last date to accept it. Leave empty for your usual number of days.")
 ]
@@ -58,12 +63,14 @@ class ListQuotes(ListInput):
     """The quotes to list."""
 
     starting_after: Annotated[str | None, make_id_validator("quote")] = STARTING_AFTER
-    status: QuoteStatus | None = Field(None, description="Only quotes with this status. `sent`: can be accepted now.")
+    status: QuoteStatus | None = Field(
+        None, description=describe("Only quotes with this status. [[`sent`: can be accepted now.]]")
+    )
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only quotes for this customer."
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
-        None, title="Job", description="Only quotes for this job, by id or number."
+        None, title="Job", description=describe("[[Only quotes for this job, by id or number.]]")
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
     until: LastDay | None = Field(None, description="Issued on or before this date.")
@@ -75,7 +82,9 @@ class ListQuotes(ListInput):
     )
     order: Literal["newest", "issued", "expiring"] = Field(
         "newest",
-        description="`newest` first, last `issued` first, or first `expiring` first, without those that have no date.",
+        description=describe(
+            "[[`newest` first, last `issued` first, or first `expiring` first, without those that have no date.]]"
+        ),
     )
 
     def fixed_order(self) -> str | None:
@@ -109,7 +118,7 @@ class UpdateQuote(Input):
     job_id: _Job = None
     site_id: _Site = None
     edits: list[LineEdit] = omittable_field(
-        max_length=MAX_LINES, description="Changes to its lines, by their ids; other lines stay."
+        max_length=MAX_LINES, description=describe("[[Changes to its lines, by their ids; other lines stay.]]")
     )
     discount: _Discount = None
     deposit: _Deposit = None
@@ -121,8 +130,8 @@ class UpdateQuote(Input):
 def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
     """List quotes.
 
-    Estimates for customers: those not answered yet, accepted or declined, and what they are worth. For the lines of a
-    quote, use get_quote.
+    Estimates for customers: those not answered yet, accepted or declined, and what they are worth. [[For the lines
+    of a quote, use get_quote.]]
     """
     if given.job_id is None:
         return LISTED_QUOTES.page(ctx, given)
@@ -131,8 +140,9 @@ def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
 
 get_quote = declare_get(
     QUOTES,
-    "Get quote. With its lines and the customer's answer: what they wrote when they accepted, or why they declined. By"
-    " its id or number; the number stands for the newest revision, `Q-0318-1` for the first.",
+    "Get quote. With its lines and the customer's answer: what they wrote when they "
+    "accepted, or why they declined. [[By its id or number; the number stands for "
+    "the newest revision, `Q-0318-1` for the first.]]",
     Permission.QUOTES_READ,
     api_path="GET /quotes/{quote_id}",
 )
@@ -148,7 +158,7 @@ get_quote = declare_get(
 def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
     """New quote.
 
-    An estimate for a customer or a job. The draft is not sent until send_quote.
+    An estimate for a customer or a job. [[The draft is not sent until send_quote.]]
     """
     job: Job | None = JOBS.fetch(ctx, given.job_id) if given.job_id else None
     title = given.title or (job.title if job else None)
@@ -209,7 +219,7 @@ def draft_quote(ctx: Context, given: DraftQuote) -> Quote:
 def update_quote(ctx: Context, given: UpdateQuote, quote: Quote) -> Quote:
     """Edit draft quote.
 
-    Only fields you send change; lines change with `edits`. Change a quote that was sent with revise_quote.
+    [[Only fields you send change; lines change with `edits`. Change a quote that was sent with revise_quote.]]
     """
     changes = given.sent_fields("quote_id", "edits", "discount", "deposit", "job_id")
     job: Job | None = None

@@ -19,6 +19,7 @@ from mainstay.documents.snapshot import Snapshot
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Paragraph, TextLine
 from mainstay.values.message import Message
 from mainstay.values.model_config import OUTPUT_CONFIG
@@ -103,20 +104,20 @@ class QuoteRetracted(Conflict):
 class GetOfferedQuote(Input):
     """The quote, and the options to include."""
 
-    quote_id: str = Field(description="The quote's id.")
+    quote_id: str = Field(description=describe("[[The quote's id.]]"))
     chosen: list[str] | None = Field(None, max_length=MAX_CHOSEN, description="Ids of the optional lines to include.")
 
 
 class GetOfferedQuotePdf(Input):
     """The quote."""
 
-    quote_id: str = Field(description="The quote's id.")
+    quote_id: str = Field(description=describe("[[The quote's id.]]"))
 
 
 class AcceptOfferedQuote(Input):
     """The quote, who accepts it, and the chosen options."""
 
-    quote_id: str = Field(description="The quote's id.")
+    quote_id: str = Field(description=describe("[[The quote's id.]]"))
     name: TextLine = Field(description="Your name.")
     chosen: list[str] = Field(
         default_factory=list, max_length=MAX_CHOSEN, description="Ids of the optional lines you want."
@@ -126,7 +127,7 @@ class AcceptOfferedQuote(Input):
 class DeclineOfferedQuote(Input):
     """The quote, and the reason."""
 
-    quote_id: str = Field(description="The quote's id.")
+    quote_id: str = Field(description=describe("[[The quote's id.]]"))
     reason: Paragraph | None = Field(None, description="Why you decline it.")
 
 

@@ -13,6 +13,7 @@ from mainstay.business.quotes.model import ListedQuote, Quote, QuoteStatus
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
+from mainstay.values.descriptions import describe
 from mainstay.values.ids import is_id
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
@@ -72,7 +73,7 @@ def _to_path_name(name: str) -> str:
     return name.strip().upper().replace("/", "-")
 
 
-QuoteId = Annotated[str, Field(title="Quote", description="The quote's id or number.")]
+QuoteId = Annotated[str, Field(title="Quote", description=describe("[[The quote's id or number.]]"))]
 # Single quotes, with their lines.
 QUOTES = QuoteStore(
     Quote,

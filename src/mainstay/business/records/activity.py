@@ -18,6 +18,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import record_stores_of
 from mainstay.values.choices import TextEnum
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import NOT_AN_ID, Day, make_id_validator
 from mainstay.values.ids import is_id
 from mainstay.values.message import Message
@@ -65,8 +66,11 @@ class ListActivity(ListInput):
     acted_by: DoneBy | None = Field(
         None,
         title="Changed by",
-        description="Only changes by `agent`s (the `assistant`, AI agents and programs, through an `app` or a `key`),"
-        " through one of these, by a `person` directly, a `customer`, the `operator` or Mainstay (`house`).",
+        description=describe(
+            "[[Only changes by `agent`s (the `assistant`, AI agents and programs, through "
+            "an `app` or a `key`), through one of these, by a `person` directly, a "
+            "`customer`, the `operator` or Mainstay (`house`).]]"
+        ),
     )
     from_: Day | None = Field(None, alias="from", title="From", description="On or after this date.")
     until: LastDay | None = Field(None, description="On or before this date.")
@@ -76,8 +80,8 @@ class ListActivity(ListInput):
 def list_activity(ctx: Context, given: ListActivity) -> PageResult[ActivityOut]:
     """List activity.
 
-    Who changed what in the organisation, newest first, and through which app or key. actedBy `agent` shows what AI
-    agents and programs did.
+    Who changed what in the organisation, newest first, and through which app or key. [[actedBy `agent` shows what
+    AI agents and programs did.]]
     """
     settings = settings_of(ctx) if given.from_ or given.until else None
     values = {

@@ -15,6 +15,7 @@ from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
 from mainstay.kernel.record_store import fetch_any, record_stores_of
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import STARTING_AFTER, StoredFileName, TextLine, WholeNumber, make_id_validator
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Door
@@ -40,7 +41,7 @@ class ListDocuments(ListInput):
         None, title="Record", description="The record's ID, such as a job's. Optional for the office."
     )
     visibility: AttachmentVisibility | None = Field(
-        None, description="Only files with this visibility. Field staff see only `field`."
+        None, description=describe("Only files with this visibility. [[Field staff see only `field`.]]")
     )
 
 
@@ -55,7 +56,7 @@ class AddDocument(Input):
     thumbnail: StoredFileName | None = Field(None, description="The same for a photo's thumbnail.")
     thumbnail_bytes: WholeNumber = Field(0, ge=0, le=_MAX_STORED_BYTES, description="The size of the thumbnail.")
     visibility: AttachmentVisibility = Field(
-        "field", description="`field`: everyone who sees the record; `office`: office only."
+        "field", description=describe("[[`field`: everyone who sees the record; `office`: office only.]]")
     )
 
 
@@ -63,7 +64,7 @@ class AddDocument(Input):
 def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut]:
     """List files of a record.
 
-    Photos and files, newest first. Open one with get_download_link; add one with request_upload.
+    Photos and files, newest first. [[Open one with get_download_link; add one with request_upload.]]
     """
     sees_all = ctx.actor.can(Permission.OFFICE_NOTES_READ)
     if given.record_id is not None:
@@ -75,7 +76,7 @@ def list_documents(ctx: Context, given: ListDocuments) -> PageResult[DocumentOut
 
 get_document = declare_get(
     DOCUMENTS,
-    "Get file. A photo or file: its name, size and type. Its content is at its `url`, on the website.",
+    "Get file. A photo or file: its name, size and type. [[Its content is at its `url`, on the website.]]",
     Permission.DOCUMENTS_READ,
     api_path="GET /documents/{document_id}",
     single_statement=False,

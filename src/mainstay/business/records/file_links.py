@@ -28,6 +28,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, Operation, operation
 from mainstay.kernel.program_links import ProgramLinks
 from mainstay.kernel.record_store import fetch_any, record_stores_of
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import TextLine
 from mainstay.values.ids import new_id
 from mainstay.values.message import Message
@@ -50,7 +51,7 @@ class RequestUpload(Input):
         None, description="Such as application/pdf: then a file of another type is refused."
     )
     visibility: AttachmentVisibility = Field(
-        "field", description="`field`: everyone who sees the record; `office`: office only."
+        "field", description=describe("[[`field`: everyone who sees the record; `office`: office only.]]")
     )
 
 
@@ -114,8 +115,8 @@ def _add_upload_url(links: ProgramLinks, body: bytes) -> bytes:
 def request_upload(ctx: Context, given: RequestUpload) -> UploadOut:
     """Upload file.
 
-    Attach a photo, PDF or another file to a record: PUT its bytes to the `url` in the answer, such as with curl -T. The
-    address works once, for 15 minutes and 15 MB.
+    [[Attach a photo, PDF or another file to a record: PUT its bytes to the `url` in the answer, such as with curl
+    -T.]] The address works once, for 15 minutes and 15 MB.
     """
     record = fetch_any(ctx, given.record_id)
     check_accepts_files(ctx, record)

@@ -9,6 +9,7 @@ from mainstay.business.records.store import NOTES, write_note
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import fetch_any
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import STARTING_AFTER, Paragraph, make_id_validator
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
@@ -28,7 +29,7 @@ class ListNotes(ListInput):
         None, title="Record", description="The record's ID, such as a job's. Optional for owners and admins."
     )
     visibility: AttachmentVisibility | None = Field(
-        None, description="Only notes with this visibility. Field staff see only `field`."
+        None, description=describe("Only notes with this visibility. [[Field staff see only `field`.]]")
     )
 
 
@@ -38,7 +39,7 @@ class AddNote(Input):
     record_id: _RecordId
     text: Paragraph = Field(title="Note", description="The text of the note.")
     visibility: AttachmentVisibility = Field(
-        "field", description="`field`: everyone who sees the record; `office`: office only."
+        "field", description=describe("[[`field`: everyone who sees the record; `office`: office only.]]")
     )
 
 

@@ -11,6 +11,7 @@ from mainstay.business.records.model import FoundOut, Hit
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore, record_stores_of
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import TextLine, WholeNumber
 from mainstay.values.message import Message, PossibleChoices
 from mainstay.values.search_words import SearchText, is_phone_number, make_title_rater
@@ -29,7 +30,7 @@ class Search(Input):
         description="A number such as J-1042, words or their beginnings, an address, an email, or a phone number in any"
         " format. Case and accents are ignored.",
     )
-    kind: TextLine | None = Field(None, description="Only records of this kind, such as `customer`.")
+    kind: TextLine | None = Field(None, description=describe("[[Only records of this kind, such as `customer`.]]"))
     limit: WholeNumber = Field(default=10, ge=1, le=100, description="Maximum number of records of all kinds.")
 
 

@@ -39,8 +39,8 @@ class GetCustomerBalance(Input):
 def get_customer_balance(ctx: Context, given: GetCustomerBalance) -> CustomerBalanceOut:
     """Get customer balance.
 
-    What a customer owes today: unpaid, overdue and on account. The report `statement` lists the entries behind
-    it, `receivables` shows all customers.
+    What a customer owes today: unpaid, overdue and on account. [[The report `statement` lists the entries behind
+    it, `receivables` shows all customers.]]
     """
     # The operation is not declared `on` customers, because not everybody who may see a customer may see the balance.
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)

@@ -32,6 +32,7 @@ from mainstay.business.reporting.time_entries import report_time_entries
 from mainstay.business.reporting.utilisation import report_hours
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import NOT_IN_FORMS, Day, make_id_validator
 from mainstay.values.message import FieldName, Message, MessageValue
 from mainstay.vocabulary.permissions import Permission
@@ -44,10 +45,13 @@ class GetReport(Input):
 
     name: ReportName = Field(
         title="Report",
-        description="`receivables` (who owes how much, by age), `payables` to suppliers, a customer's `statement`,"
-        " `revenue` by month, `jobProfit` (which jobs made or lost money, losses first, with their unbilled value),"
-        " `hours` by person, `taxSummary` by rate (VAT return), `numberSeries` of invoices and credit notes;"
-        " `documents` and `timeEntries` behind figures.",
+        description=describe(
+            "[[`receivables` (who owes how much, by age), `payables` to suppliers, a "
+            "customer's `statement`, `revenue` by month, `jobProfit` (which jobs made or "
+            "lost money, losses first, with their unbilled value), `hours` by person, "
+            "`taxSummary` by rate (VAT return), `numberSeries` of invoices and credit "
+            "notes; `documents` and `timeEntries` behind figures.]]"
+        ),
     )
     from_: Day | None = Field(None, alias="from", title="From", description="The first date. Default: 1 January.")
     until: LastDay | None = Field(None, description="The last date. Default: today.")
@@ -58,16 +62,20 @@ class GetReport(Input):
         None, title="Person", description="Only this person's hours."
     )
     by: Literal["range", "month"] | None = Field(
-        None, title="Show", description="taxSummary for the whole `range`, or for each `month`."
+        None, title="Show", description=describe("[[taxSummary for the whole `range`, or for each `month`.]]")
     )
     jobs: JobChoice | None = Field(
         None,
-        description="jobProfit of jobs `workedOn` between the dates (default), or of jobs `finished` between them.",
+        description=describe(
+            "[[jobProfit of jobs `workedOn` between the dates (default), or of jobs `finished` between them.]]"
+        ),
     )
     basis: ProfitBasis | None = Field(
         None,
         title="Include",
-        description="jobProfit of each job over its `wholeLife` (default), or only within the `range` of dates.",
+        description=describe(
+            "[[jobProfit of each job over its `wholeLife` (default), or only within the `range` of dates.]]"
+        ),
     )
     compare_with: Comparison | None = Field(
         None, title="Compare with", description="Adds the same for the period before, or for the same dates a year ago."
@@ -76,10 +84,10 @@ class GetReport(Input):
         None, pattern=MONTH_PATTERN, description="documents of this month only, such as 2026-11."
     )
     tax: Annotated[str | None, NOT_IN_FORMS] = Field(
-        None, max_length=100, description="documents behind a row of taxSummary: its `taxKey`."
+        None, max_length=100, description=describe("[[documents behind a row of taxSummary: its `taxKey`.]]")
     )
     time: Annotated[TimeChoice | None, NOT_IN_FORMS] = Field(
-        None, description="timeEntries that are `billable`, or that were `billed`, only."
+        None, description=describe("[[timeEntries that are `billable`, or that were `billed`, only.]]")
     )
 
 

@@ -71,8 +71,8 @@ class GetStatementProof(Input):
 def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> AccountStatement:
     """Send statement.
 
-    Emails a customer their statement of account as a PDF: what was invoiced, credited and paid between two dates, what
-    they owe and what is overdue. To chase single invoices, use send_reminder.
+    Emails a customer their statement of account as a PDF: what was invoiced, credited and paid between two dates,
+    what they owe and what is overdue. [[To chase single invoices, use send_reminder.]]
     """
     settings = settings_of(ctx)
     query = _to_query(ctx, given.from_, given.until, customer)
@@ -121,7 +121,8 @@ def send_statement(ctx: Context, given: SendStatement, customer: Customer) -> Ac
 
 list_statements = declare_list(
     STATEMENTS,
-    "List sent statements. Statements of account, each as it was sent; get_customer_balance shows what is owed now.",
+    "List sent statements. [[Statements of account, each as it was sent; "
+    "get_customer_balance shows what is owed now.]]",
     Permission.INVOICES_READ,
     {"customer_id": "Only statements of this customer."},
     name="list_statements",

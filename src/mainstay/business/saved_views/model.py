@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mainstay.business.records.model import ArchivableStatus
+from mainstay.values.descriptions import describe
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.permissions import Permission
@@ -25,7 +26,7 @@ class SavedViewOut(Record):
 
     person_id: Annotated[str, RefersTo("person")] = Field(description="Who saved it.")
     person_name: str = Field(title="Person")
-    list_name: str = Field(title="List", description="The list: `invoices` for that of `GET /invoices`.")
+    list_name: str = Field(title="List", description=describe("[[The list: `invoices` for that of `GET /invoices`.]]"))
     name: str
     query: str = Field(title="Filters", description="Filters and order, as in the address of the list's page.")
     shared: bool = Field(description="Whether the office sees it too; otherwise only its person.")

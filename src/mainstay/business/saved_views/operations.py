@@ -10,6 +10,7 @@ from mainstay.business.saved_views.store import SAVED_VIEWS, count_own_views
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse, restore_values
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import STARTING_AFTER, TextLine, make_id_validator, omittable_field
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
@@ -26,7 +27,7 @@ _ListName = Annotated[
     Field(
         pattern="^[a-z_]{1,40}$",
         title="List",
-        description="The list: `invoices` for that of `GET /invoices`.",
+        description=describe("[[The list: `invoices` for that of `GET /invoices`.]]"),
         examples=["invoices"],
     ),
 ]
@@ -35,7 +36,9 @@ _Query = Annotated[
     Field(
         max_length=_MAX_QUERY_LENGTH,
         title="Filters",
-        description="Filters and order, as in the address of the list's page: `status=overdue&order=due`.",
+        description=describe(
+            "[[Filters and order, as in the address of the list's page: `status=overdue&order=due`.]]"
+        ),
     ),
 ]
 _Shared = Annotated[bool, RequiresPermission(SHARING)]
@@ -45,7 +48,9 @@ class ListSavedViews(ListInput):
     """Which views to list."""
 
     starting_after: Annotated[str | None, make_id_validator("view", "a saved view")] = STARTING_AFTER
-    list_name: _ListName | None = Field(None, title="List", description="Only views of this list, such as `invoices`.")
+    list_name: _ListName | None = Field(
+        None, title="List", description=describe("[[Only views of this list, such as `invoices`.]]")
+    )
 
 
 class CreateSavedView(Input):

@@ -25,6 +25,7 @@ from mainstay.business.schedule.visit_times import bounds_of_days, read_moment
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.choices import fold_text
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Day, QueryBool, TextLine, WholeNumber, make_id_validator
 from mainstay.values.message import Duration, FieldName, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
@@ -54,18 +55,22 @@ class FindFreeTime(Input):
     earliest: TimeOfDay | None = Field(
         None,
         title="Not before",
-        description="E.g. 13:00. Local `time` of day.",
+        description=describe("E.g. 13:00. [[Local `time` of day.]]"),
     )
     latest: TimeOfDay | None = Field(
         None,
         title="Finish by",
-        description="E.g. 16:00. Local `time` of day; before `earliest`, it is on the next day: 22:00 to 06:00.",
+        description=describe(
+            "E.g. 16:00. [[Local `time` of day; before `earliest`, it is on the next day: 22:00 to 06:00.]]"
+        ),
     )
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Check only this person."
     )
     skill: TextLine | None = Field(None, description="Only people with this skill, e.g. gas.")
-    job_id: VisitJobId | None = Field(None, title="Job", description="Its id or number, to allow for travel time.")
+    job_id: VisitJobId | None = Field(
+        None, title="Job", description=describe("[[Its id or number, to allow for travel time.]]")
+    )
     include_office: QueryBool = Field(
         default=False,
         title="Include office staff",
@@ -114,8 +119,9 @@ class FreeTimeOut(Output):
 def find_free_time(ctx: Context, given: FindFreeTime) -> FreeTimeOut:
     """Find free time.
 
-    Shows who is free or available and when: slots within working hours, around visits and time off, with travel time.
-    People who have worked on the job and have less work that day come first; book a slot with plan_visit.
+    Shows who is free or available and when: slots within working hours, around visits and time off, with travel
+    time. [[People who have worked on the job and have less work that day come first; book a slot with
+    plan_visit.]]
     """
     default_hours, organisation_zone = default_working_hours(ctx)
     job = JOBS.fetch(ctx, given.job_id) if given.job_id is not None else None

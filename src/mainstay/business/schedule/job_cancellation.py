@@ -13,6 +13,7 @@ from mainstay.business.schedule.visit_changes import to_cancellation
 from mainstay.business.schedule.visit_times import describe_visit_time
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import TextLine
 from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Permission
@@ -27,7 +28,7 @@ _MAX_NAMED = 20
 class CancelJob(IrreversibleInput):
     """Which job, and why."""
 
-    job_id: str = Field(title="Job", description="The job's id or number.")
+    job_id: str = Field(title="Job", description=describe("[[The job's id or number.]]"))
     reason: TextLine = Field(description="Visible to everyone who can see the job.")
 
 

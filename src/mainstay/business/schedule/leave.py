@@ -18,6 +18,7 @@ from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, declare_inverse, name_record
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import STARTING_AFTER, Day, Paragraph, make_id_validator
 from mainstay.values.message import CalendarDate, CalendarDates, Choice, FieldName, LocalPeriod, Message
 from mainstay.values.moments import ONE_DAY, local_date, moment_text, parse_moment
@@ -46,7 +47,9 @@ class ListTimeOff(ListInput):
         None, title="Person", description="Only this person's time off."
     )
     status: LeaveStatus | None = Field(None, description="Only this status. Default: requested and approved.")
-    order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
+    order: Literal["start", "latest"] = Field(
+        "start", description=describe("[[Earliest `start` first, or `latest` first.]]")
+    )
 
 
 class RequestTimeOff(Input):
@@ -55,13 +58,15 @@ class RequestTimeOff(Input):
     person_id: Annotated[str | None, make_id_validator("person"), RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
         None, title="Person", description="Who is off. Default: you. Only the office can enter it for others."
     )
-    kind: LeaveKind = Field("holiday", description="`holiday`, `sick` or `unavailable`.")
+    kind: LeaveKind = Field("holiday", description=describe("[[`holiday`, `sick` or `unavailable`.]]"))
     from_: Day | None = Field(None, alias="from", title="First day off", description="For whole days.")
     until: LastDay | None = Field(None, title="Last day off", description="Leave empty for a single day.")
     starts_at: EnteredMoment | None = Field(
         None,
         title="Part of a day, from",
-        description="Only for part of a day. A local time such as `2026-11-15T10:30`, or with an `offset`.",
+        description=describe(
+            "Only for part of a day. [[A local time such as `2026-11-15T10:30`, or with an `offset`.]]"
+        ),
     )
     ends_at: EnteredMoment | None = Field(None, title="Part of a day, to", description="Only for part of a day.")
     note: Paragraph | None = Field(None, description="For the office, e.g. why.")
@@ -73,8 +78,8 @@ class RequestTimeOff(Input):
 class DecideTimeOff(Input):
     """Which time off, and the answer."""
 
-    time_off_id: str = Field(description="The id of the time off.")
-    decision: Literal["approve", "decline"] = Field(description="`approve` or `decline`.")
+    time_off_id: str = Field(description=describe("[[The id of the time off.]]"))
+    decision: Literal["approve", "decline"] = Field(description=describe("[[`approve` or `decline`.]]"))
     note: Paragraph | None = Field(None, title="Reply", description="The person will see it.")
 
 
@@ -126,8 +131,9 @@ def get_time_off(ctx: Context, _given: Input, time_off: TimeOff) -> TimeOff:
 def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     """Request time off.
 
-    Book holiday or call in sick: for whole days (`from`, `until`) or part of a day (`startsAt`, `endsAt`). It takes
-    effect once the office approves it with decide_time_off; the answer lists the planned visits that clash with it.
+    [[Book holiday or call in sick: for whole days (`from`, `until`) or part of a day (`startsAt`, `endsAt`). It
+    takes effect once the office approves it with decide_time_off; the answer lists the planned visits that clash
+    with it.]]
     """
     person = PEOPLE.fetch(ctx, given.person_id).id if given.person_id else ctx.actor.id
     if person is None:
@@ -193,8 +199,8 @@ def _restore_decision(act: Act) -> Sequence[Inverse] | Message:
 def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> TimeOff:
     """Approve or decline time off.
 
-    Visits can't be planned during approved time off; those already planned stay until you move them. The `answer`
-    lists them, to be moved with plan_schedule, for example.
+    Visits can't be planned during approved time off; those already planned stay until you move them. [[The
+    `answer` lists them, to be moved with plan_schedule, for example.]]
     """
     status: LeaveStatus = "approved" if given.decision == "approve" else "declined"
     if status == "approved" and time_off.status != status:

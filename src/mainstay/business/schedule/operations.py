@@ -17,6 +17,7 @@ from mainstay.business.schedule.workload import find_warnings
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import STARTING_AFTER, Day, QueryBool, make_id_validator
 from mainstay.values.message import Message
 from mainstay.values.moments import local_date
@@ -40,7 +41,7 @@ class ListVisits(ListInput):
         None, title="Person", description="Only this person's visits."
     )
     job_id: visit_changes.VisitJobId | None = Field(
-        None, title="Job", description="Only visits of this job: its id or number."
+        None, title="Job", description=describe("[[Only visits of this job: its id or number.]]")
     )
     series_id: Annotated[str | None, make_id_validator("series")] = Field(
         None, title="Series", description="Only the repeats of one visit."
@@ -51,15 +52,17 @@ class ListVisits(ListInput):
     status: VisitStatus | None = Field(None, description="Only this status. Default: all except cancelled.")
     unassigned: QueryBool = Field(default=False, description="Only unassigned visits.")
     on_leave: QueryBool = Field(default=False, description="Only upcoming visits of people who are off then.")
-    order: Literal["start", "latest"] = Field("start", description="Earliest `start` first, or `latest` first.")
+    order: Literal["start", "latest"] = Field(
+        "start", description=describe("[[Earliest `start` first, or `latest` first.]]")
+    )
 
 
 @operation(permission=Permission.SCHEDULE_READ, effect=Effect.READ, api_path="GET /visits")
 def list_visits(ctx: Context, given: ListVisits) -> PageResult[VisitOut]:
     """List visits.
 
-    Who goes where and when: without dates, from today on; with jobId, seriesId, groupId or `latest`, all. Members see
-    details of their own visits only, subcontractors only their own visits.
+    [[Who goes where and when: without dates, from today on; with jobId, seriesId, groupId or `latest`, all.]]
+    Members see details of their own visits only, subcontractors only their own visits.
     """
     zone = settings_of(ctx).time_zone
     first = given.from_
@@ -107,8 +110,8 @@ get_visit = declare_get(
 def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     """Plan visit.
 
-    Book or schedule work for one person, several or nobody yet, once or repeated; clashes with other visits or time
-    off are refused. Returns the first visit; use plan_schedule for many at once.
+    Book or schedule work for one person, several or nobody yet, once or repeated; clashes with other visits or
+    time off are refused. [[Returns the first visit; use plan_schedule for many at once.]]
     """
     visits = place_visits(ctx, visit_changes.build_new_visits(ctx, given))
     ctx.warnings += find_warnings(ctx, visits[:_MAX_CHECKED])
@@ -129,8 +132,8 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
 def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     """Edit visit.
 
-    Move or reschedule it, reassign it, or change its notes: only the fields you send change, and personId null leaves
-    it unassigned. A cancelled visit becomes planned again.
+    [[Move or reschedule it, reassign it, or change its notes: only the fields you send change, and personId null
+    leaves it unassigned.]] A cancelled visit becomes planned again.
     """
     visits = place_visits(ctx, visit_changes.build_moved_visits(ctx, given, visit))
     if not _TIME_FIELDS.isdisjoint(given.model_fields_set):
@@ -151,7 +154,7 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
 def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -> Visit:
     """Cancel visit.
 
-    Removes it from the schedule. To plan it again, use move_visit.
+    Removes it from the schedule. [[To plan it again, use move_visit.]]
     """
     visits = place_visits(ctx, visit_changes.build_cancelled_visits(ctx, given, visit))
     if len(visits) > 1:

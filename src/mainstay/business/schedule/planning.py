@@ -31,6 +31,7 @@ from mainstay.business.schedule.visit_times import describe_visit_time
 from mainstay.business.schedule.workload import LONGEST_DAY, describe_loads, find_nearby_visits, find_warnings
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import TextLine, make_id_validator, omittable_field
 from mainstay.values.message import FieldName, Message
 from mainstay.values.model_config import INPUT_CONFIG, OUTPUT_CONFIG
@@ -55,16 +56,20 @@ class Change(BaseModel):
     model_config = INPUT_CONFIG
 
     change: Literal["plan", "move", "cancel"] = Field(
-        description="`plan` a new visit (as plan_visit does), `move` one (as move_visit does) or `cancel` one."
+        description=describe(
+            "[[`plan` a new visit (as plan_visit does), `move` one (as move_visit does) or `cancel` one.]]"
+        )
     )
     visit_id: Annotated[str | None, make_id_validator("visit")] = Field(
         None, description="The visit to move or cancel."
     )
-    job_id: str | None = Field(None, description="To plan: the job's id or number.")
+    job_id: str | None = Field(None, description=describe("[[To plan: the job's id or number.]]"))
     title: TextLine | None = Field(None, description="To plan without a job: what it is.")
-    kind: VisitKind = omittable_field(description="To plan: `work`, `assessment` or `other`.")
+    kind: VisitKind = omittable_field(description=describe("[[To plan: `work`, `assessment` or `other`.]]"))
     person_ids: list[VisitPersonId] = omittable_field(max_length=20, description="To plan: who goes.")
-    person_id: VisitPersonId | None = Field(None, description="To move: who goes instead; null unassigns it.")
+    person_id: VisitPersonId | None = Field(
+        None, description=describe("[[To move: who goes instead; null unassigns it.]]")
+    )
     starts_at: StartsAt = None
     ends_at: EndsAt = None
     duration_minutes: VisitMinutes = None

@@ -12,6 +12,7 @@ from mainstay.infrastructure.database import OverlapViolation, Value
 from mainstay.kernel.context import Context
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import RecordStore, select_related
+from mainstay.values.descriptions import describe
 from mainstay.values.message import Message
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment
 from mainstay.vocabulary.list_queries import ListOrder, Visibility
@@ -208,7 +209,7 @@ def _add_reached_from(values: dict[str, Any]) -> dict[str, Any]:
 TIME_OFF = Kind(
     TimeOff,
     source="time_off",
-    id_type=Annotated[str, Field(description="The id of the time off.")],
+    id_type=Annotated[str, Field(description=describe("[[The id of the time off.]]"))],
     plural="time off",
     area="Schedule",
     new="request",

@@ -21,6 +21,7 @@ from mainstay.business.schedule.visit_times import (
     visit_time_on,
 )
 from mainstay.kernel.context import Context
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     Day,
     Paragraph,
@@ -50,12 +51,15 @@ StartsAt = Annotated[
     EnteredMoment | None,
     Field(
         title="Starts",
-        description="Local time such as `2026-11-15T10:30`, or with an offset, such as `2026-11-15T10:30Z`.",
+        description=describe(
+            "[[Local time such as `2026-11-15T10:30`, or with an offset, such as `2026-11-15T10:30Z`.]]"
+        ),
     ),
 ]
 EndsAt = Annotated[EnteredMoment | None, Field(title="Ends", description="At most 24 hours after the start.")]
 VisitMinutes = Annotated[
-    WholeNumber | None, Field(ge=1, le=_MAX_MINUTES, title="Duration", description="In minutes, instead of `endsAt`.")
+    WholeNumber | None,
+    Field(ge=1, le=_MAX_MINUTES, title="Duration", description=describe("[[In minutes, instead of `endsAt`.]]")),
 ]
 VisitDate = Annotated[Day | None, Field(title="All day", description="Only a date, without times.")]
 VisitZone = Annotated[
@@ -72,7 +76,9 @@ Scope = Annotated[
     Literal["one", "crew", "following", "all"],
     Field(
         title="Applies to",
-        description="`one` visit, its whole `crew`, this and `following` visits of its series, or `all` of the series.",
+        description=describe(
+            "[[`one` visit, its whole `crew`, this and `following` visits of its series, or `all` of the series.]]"
+        ),
     ),
 ]
 
@@ -80,9 +86,11 @@ Scope = Annotated[
 class PlanVisit(Input):
     """What to plan: where, who and when."""
 
-    job_id: VisitJobId | None = Field(None, title="Job", description="Its id or number. Without a job, enter a title.")
+    job_id: VisitJobId | None = Field(
+        None, title="Job", description=describe("[[Its id or number.]] Without a job, enter a title.")
+    )
     title: TextLine | None = Field(None, description="What it is, if there is no job.")
-    kind: VisitKind = Field("work", description="`assessment`: a look before quoting.")
+    kind: VisitKind = Field("work", description=describe("[[`assessment`: a look before quoting.]]"))
     person_ids: list[VisitPersonId] = Field(
         default_factory=list, max_length=20, title="People", description="Who goes. Leave empty to assign it later."
     )
@@ -100,14 +108,16 @@ class PlanVisit(Input):
 class MoveVisit(Input):
     """Which visit, and the fields to change."""
 
-    visit_id: str = Field(description="The visit's id.")
+    visit_id: str = Field(description=describe("[[The visit's id.]]"))
     starts_at: StartsAt = None
     ends_at: EndsAt = None
     duration_minutes: VisitMinutes = None
     on: VisitDate = None
     time_zone: VisitZone = None
-    person_id: VisitPersonId | None = Field(None, title="Person", description="Who goes instead; null unassigns it.")
-    kind: VisitKind = omittable_field(description="`work`, `assessment` or `other`.")
+    person_id: VisitPersonId | None = Field(
+        None, title="Person", description=describe("[[Who goes instead; null unassigns it.]]")
+    )
+    kind: VisitKind = omittable_field(description=describe("[[`work`, `assessment` or `other`.]]"))
     title: TextLine | None = Field(None, description="What it is, if there is no job.")
     notes: VisitNotes = None
     allow_overlap: AllowOverlap = omittable_field()
@@ -118,7 +128,7 @@ class MoveVisit(Input):
 class CancelVisit(Input):
     """Which visit to cancel."""
 
-    visit_id: str = Field(description="The visit's id.")
+    visit_id: str = Field(description=describe("[[The visit's id.]]"))
     scope: Scope = "one"
 
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from pydantic import BaseModel, Field
 
 from mainstay.business.schedule.model import MAX_VISIT_HOURS
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import ALLOWED_YEARS, WRONG_YEAR, Day, WholeNumber
 from mainstay.values.message import CalendarDate, FieldName, LocalPeriod, Message, message_of
 from mainstay.values.model_config import INPUT_CONFIG
@@ -63,7 +64,9 @@ class Repeat(BaseModel):
     every: WholeNumber | None = Field(None, ge=1, le=52, description="E.g. 2 for every 2 weeks.")
     unit: Literal["day", "week", "month"] | None = Field(None, description="Required to repeat.")
     count: WholeNumber | None = Field(None, ge=2, le=366, title="Number of visits", description="In total.")
-    until: Day | None = Field(None, description="The last possible date, instead of a number of `visits`.")
+    until: Day | None = Field(
+        None, description=describe("[[The last possible date, instead of a number of `visits`.]]")
+    )
 
 
 def to_visit_time(entered: EnteredTime, zone: str) -> VisitTime:

@@ -13,12 +13,12 @@ from pydantic.fields import FieldInfo
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.field_labels import field_label
 from mainstay.doors.pages.field_values import CONVERTERS, LIST_KINDS, explain_unreadable
-from mainstay.doors.pages.formatting import drop_technical_text
 from mainstay.doors.pages.message_format import PageFormat, problem_sentence
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import TextEnum, fold_text, to_label
 from mainstay.values.colours import COLOURS
+from mainstay.values.descriptions import help_of
 from mainstay.values.fields import DefaultValue, IdValidator, InputKind, RecordReference, Upload
 from mainstay.values.names import country_names, currency_names, current_zone_names, language_names
 from mainstay.values.part_changes import PartChange
@@ -263,7 +263,7 @@ def _build_field(name: str, field: FieldInfo, prefix: str) -> FormField:
         name=alias,
         label=field.title or to_label(name),
         # People who pick a code from a list do not need to know how it is written.
-        help=None if kind in _CODE_CHOICES else drop_technical_text(field.description) or None,
+        help=None if kind in _CODE_CHOICES else help_of(field.description) or None,
         kind=kind,
         required=kind not in LIST_KINDS and (field.is_required() or not _is_nullable(field.annotation)),
         choices=choices,

@@ -212,18 +212,6 @@ def format_quantity(context: Context, decimal: str) -> str:
     return str(context["here"].format_number(decimal.rstrip("0").rstrip(".") if "." in decimal else decimal))
 
 
-def drop_technical_text(text: str | None) -> str:
-    """Keep the sentences meant for people in a text written for people and programs, and drop technical ones."""
-    sentences = re.split(r"(?<=[.!?]) +", _EXAMPLE_OF_TIME.sub("", text or ""))
-    return " ".join(sentence for sentence in sentences if not _TECHNICAL_WORDS.search(sentence))
-
-
-# Examples of how programs write a time: `: a moment, or a local time such as 2026-11-15T10:30`.
-_EXAMPLE_OF_TIME = re.compile(r": [^.:]*\b\d{4}-\d\d-\d\dT[\d:Z+-]+")
-# Names of operations and values. A sentence with one of them is left out.
-_TECHNICAL_WORDS = re.compile(r"[`_]|\b[Nn]ull\b|\bids?\b|\bOnly what is sent\b|\b[a-z]+[A-Z]\w*")
-
-
 def format_browser(agent: str) -> str:
     """Format a user agent header as a browser name: `Firefox on Windows`."""
     name = next((name for mark, name in _BROWSERS if mark in agent), "")
@@ -294,7 +282,6 @@ ACTOR_NAMES = {
 TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "moment": format_moment,
     "second": format_exact_moment,
-    "spoken": drop_technical_text,
     "date": format_date,
     "long_day": format_long_date,
     "weekday": format_weekday,

@@ -37,6 +37,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, declare_inverse
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import Day, Paragraph, RecordReference, StoredDay, make_id_validator, omittable_field
 from mainstay.values.fields import TextLine as Text
 from mainstay.values.message import FieldName, Message
@@ -68,12 +69,12 @@ class DraftInvoice(Input):
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None,
         title="Job",
-        description="By id or number. Choose only a job to invoice its fixed price.",
+        description=describe("[[By id or number.]] Choose only a job to invoice its fixed price."),
     )
     quote_id: Annotated[str | None, RecordReference(prefix="quote")] = Field(
         None,
         title="Quote",
-        description="Invoices the rest of the accepted quote, minus deposits. By id or number.",
+        description=describe("Invoices the rest of the accepted quote, minus deposits. [[By id or number.]]"),
     )
     part: Share | None = Field(
         None,
@@ -96,7 +97,9 @@ class DraftInvoice(Input):
     until: Day | None = Field(
         None,
         title="Work up to",
-        description="Leave empty to include all work so far. With `unbilled`: only work on or before this date.",
+        description=describe(
+            "Leave empty to include all work so far. [[With `unbilled`: only work on or before this date.]]"
+        ),
     )
     sources: list[str] | None = Field(None, max_length=MAX_LINES, description=_SOURCES_DESCRIPTION)
     site_id: _Site = None
@@ -123,7 +126,7 @@ class UpdateInvoice(Input):
     title: _Title = None
     site_id: _Site = None
     edits: list[LineEdit] = omittable_field(
-        max_length=MAX_LINES, description="Changes to its lines, by their ids; other lines stay."
+        max_length=MAX_LINES, description=describe("[[Changes to its lines, by their ids; other lines stay.]]")
     )
     sources: list[str] = omittable_field(max_length=MAX_LINES, description=_SOURCES_DESCRIPTION)
     discount: _Discount = None
@@ -140,7 +143,7 @@ def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoice
     """List invoices.
 
     Which invoices are unpaid, overdue or due between two dates, and who owes what: filter by status or due date.
-    `totals` adds the sums of the whole list; get_invoice has the lines.
+    [[`totals` adds the sums of the whole list; get_invoice has the lines.]]
     """
     if given.totals and given.text is not None:
         message = Message("is not available for a search: filter by dates, status or customer instead")
@@ -160,7 +163,7 @@ def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoice
 
 get_invoice = declare_get(
     INVOICES,
-    "Get invoice. With its lines, by its id or number.",
+    "Get invoice. [[With its lines, by its id or number.]]",
     Permission.INVOICES_READ,
     api_path="GET /invoices/{invoice_id}",
 )
@@ -179,9 +182,8 @@ get_invoice = declare_get(
 def draft_invoice(ctx: Context, given: DraftInvoice) -> Invoice:
     """New invoice.
 
-    Invoice a quote or a part of it (deposit, progress), unbilled hours and materials, a job's fixed price, or other
-    lines.
-    The draft has no number and nothing is sent until send_invoice.
+    Invoice a quote or a part of it (deposit, progress), unbilled hours and materials, a job's fixed price, or
+    other lines. [[The draft has no number and nothing is sent until send_invoice.]]
     """
     return create_draft(ctx, given)
 
@@ -208,7 +210,7 @@ def _restore_invoice(act: Act) -> Sequence[Inverse] | Message:
 def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
     """Edit draft invoice.
 
-    To correct an issued invoice, void or credit it. Only the `fields` sent change; lines change with `edits`.
+    To correct an issued invoice, void or credit it. [[Only the `fields` sent change; lines change with `edits`.]]
     """
     refuse_other_lines(invoice, given.edits or [], given.sources or [])
     changes = given.sent_fields("invoice_id", "edits", "discount", "sources")

@@ -9,6 +9,7 @@ from mainstay.business.invoices.model import EInvoiceReadiness
 from mainstay.business.lines.model import EXAMPLE_LINE, EXAMPLE_TAX, ShownLine, ShownShare, ShownTax
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
+from mainstay.values.descriptions import describe
 from mainstay.values.money import amount_text
 from mainstay.values.search_words import combine_words, words_of_digits, words_of_number, words_of_text
 from mainstay.vocabulary.list_queries import NEWEST, ListOrder, SearchFields
@@ -119,7 +120,7 @@ def _search_words_of(number: str, customer_name: str, currency: str, total: int)
 CREDIT_NOTES = Kind(
     CreditNote,
     source="credit_note",
-    id_type=Annotated[str, Field(title="Credit note", description="The credit note's id or number.")],
+    id_type=Annotated[str, Field(title="Credit note", description=describe("[[The credit note's id or number.]]"))],
     area="Invoices",
     prefix="credit",
     number_column="number",

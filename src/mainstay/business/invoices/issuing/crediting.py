@@ -50,6 +50,7 @@ from mainstay.identity.links import LinkKind
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -102,14 +103,16 @@ class ListCreditNotes(ListInput):
         None, title="Customer", description="Only credit notes for this customer."
     )
     invoice_id: Annotated[str | None, RecordReference(prefix="invoice")] = Field(
-        None, title="Invoice", description="Only credit notes for this invoice, by id or number."
+        None, title="Invoice", description=describe("[[Only credit notes for this invoice, by id or number.]]")
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
     until: LastDay | None = Field(None, description="Issued on or before this date.")
     text: SearchText | None = Field(
         None, title="Search", description="Number, amount, or words in the customer's name."
     )
-    order: Literal["newest", "issued"] = Field("newest", description="`newest` first, or last `issued` first.")
+    order: Literal["newest", "issued"] = Field(
+        "newest", description=describe("[[`newest` first, or last `issued` first.]]")
+    )
 
     def fixed_order(self) -> str | None:
         """Return the order that fits a filter by date of issue."""
@@ -132,8 +135,8 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     """Credit invoice.
 
     Issues a credit note (refund, correction) for all or part of an invoice; if the customer has paid too much, the
-    difference stays on their account. Returns the `invoice` with its new credit note; after a full credit, the work can
-    be invoiced again.
+    difference stays on their account. [[Returns the `invoice` with its new credit note; after a full credit, the
+    work can be invoiced again.]]
     """
     settings = settings_of(ctx)
     today = settings.today(ctx).isoformat()
@@ -186,7 +189,7 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> PageResult[Listed
 
 get_credit_note = declare_get(
     CREDIT_NOTES,
-    "Get credit note. With its lines, by its id or number.",
+    "Get credit note. [[With its lines, by its id or number.]]",
     Permission.INVOICES_READ,
     api_path="GET /credit-notes/{credit_note_id}",
 )

@@ -12,6 +12,7 @@ from mainstay.documents.einvoice import explain_impossible
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_file
+from mainstay.values.descriptions import describe
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import API_AND_OFFICE
 from mainstay.vocabulary.permissions import Permission
@@ -61,7 +62,7 @@ class GetInvoicePdf(Input):
 
     invoice_id: InvoiceId
     copy_: Literal["void"] | None = Field(
-        None, alias="copy", description="`void`: the copy of a void invoice that is stamped as void."
+        None, alias="copy", description=describe("[[`void`: the copy of a void invoice that is stamped as void.]]")
     )
 
 

@@ -14,6 +14,7 @@ from mainstay.business.issuing.document_files import PDF, XML, PaperOut, documen
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.record_store import RecordStore
+from mainstay.values.descriptions import describe
 from mainstay.values.message import Message
 from mainstay.values.money import amount_text
 from mainstay.vocabulary.actor import Door
@@ -66,20 +67,22 @@ _NOTICES: dict[InvoiceStatus, InvoiceNotice] = {
 class GetLinkedInvoice(Input):
     """The invoice."""
 
-    invoice_id: str = Field(description="The invoice's id.")
+    invoice_id: str = Field(description=describe("[[The invoice's id.]]"))
 
 
 class GetLinkedInvoicePdf(Input):
     """The invoice."""
 
-    invoice_id: str = Field(description="The invoice's id.")
-    copy_: Literal["void"] | None = Field(None, alias="copy", description="`void`: the copy stamped as void.")
+    invoice_id: str = Field(description=describe("[[The invoice's id.]]"))
+    copy_: Literal["void"] | None = Field(
+        None, alias="copy", description=describe("[[`void`: the copy stamped as void.]]")
+    )
 
 
 class GetLinkedInvoiceUbl(Input):
     """The invoice."""
 
-    invoice_id: str = Field(description="The invoice's id.")
+    invoice_id: str = Field(description=describe("[[The invoice's id.]]"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from mainstay.business.invoices.store import INVOICES
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import RecordReference
 from mainstay.values.message import Amount, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
@@ -31,7 +32,7 @@ class SendReminders(IrreversibleInput):
         min_length=1,
         max_length=MAX_REMINDERS,
         title="Invoices",
-        description=f"Unpaid invoices, by id or number; {MAX_REMINDERS} at most.",
+        description=describe(f"[[Unpaid invoices, by id or number; {MAX_REMINDERS} at most.]]"),
         examples=[["INV-0207", "INV-0211"]],
     )
     again: bool = AGAIN_FIELD
@@ -73,8 +74,9 @@ class RemindersOut(Output):
 def send_reminders(ctx: Context, given: SendReminders) -> RemindersOut:
     """Send reminders.
 
-    Chase several unpaid or overdue invoices at once, each with its own email and PDF; send_statement lists all that
-    a customer owes in one email. All or none: if one cannot be sent, the preview says why and nothing is sent.
+    [[Chase several unpaid or overdue invoices at once, each with its own email and PDF; send_statement lists all
+    that a customer owes in one email.]] All or none: if one cannot be sent, the preview says why and nothing is
+    sent.
     """
     invoices = _fetch_each(ctx, given.invoice_ids)
     raise_if_blocked(

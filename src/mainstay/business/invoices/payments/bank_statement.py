@@ -92,8 +92,8 @@ class StatementOut(Output):
 def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
     """Match bank statement to invoices.
 
-    Suggests which unpaid invoices the incoming payments are for, by invoice number or by amount and name. Nothing is
-    recorded: record_payment does that, with the suggested allocations and externalRef.
+    Suggests which unpaid invoices the incoming payments are for, by invoice number or by amount and name.
+    [[Nothing is recorded: record_payment does that, with the suggested allocations and externalRef.]]
     """
     currency = settings_of(ctx).currency
     repeats: Counter[tuple[str, int, str]] = Counter()

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from mainstay.kernel.kind import Kind
 from mainstay.kernel.record_store import select_related
+from mainstay.values.descriptions import describe
 from mainstay.values.message import Amount, CalendarDate, Message
 from mainstay.values.model_config import OUTPUT_CONFIG
 from mainstay.values.money import Money, amount_text
@@ -148,7 +149,7 @@ def _search_words_of(customer_name: str, reference: str | None, currency: str, a
     return combine_words(words, words_of_digits(amount_written))
 
 
-PaymentId = Annotated[str, Field(title="Payment", description="The payment's id.")]
+PaymentId = Annotated[str, Field(title="Payment", description=describe("[[The payment's id.]]"))]
 PAYMENTS = Kind(
     Payment,
     source="payment",

@@ -26,6 +26,7 @@ from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import Act, name_record
 from mainstay.kernel.operation import Effect, operation
 from mainstay.kernel.reads import declare_get
+from mainstay.values.descriptions import describe
 from mainstay.values.fields import (
     STARTING_AFTER,
     Day,
@@ -55,7 +56,7 @@ class AllocationInput(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    invoice_id: Annotated[str, _UNPAID_INVOICE] = Field(title="Invoice", description="By id or number.")
+    invoice_id: Annotated[str, _UNPAID_INVOICE] = Field(title="Invoice", description=describe("[[By id or number.]]"))
     amount: Price = Field(description='E.g. "250.00"; "0" removes the allocation.')
 
 
@@ -64,13 +65,13 @@ class ListPayments(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("payment")] = STARTING_AFTER
     status: PaymentStatusFilter | None = Field(
-        None, description="Only payments with this status. `onAccount`: not fully allocated to invoices."
+        None, description=describe("Only payments with this status. [[`onAccount`: not fully allocated to invoices.]]")
     )
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only payments by this customer."
     )
     invoice_id: Annotated[str | None, RecordReference(prefix="invoice")] = Field(
-        None, title="Invoice", description="Only payments for this invoice, by id or number."
+        None, title="Invoice", description=describe("[[Only payments for this invoice, by id or number.]]")
     )
     method: PaymentMethod | None = Field(None, description="Only payments by this method.")
     from_: Day | None = Field(None, alias="from", title="From", description="Paid on or after this date.")
@@ -78,7 +79,9 @@ class ListPayments(ListInput):
     text: SearchText | None = Field(
         None, title="Search", description="Amount, or words in the reference or the customer's name."
     )
-    order: Literal["newest", "date"] = Field("newest", description="Last recorded first, or last `date` paid first.")
+    order: Literal["newest", "date"] = Field(
+        "newest", description=describe("[[Last recorded first, or last `date` paid first.]]")
+    )
 
     def fixed_order(self) -> str | None:
         """Return the order that fits a filter by date."""
@@ -89,7 +92,7 @@ class RecordPayment(Input):
     """The payment."""
 
     invoice_id: Annotated[str | None, _UNPAID_INVOICE] = Field(
-        None, title="Invoice", description="The invoice that was paid, by id or number."
+        None, title="Invoice", description=describe("[[The invoice that was paid, by id or number.]]")
     )
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Filled in from the invoice."
@@ -103,8 +106,9 @@ class RecordPayment(Input):
         None,
         max_length=_MAX_INVOICES,
         title="Invoices paid",
-        description="Leave empty to pay the earliest due invoices first. An empty list (`[]`) leaves it all on"
-        " account.",
+        description=describe(
+            "Leave empty to pay the earliest due invoices first. [[An empty list (`[]`) leaves it all on account.]]"
+        ),
     )
     external_ref: TextLine | None = Field(
         None, title="External ID", description="ID at your bank or in your accounting software. Must be unique."
@@ -223,7 +227,7 @@ def _restore_allocations(act: Act) -> Sequence[Inverse]:
 def allocate_payment(ctx: Context, given: AllocatePayment, payment: Payment) -> Payment:
     """Allocate payment.
 
-    Choose the invoices that a payment, or money on account, pays. An amount of `0` removes an allocation.
+    Choose the invoices that a payment, or money on account, pays. [[An amount of `0` removes an allocation.]]
     """
     wanted, known = _read_allocations(ctx, given.allocations, payment.currency)
     return allocate_to_invoices(ctx, payment, payment.shares | wanted, known)

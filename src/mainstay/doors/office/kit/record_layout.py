@@ -15,7 +15,6 @@ from mainstay.doors.office.kit.reference_fields import AnyRecord
 from mainstay.doors.office.kit.related_lists import ListedKind, RelatedList
 from mainstay.doors.pages.display import DisplaySettings, RecordCell, format_cells
 from mainstay.doors.pages.form_fields import Choices, id_field_of
-from mainstay.doors.pages.formatting import drop_technical_text
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.kind import Kind
@@ -226,7 +225,7 @@ class RecordLayout:
 
     def form_lead(self, operation: Operation) -> str:
         """Return the line below the title of an operation's form."""
-        return self.form_leads.get(operation.name, drop_technical_text(operation.description))
+        return self.form_leads.get(operation.name, operation.description.help)
 
     def check_purpose(self, operation: Operation, record: AnyRecord) -> None:
         """Raise Conflict if the form has no purpose in the current state of the record."""
