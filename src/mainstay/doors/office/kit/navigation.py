@@ -78,7 +78,9 @@ _JOBS = Area(
     list_jobs,
     key="j",
 )
-_HOURS = Area("Hours", "/hours/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours, key="t")
+_HOURS = Area(
+    "Hours", f"{TIME_ENTRIES.path}/week", "M12 4a8 8 0 1 0 0 16 8 8 0 0 0 0-16zM12 8v4.2l2.8 1.8", list_hours, key="t"
+)
 SEARCH_AREA = Area("Search", "/search", "M10.5 4.5a6 6 0 1 0 0 12 6 6 0 0 0 0-12zM15 15l4.5 4.5")
 # The tabs on a phone are the first visible areas of a list: one for people who see all jobs, one for the field.
 MAX_TABS = 4

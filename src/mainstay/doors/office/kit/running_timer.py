@@ -4,12 +4,13 @@ from datetime import timedelta
 
 from mainstay.business.hours.model import TimeEntryOut
 from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.values.moments import parse_moment
 from mainstay.vocabulary.typed_records import extend_record
 
 # The address that stops a timer.
-STOP_PATH = "/hours/timer/stop"
+STOP_PATH = f"{TIME_ENTRIES.path}/timer/stop"
 
 
 class RunningTimer(TimeEntryOut):

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from mainstay.business.hours.approval import review_hours, submit_hours
 from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.hours.timers import stop_timer
 from mainstay.business.organisation.settings import update_settings
 from mainstay.business.schedule.free_time import find_free_time
@@ -28,8 +29,8 @@ from mainstay.vocabulary.typed_records import RecordFields
 _LISTS: dict[Operation, Operation] = {stop_timer: list_hours}
 # Operations with a page that belongs to no record. The books are reopened where they are closed.
 _PATHS = {
-    submit_hours: "/hours/week",
-    review_hours: "/hours/approve",
+    submit_hours: f"{TIME_ENTRIES.path}/week",
+    review_hours: f"{TIME_ENTRIES.path}/approve",
     find_free_time: "/schedule/free",
     update_settings: "/settings/documents/edit",
 }

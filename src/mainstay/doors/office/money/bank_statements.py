@@ -10,7 +10,7 @@ from mainstay.business.invoices.drafting.operations import get_invoice
 from mainstay.business.invoices.model import InvoiceOut
 from mainstay.business.invoices.payments.bank_file import IncomingPayment, UnreadableStatement, read_incoming_payments
 from mainstay.business.invoices.payments.bank_statement import MAX_ENTRIES, Suggestion, find_paid_invoices
-from mainstay.business.invoices.payments.payment import share_out
+from mainstay.business.invoices.payments.payment import PAYMENTS, share_out
 from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.organisation.operations import get_organisation
 from mainstay.doors.http import Response
@@ -26,7 +26,7 @@ from mainstay.values.message import Message
 from mainstay.values.money import parse_price
 from mainstay.vocabulary.refusal import Conflict, Invalid, NotFound, Refusal
 
-PATH = "/payments/statement"
+PATH = f"{PAYMENTS.path}/statement"
 # A row of the form, as it is displayed and as it was sent.
 StatementRow = dict[str, Any]
 # The form field of each value of a row.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from mainstay.business.invoices.drafting.operations import list_invoices
 from mainstay.business.invoices.issuing.reminders import MAX_REMINDERS, send_reminders
+from mainstay.business.invoices.store import INVOICES
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, Preview
@@ -17,7 +18,7 @@ from mainstay.kernel.catalogue import check_permission
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Invalid
 
-PATH = "/invoices/remind"
+PATH = f"{INVOICES.path}/remind"
 _OVERDUE_PATH = f"{INVOICES_LAYOUT.path}?status=overdue"
 # The prefix of the fields that name an invoice.
 _INVOICE_PREFIX = "invoice "

@@ -23,7 +23,7 @@ from mainstay.kernel.catalogue import check_permission
 from mainstay.vocabulary.refusal import Invalid
 from mainstay.vocabulary.schemas import RecordPage
 
-_PATH = "/hours/to-bill"
+_PATH = f"{TIME_ENTRIES.path}/to-bill"
 _PAGE_SIZE = 50
 _CUSTOMER_FIELD = FormField("customerId", "Customer", None, "reference", required=False, refers_to="customer")
 _FILTERS = ("customerId", "jobId", "startingAfter")

@@ -6,6 +6,7 @@ from typing import Any
 
 from mainstay.business.customers.duplicates import DuplicateCustomerOut, list_duplicate_customers
 from mainstay.business.customers.merging import merge_customers
+from mainstay.business.customers.store import CUSTOMERS
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.list_address import ListAddress
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
@@ -15,7 +16,7 @@ from mainstay.doors.pages.forms import query_parameters
 from mainstay.kernel.catalogue import check_permission
 from mainstay.values.duplicate_keys import SharedDetail
 
-PATH = "/customers/duplicates"
+PATH = f"{CUSTOMERS.path}/duplicates"
 _MATCH_LABELS: dict[SharedDetail, str] = {
     "email": "email",
     "phone": "phone number",

@@ -56,7 +56,7 @@ from mainstay.vocabulary.schemas import RecordPage
 _ENTRIES, _JOBS, _PEOPLE = 100, 100, 100
 _JOB_FIELD = FormField("job", "Job", None, "reference", required=False, refers_to="job")
 _NO_JOB_TEXTS = {NO_JOB, "no job"}
-_WEEK = "/hours/week"
+_WEEK = f"{TIME_ENTRIES.path}/week"
 # The key of a fault of the whole week, besides those of its cells.
 _SUBMIT = "submit"
 
@@ -205,7 +205,7 @@ class HoursPages:
         return [
             *self._form(self._save_week).routes(_WEEK),
             *self._form(self._log).routes(f"{_WEEK}/log", _WEEK),
-            *self._form(self._start).routes("/hours/timer/start", _WEEK),
+            *self._form(self._start).routes(f"{TIME_ENTRIES.path}/timer/start", _WEEK),
             *self._form(self._stop).routes(STOP_PATH, _WEEK),
             *HoursApprovalPages(self.office).routes(),
             *ToBillPages(self.office).routes(),

@@ -13,6 +13,7 @@ from mainstay.business.hours.approval import review_hours
 from mainstay.business.hours.inputs import MAX_ENTRIES_AT_ONCE
 from mainstay.business.hours.model import STATUS_AFTER, TO_REVIEW, ReviewDecision, TimeEntryOut, is_unusually_long
 from mainstay.business.hours.operations import list_hours
+from mainstay.business.hours.store import TIME_ENTRIES
 from mainstay.business.invoices.drafting.operations import draft_invoice
 from mainstay.business.jobs.model import has_to_be_billed
 from mainstay.business.jobs.operations import get_job
@@ -33,7 +34,7 @@ from mainstay.vocabulary.refusal import Forbidden, Invalid, NotFound, Refusal, S
 _PAGE_SIZE = 100
 # The most waiting entries that are read for the queue. There may be more.
 _MAX_QUEUED_ENTRIES = 1000
-_PATH = "/hours/approve"
+_PATH = f"{TIME_ENTRIES.path}/approve"
 _APPROVE: ReviewDecision = "approve"
 # So many jobs are offered to be invoiced after their hours were approved.
 _MAX_JOBS = 4

@@ -130,7 +130,10 @@ class JobPageVariables:
             (plan_visit, plan_visit_action(job)),
             (log_hours, Action("Log hours", _log_hours_path(job))),
             (draft_invoice, Action("Create invoice", draft_invoice_path(job, costing))),
-            (start_timer, Action("Start timer", "/hours/timer/start", is_direct=True, answers={"job": job.id})),
+            (
+                start_timer,
+                Action("Start timer", f"{TIME_ENTRIES.path}/timer/start", is_direct=True, answers={"job": job.id}),
+            ),
         )
         return [action for operation, action in choices if request.can_perform(operation)]
 

@@ -86,7 +86,7 @@ class JobPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of these pages."""
-        board = Route("GET", "/jobs/board", self.office.require_sign_in(self.show_board))
+        board = Route("GET", f"{JOBS.path}/board", self.office.require_sign_in(self.show_board))
         return [
             board,
             *RecordPages(

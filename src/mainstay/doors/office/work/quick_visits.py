@@ -73,7 +73,7 @@ class QuickVisitPages:
         return {
             "jobs": [_describe_job(job, today) for job in jobs],
             "count": f"{len(jobs)}+" if page.has_more else str(len(jobs)),
-            "path": f"/jobs?{urlencode({'stage': TO_SCHEDULE})}",
+            "path": f"{JOBS.path}?{urlencode({'stage': TO_SCHEDULE})}",
             "minutes": USUAL_MINUTES,
             "form_path": PATH,
         }
