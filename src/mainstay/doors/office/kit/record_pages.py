@@ -459,7 +459,7 @@ class RecordPages:
             request, record, path_values["verb"], f"{path}/{path_values['verb']}"
         )
         variables |= {"record": record, "actions": self.layout.actions_of(self.office, record)}
-        return self.office.render_page("all_beside.html", request, of=self.layout, called=title, path=path, **variables)
+        return self.office.render_page("full_panel.html", request, of=self.layout, called=title, path=path, **variables)
 
     async def _add_note(self, form: OpenForm[AnyRecord]) -> Response:
         """Add a note to a record."""

@@ -91,7 +91,7 @@ class RecordPanels:
         entries = await self._list_entries(request, record, panel, {**address.list_input, "limit": _PAGE_SIZE})
         return {
             "title": PANELS[panel].title,
-            "part": f"beside_{panel}.html",
+            "part": f"panel_{panel}.html",
             "beside": PANELS[panel].build(self.office, request, entries.data),
             "any": bool(entries.data),
             "at": address,

@@ -98,7 +98,7 @@ INVOICES_LAYOUT = RecordLayout(
     | {"credited": "Credited", "void": "Void"},
     choices={"deliver": DELIVERY_CHOICES},
     skipped_fields=frozenset({"lines", "edits", "sources", "quoteLines"}),
-    list_header="invoices_above.html",
+    list_header="invoices_header.html",
     page_body="invoice.html",
     form_parts={
         draft_invoice.name: FormPart(
@@ -108,7 +108,7 @@ INVOICES_LAYOUT = RecordLayout(
             "credited_lines.html", lambda _invoice, fields, display: _read_credited_lines(fields, display)
         ),
     },
-    form_headers={send_invoice.name: "document_way.html", send_reminder.name: "document_way.html"},
+    form_headers={send_invoice.name: "document_links.html", send_reminder.name: "document_links.html"},
     previews={send_invoice.name: "draft", send_reminder.name: "reminder", credit_invoice.name: "credit-note"},
     form_leads={
         draft_invoice.name: "",
@@ -158,7 +158,7 @@ PAYMENTS_LAYOUT = RecordLayout(
     ),
     tabs={"all": "All", "onAccount": "On account", "reversed": "Reversed"},
     order="date",
-    list_header="invoices_above.html",
+    list_header="invoices_header.html",
     page_body="payment.html",
     form_leads={record_payment.name: "Anything overpaid stays on the customer's account."},
     empty_text="No payments yet. Record one here or on its invoice.",
@@ -182,7 +182,7 @@ CREDIT_NOTES_LAYOUT = RecordLayout(
     subtitle_of=lambda note: f"{note.customer_name} · {note.invoice_number}",
     columns=("issuedOn", "total", "reason"),
     facts=("customerName", "issuedOn", "suppliedFrom", "suppliedUntil", "reason"),
-    list_header="invoices_above.html",
+    list_header="invoices_header.html",
     page_body="credit_note.html",
     empty_text="No credit notes yet. Create one from an invoice.",
     shown_on=(RelatedList(INVOICES, "invoiceId", ("total",), is_side=True),),

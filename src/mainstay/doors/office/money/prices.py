@@ -83,7 +83,7 @@ TAXES_LAYOUT = RecordLayout(
     facts=("percent", "category", "note"),
     tabs={"": "Active", "archived": "Archived"},
     empty_text="No tax rates yet. Add the rates you charge, such as VAT 20%, and choose the default.",
-    list_header="taxes_above.html",
+    list_header="taxes_header.html",
     page_body="tax_rate.html",
 )
 

@@ -82,7 +82,7 @@ QUOTES_LAYOUT = RecordLayout(
     choices={"deliver": DELIVERY_CHOICES},
     skipped_fields=frozenset({"lines", "edits", "chosen"}),
     page_body="quote.html",
-    form_headers={send_quote.name: "document_way.html"},
+    form_headers={send_quote.name: "document_links.html"},
     previews={send_quote.name: "draft"},
     form_leads={
         record_quote_decision.name: "For an answer by phone, email or on paper. If accepted, the job is created unless "

@@ -57,7 +57,7 @@ class PublicInvoicePages:
         invoice = await self._link_pages.perform(request, actor, get_linked_invoice, _encode_input(actor))
         csrf, headers = self.public_pages.visitors.anonymous_token(request)
         return render_template(
-            "billed.html",
+            "invoice_public.html",
             headers=(*headers, *NOINDEX_HEADERS),
             csrf=csrf,
             here=f"/i/{self.link_maker.build_token(LinkKind.INVOICE, actor.linked_record or '')}",

@@ -137,7 +137,7 @@ class PublicQuotePages:
         csrf, headers = self.public_pages.visitors.anonymous_token(request)
         faults = {fault.field for fault in refusal.faults} if isinstance(refusal, Invalid) else set()
         return render_template(
-            "offered.html",
+            "quote_public.html",
             _status_of(quote, has_faults=bool(faults), is_stopped=bool(refusal or ask_again)),
             headers=(*headers, *NOINDEX_HEADERS),
             csrf=csrf,

@@ -84,7 +84,7 @@ class FirstOrganisationPages:
     def _render_page(self, request: Request, fields: dict[str, str], refusal: Refusal | None = None) -> Response:
         rights = operator_actor(self.first_organisation.organisation_id).permissions
         return self.public_pages.render_page(
-            "founding.html",
+            "first_organisation.html",
             request,
             refusal,
             allows_app_redirect=False,

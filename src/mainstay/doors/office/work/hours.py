@@ -134,7 +134,7 @@ HOURS_LAYOUT = RecordLayout(
     ),
     tabs={"all": "All", "running": "Running", "draft": "Drafts", "submitted": "Submitted"}
     | {"approved": "Approved", "rejected": "Rejected"},
-    list_header="hours_above.html",
+    list_header="hours_header.html",
     page_body="time_entry.html",
     selection_actions=(
         SelectionAction(

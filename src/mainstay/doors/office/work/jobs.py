@@ -51,9 +51,9 @@ JOBS_LAYOUT = RecordLayout(
     # The newest live jobs come first. Ordered by due date, jobs without one would be missing.
     tabs={"live": "Live", "enquiry": "Enquiries", "open": "Open", "inProgress": "In progress", "onHold": "On hold"}
     | {"done": "Done", "closed": "Closed", "cancelled": "Cancelled", "all": "All"},
-    list_header="jobs_above.html",
+    list_header="jobs_header.html",
     first_fields=("customerId", "siteId", "title", "description", "dueOn", "leadPersonId"),
-    page_header="job_ways.html",
+    page_header="job_actions.html",
     page_body="job.html",
     page_side="job_side.html",
     has_diary=True,

@@ -186,7 +186,7 @@ VISITS_LAYOUT = RecordLayout(
     ),
     tabs={"": "Upcoming", "planned": "Planned", "started": "Started", "done": "Done", "cancelled": "Cancelled"},
     order="start",
-    list_header="visits_above.html",
+    list_header="visits_header.html",
     page_header="visit.html",
     # Hours have a page of their own, which starts and finishes visits. The end follows from the start and the duration.
     skipped_fields=frozenset({"endsAt", "timer", "startedAt", "endedAt", "breakMinutes", "note"}),
@@ -494,7 +494,7 @@ class SchedulePages:
             except Refusal as refused:
                 refusal = refused
         return self.office.render_page(
-            "free.html",
+            "free_time.html",
             request,
             status_of(refusal),
             area="Schedule",
