@@ -171,7 +171,7 @@ def test_other_replies_are_ignored(server: RunningServer, token: str, given: Ans
         lambda state: f"{state}-TAMPERED",
         lambda state: f"{state}=",
         lambda state: state[:-8] + "AAAAAAA=",
-        lambda state: "B" + state[1:],
+        lambda state: ("C" if state[0] == "B" else "B") + state[1:],
         lambda _: "",
         lambda _: "\N{EURO SIGN}",
         lambda _: 1,
