@@ -22,9 +22,9 @@ class Description(str):
         description.help = help_text
         return description
 
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # two texts, not one
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
         """Return what a copy is made of."""
-        return str(self), self.help
+        return type(self), (str(self), self.help)
 
 
 def describe(text: str) -> Description:
