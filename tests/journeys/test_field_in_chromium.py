@@ -19,6 +19,7 @@ from support.cast import Cast
 from support.images import draw_image, draw_noise
 from support.servers import RunningServer
 from support.visits import make_customer_and_site, plan_today
+from support.waiting import wait_until
 
 # The least height of what a thumb presses.
 _THUMB = 48
@@ -408,6 +409,8 @@ def test_a_photo_arrives_once_if_its_tab_is_killed_while_it_is_sent(
         second.wait_for_function(_HAS_SENT)
         second.close()
         third.goto(path)
+        # Before the page has looked at what waits, it shows nothing either.
+        wait_until(lambda: names_of_files(cast, path))
         expect(waiting(third)).to_have_count(0)
     assert names_of_files(cast, path) == ["drain.png"]
 
