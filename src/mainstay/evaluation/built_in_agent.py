@@ -26,6 +26,7 @@ from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.streaming_client import StreamingClient
 from mainstay.kernel.context import RequestDetails
 from mainstay.values.message import PROGRAM_FORMAT
+from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.permissions import Access, Permission
 
 
@@ -76,7 +77,9 @@ class _Talk:
             turn = await self._answer(turn_id)
             tokens += turn.tokens
             if turn.status is not TurnStatus.DONE:
-                raise AgentFailed(f"The assistant ended early: {turn.problem or turn.status}")
+                raise AgentFailed(
+                    f"The assistant ended early: {load_message(turn.problem) if turn.problem else turn.status}"
+                )
             text = str(turn.last_said.content["text"]) if turn.last_said else ""
             given, message = {"conversationId": conversation_id}, self._session.reply()
         return AgentAnswer(text, tokens)

@@ -6,6 +6,8 @@ import pytest
 
 from mainstay.business.assistant.model import Turn
 from mainstay.business.invoices.drafting.operations import draft_invoice
+from mainstay.values.message import Message
+from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.permissions import Role
 from support.assistant import AssistantOfTests, open_assistant
 from support.cast import Cast
@@ -38,7 +40,12 @@ ENTERED = "The assistant entered {address} in the same conversation."
 def warnings_of(turn: Turn) -> list[tuple[str, object]]:
     """Return the warnings of the only card: their templates, and their fields or addresses."""
     [card] = turn.cards
-    return [(template, values.get("fields", values.get("address"))) for template, values in card.content["warnings"]]
+    messages = [load_message(warning) for warning in card.content["warnings"]]
+    assert all(isinstance(message, Message) for message in messages)
+    found = [message for message in messages if isinstance(message, Message)]
+    values = [message.values.get("fields", message.values.get("address")) for message in found]
+    texts = [", ".join(map(str, value)) if isinstance(value, list) else value for value in values]
+    return [(message.template, text) for message, text in zip(found, texts, strict=True)]
 
 
 def make_customer_s_invoice(cast: Cast) -> tuple[str, str]:

@@ -49,8 +49,9 @@ from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
 from mainstay.kernel.preview import PreviewDiffers
-from mainstay.values.message import PROGRAM_FORMAT, Message
+from mainstay.values.message import Message
 from mainstay.values.moments import local_date
+from mainstay.values.stored_message import dump_message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.agent_json import AgentFormat
 from mainstay.vocabulary.refusal import NotFound, Refusal, Unauthenticated
@@ -411,7 +412,7 @@ class TurnWork:
         self._began = now
 
     async def _end(self, status: TurnStatus, problem: Message | None) -> None:
-        text = store_message(problem) if problem else None
+        text = dump_message(problem) if problem else None
 
         def end(db: DatabaseHandle) -> None:
             store.add_cost(db, self._turn_id, self._lease, Cost())
@@ -488,18 +489,8 @@ async def preview_call(
         "operation": operation.name,
         "arguments": arguments,
         "summary": preview["summary"],
-        "warnings": [orjson.loads(store_message(warning)) for warning in warnings],
+        "warnings": [*map(dump_message, warnings)],
     }
-
-
-def store_message(message: Message) -> str:
-    """Return a message as JSON: its template, and its values as programs get them."""
-    values = {name: value if isinstance(value, int) else _to_text(value) for name, value in message.values.items()}
-    return orjson.dumps([message.template, values]).decode()
-
-
-def _to_text(value: Any) -> str:
-    return PROGRAM_FORMAT.render(Message("{value}", value=value))
 
 
 def _parse_arguments(text: str) -> dict[str, Any] | str:

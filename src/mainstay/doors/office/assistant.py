@@ -193,7 +193,7 @@ class AssistantPages:
         try:
             cards = await self._cards(request).open(turn) if request.actor.subscribed else []
         except Refusal:
-            # What was asked for is no longer possible, for example because the person signed in anew.
+            # What was asked for is no longer possible, for example because the person has signed in again.
             cards = []
         return view.show_turn(turn, cards)
 

@@ -14,7 +14,7 @@ from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import label_in_text, to_label
-from mainstay.values.message import Message
+from mainstay.values.stored_message import load_message
 from mainstay.vocabulary.refusal import NotFound
 
 _MAX_DETAIL = 2_000
@@ -92,7 +92,7 @@ class ConversationView(NamedTuple):
         replies = [self._show_reply(step, results) for step in turn.steps if step.kind is StepKind.SAID]
         shown_cards = [self._show_card(card) for card in cards]
         last = turn.steps[-1].number if turn.steps else 0
-        return ShownTurn(turn, replies, shown_cards, self._render_stored(turn.problem), last)
+        return ShownTurn(turn, replies, shown_cards, self._render(turn.problem), last)
 
     def _show_reply(self, step: Step, results: Mapping[tuple[int, int], Step]) -> ShownReply:
         calls = [
@@ -127,7 +127,7 @@ class ConversationView(NamedTuple):
         return translate_text("Looked up: {action}", action=label_in_text(title))
 
     def _show_card(self, card: OpenCard) -> ShownCard:
-        warnings = [self._render_stored_parts(*parts) for parts in card.step.content["warnings"]]
+        warnings = [self._render(warning) for warning in card.step.content["warnings"]]
         return ShownCard(
             card.step.number,
             card.token,
@@ -142,12 +142,9 @@ class ConversationView(NamedTuple):
         except NotFound:
             return ""
 
-    def _render_stored(self, stored: str | None) -> str:
-        return self._render_stored_parts(*orjson.loads(stored)) if stored else ""
-
-    def _render_stored_parts(self, template: str, values: Mapping[str, Any]) -> str:
+    def _render(self, stored: str | None) -> str:
         """Return a stored message in the reader's language."""
-        return PageFormat(self.request.display).render(Message.with_values(template, values))
+        return PageFormat(self.request.display).render(load_message(stored)) if stored else ""
 
 
 def _parse(text: str) -> dict[str, Any]:
