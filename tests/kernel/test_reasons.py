@@ -22,7 +22,7 @@ from support.cast import Cast
 from support.stored_state import read_all_rows
 
 SUNDAY, RAIN = Reason(Message("It is Sunday.")), Reason(Message("It rains."), first="update_person")
-TOO_SHORT = Reason(Message("You are not tall enough."), forbids=True)
+TOO_SHORT = Reason(Message("You are not tall enough."), is_missing_permission=True)
 _GET_PERSON_HINT = " get_person shows its current state."
 
 

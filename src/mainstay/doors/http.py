@@ -236,7 +236,7 @@ class HttpError(Exception):
 
     @property
     def text(self) -> str:
-        """The message as programs get it."""
+        """The message in the format for programs."""
         return PROGRAM_FORMAT.render(self.message)
 
 

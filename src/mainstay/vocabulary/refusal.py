@@ -15,9 +15,9 @@ class UnblockingAction(NamedTuple):
     """An operation that helps after a refusal."""
 
     operation: str
-    # The record that it is done to, if that is a different one.
+    # The record to perform it on, if it is not the one of the refused operation.
     record_id: str | None = None
-    # Whether it is done instead of the refused operation; otherwise it is done first, and removes the reason.
+    # Whether it replaces the refused operation. Otherwise it removes the reason, and the refused one can follow.
     is_alternative: bool = False
 
 
@@ -33,11 +33,11 @@ class Refusal(Exception):
 
     @property
     def text(self) -> str:
-        """The message as programs get it."""
+        """The message in the format for programs."""
         return PROGRAM_FORMAT.render(self.message)
 
     def __str__(self) -> str:
-        """Return the message as programs get it."""
+        """Return the message in the format for programs."""
         return self.text
 
 
@@ -46,21 +46,21 @@ class Fault:
     """A field of an input that is wrong."""
 
     field: str
-    # Without a subject: `is not a date`. The field, or its label, comes before it.
+    # A predicate, such as `is not a date`. The name or the label of the field comes before it.
     message: ShownMessage
 
     @property
     def problem(self) -> str:
-        """The message as programs get it."""
+        """The message in the format for programs."""
         return PROGRAM_FORMAT.render(self.message)
 
     def __str__(self) -> str:
-        """Return it as `dueOn: is not a date`. Semicolons are replaced, because they separate several faults."""
+        """Return the fault as `dueOn: is not a date`, without semicolons, because these separate several faults."""
         return f"{self.field}: {self.problem}".replace("; ", ", ")
 
 
 def template_of(fault: Fault) -> str:
-    """Return the template of a fault, by which doors recognise it."""
+    """Return the template of a fault's message, by which doors recognise the fault."""
     return fault.message.template if isinstance(fault.message, Message) else fault.message
 
 
@@ -73,7 +73,7 @@ class Invalid(Refusal):
 
     @property
     def text(self) -> str:
-        """The message as programs get it: every faulty field, separated by semicolons."""
+        """The message in the format for programs: all faults, separated by semicolons."""
         return super().text or "; ".join(map(str, self.faults))
 
 
@@ -110,26 +110,29 @@ class Reason(NamedTuple):
     """A reason why an operation cannot be performed on a record now."""
 
     message: ShownMessage
-    # The operation that removes the reason, or several of which any does.
+    # The operation that removes the reason, or several, each of which does.
     first: str | tuple[str, ...] | None = None
     # Whether the reason is a missing permission, not the state of the record.
-    forbids: bool = False
-    # The operation to choose instead, or several.
+    is_missing_permission: bool = False
+    # The operation to perform instead, or several to choose from.
     instead: str | tuple[str, ...] | None = None
-    # The record that these are done to, if that is a different one.
-    unblock_on: str | None = None
+    # The record to perform these on, if it is not the one of the refused operation.
+    unblocking_record_id: str | None = None
 
     @property
     def text(self) -> str:
-        """The message as programs get it."""
+        """The message in the format for programs."""
         return PROGRAM_FORMAT.render(self.message)
 
     @property
     def unblocking_actions(self) -> list[UnblockingAction]:
         """The operations that help."""
         return [
-            *(UnblockingAction(name, self.unblock_on, is_alternative=True) for name in _to_tuple(self.instead)),
-            *(UnblockingAction(name, self.unblock_on) for name in _to_tuple(self.first)),
+            *(
+                UnblockingAction(name, self.unblocking_record_id, is_alternative=True)
+                for name in _to_tuple(self.instead)
+            ),
+            *(UnblockingAction(name, self.unblocking_record_id) for name in _to_tuple(self.first)),
         ]
 
 
@@ -160,19 +163,22 @@ def find_unblocking_actions(reasons: Sequence[Reason]) -> tuple[UnblockingAction
 
 
 def raise_if_blocked(reasons: Sequence[Reason]) -> None:
-    """Raise a refusal if there are reasons. If a permission is missing, it names only that."""
-    if forbidden := [reason.message for reason in reasons if reason.forbids]:
+    """Raise a refusal if there are reasons. If permissions are missing, the refusal names only these."""
+    if forbidden := [reason.message for reason in reasons if reason.is_missing_permission]:
         raise Forbidden(join_messages(forbidden))
     if reasons:
         raise Blocked(reasons)
 
 
 class Stale(Refusal):
-    """The record has changed since the client last read it; of several, `records` has the ids of the changed ones."""
+    """The record has changed since the client last read it.
 
-    def __init__(self, records: Sequence[str] = ()) -> None:
+    If the change was about several records, `record_ids` has the ids of those that have changed.
+    """
+
+    def __init__(self, record_ids: Sequence[str] = ()) -> None:
         super().__init__(Message("The record has changed since it was read. Read it again, then repeat the change."))
-        self.records = tuple(records)
+        self.record_ids = tuple(record_ids)
 
 
 class TooManyRequests(Refusal):

@@ -185,7 +185,7 @@ class Delivery(StoredRecord):
         if not self.has_body:
             reasons.append(Reason(Message("The event has been deleted, so it can't be sent again.")))
         if self.to_nowhere:
-            reasons.append(Reason(_DISABLED, first="resume_webhook", unblock_on=self.webhook_id))
+            reasons.append(Reason(_DISABLED, first="resume_webhook", unblocking_record_id=self.webhook_id))
         if self.status == "sending":
             reasons.append(Reason(Message("The event is being sent right now. Wait for the result.")))
         return reasons

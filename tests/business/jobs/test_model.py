@@ -103,7 +103,7 @@ AFTER = pytest.mark.parametrize("after", ["enquiry", "open", "inProgress", "onHo
 def test_the_office_moves_it_as_the_table_says(before: Any, after: Any) -> None:
     reasons = build_job(status=before).not_movable(OFFICE, after)
     assert (not reasons) == (after in MOVES[before])
-    assert not [reason for reason in reasons if reason.forbids]
+    assert not [reason for reason in reasons if reason.is_missing_permission]
     if reasons and before != after:
         # The refusal names what is possible.
         assert all(possible in reasons[0].text for possible in MOVES[before])
@@ -115,7 +115,7 @@ def test_a_member_moves_it_between_open_and_done(before: Any, after: Any) -> Non
     reasons = build_job(status=before).not_movable(MEMBER, after)
     assert (not reasons) == (after in MOVES[before] and {before, after} <= FIELD_STATUSES)
     if before != after and not {before, after} <= FIELD_STATUSES:
-        assert [reason.forbids for reason in reasons] == [True]
+        assert [reason.is_missing_permission for reason in reasons] == [True]
         assert reasons[0].text.endswith("Ask the office.")
 
 

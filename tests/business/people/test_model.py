@@ -8,7 +8,7 @@ from mainstay.vocabulary.refusal import Forbidden, Reason
 
 # From the highest to the lowest.
 ORDER = (Role.OWNER, Role.ADMIN, Role.OFFICE, Role.MEMBER, Role.SUBCONTRACTOR)
-OWNERS_ONLY = Reason(Message("Only an owner can change or remove an owner."), forbids=True)
+OWNERS_ONLY = Reason(Message("Only an owner can change or remove an owner."), is_missing_permission=True)
 HAS_LEFT = Reason(
     Message("{person} has left the organisation. Invite them again to bring them back.", person="Pat"),
     first="invite_person",
@@ -90,7 +90,9 @@ def test_everyone_may_change_themselves_as_long_as_they_are_here(role: Role) -> 
 @pytest.mark.parametrize("role", ORDER[2:])
 def test_those_not_in_charge_change_nobody_else(role: Role) -> None:
     (reason,) = build_person(Role.MEMBER).not_changeable(build_actor(role))
-    assert reason == Reason(Message("You can only change your own details. Ask an owner or admin."), forbids=True)
+    assert reason == Reason(
+        Message("You can only change your own details. Ask an owner or admin."), is_missing_permission=True
+    )
 
 
 @pytest.mark.parametrize(("status", "reasons"), [("invited", []), ("active", None), ("left", None)])

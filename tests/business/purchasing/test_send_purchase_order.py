@@ -130,12 +130,12 @@ def test_everything_that_stands_against_it_is_told_at_once(cast: Cast) -> None:
     message = Message("{order} has nothing to buy on it. Add a line first.", order="PO-0001")
     assert nothing == Reason(message, "update_purchase_order")
     assert nowhere.text.startswith("Pennine Supplies has no email address. Add one, ")
-    assert (nowhere.first, nowhere.unblock_on) == ("save_supplier", order["supplierId"])
+    assert (nowhere.first, nowhere.unblocking_record_id) == ("save_supplier", order["supplierId"])
     cast.perform(save_supplier, supplierId=order["supplierId"], status="archived")
     with pytest.raises(Blocked) as refusal:
         send_order(cast, order)
     message = Message("{supplier} is archived. Restore them first.", supplier="Pennine Supplies")
-    archived = Reason(message, "save_supplier", unblock_on=order["supplierId"])
+    archived = Reason(message, "save_supplier", unblocking_record_id=order["supplierId"])
     assert refusal.value.reasons == (archived, nothing, nowhere)
     less = make_order(cast, lines=[PIPE | {"unitPrice": "-1"}])
     with pytest.raises(Blocked, match="The total of PO-0002 is below zero"):

@@ -195,13 +195,13 @@ class Customer(StoredRecord):
                 customer=self.name,
                 other=self.survivor or "",
             )
-            return [Reason(message, instead="get_customer", unblock_on=self.merged_into_id)]
+            return [Reason(message, instead="get_customer", unblocking_record_id=self.merged_into_id)]
         return []
 
     def not_usable(self) -> list[Reason]:
         """Return why there can be no new work for them."""
         message = Message("{customer} is archived. Restore the customer first.", customer=self.name)
-        archived = Reason(message, first="restore_customer", unblock_on=self.id)
+        archived = Reason(message, first="restore_customer", unblocking_record_id=self.id)
         return self.reasons_if_merged() or ([archived] if self.status == "archived" else [])
 
 

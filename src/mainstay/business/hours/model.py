@@ -294,7 +294,7 @@ class TimeEntry(StoredRecord):
 
     def _reasons_if_not_own(self, by: Actor) -> list[Reason]:
         if self.person_id != by.id and not by.can(Permission.HOURS_REVIEW):
-            return [Reason(Message("You can only change your own hours. Ask the office."), forbids=True)]
+            return [Reason(Message("You can only change your own hours. Ask the office."), is_missing_permission=True)]
         return []
 
     def _reasons_if_locked(self, by: Actor) -> list[Reason]:

@@ -122,7 +122,11 @@ def refuse_clash(ctx: Context, clash: TimeEntry) -> None:
     if clash.person_id != ctx.actor.id:
         raise_if_blocked([Reason(message, "list_hours")])
     raise_if_blocked(
-        [Reason(message, "update_hours", unblock_on=clash.id) if clash.ended_at else Reason(message, "stop_timer")]
+        [
+            Reason(message, "update_hours", unblocking_record_id=clash.id)
+            if clash.ended_at
+            else Reason(message, "stop_timer")
+        ]
     )
 
 

@@ -25,7 +25,7 @@ class RowFault(NamedTuple):
 
     @property
     def problem(self) -> str:
-        """The message as programs get it."""
+        """The message in the format for programs."""
         return str(self.message)
 
 

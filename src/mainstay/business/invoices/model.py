@@ -325,7 +325,7 @@ class ListedInvoice(StoredRecord):
         """Return the reasons why nothing can be paid on it."""
         if self.status == "draft":
             message = Message("A draft can't be paid. Send it first.")
-            return [Reason(message, "send_invoice", unblock_on=self.id)]
+            return [Reason(message, "send_invoice", unblocking_record_id=self.id)]
         if is_payable(self.status):
             return []
         messages = {

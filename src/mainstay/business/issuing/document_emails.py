@@ -93,7 +93,7 @@ def find_customer_recipients(
         return Recipients([], [])
     to = addresses or _find_usual_addresses(ctx, customer, receives)
     message = _describe_missing_address(customer.name, deliver)
-    return _to_recipients(to, Reason(message, "update_customer", unblock_on=customer.id))
+    return _to_recipients(to, Reason(message, "update_customer", unblocking_record_id=customer.id))
 
 
 def find_supplier_recipients(
@@ -104,7 +104,7 @@ def find_supplier_recipients(
         return Recipients([], [])
     to = addresses or ([supplier.email] if supplier.email else [])
     message = _describe_missing_address(supplier.name, deliver)
-    return _to_recipients(to, Reason(message, "save_supplier", unblock_on=supplier.id))
+    return _to_recipients(to, Reason(message, "save_supplier", unblocking_record_id=supplier.id))
 
 
 def email_document(

@@ -316,7 +316,7 @@ class Job(StoredRecord):
                 job=self.number,
                 status=Choice(new_status),
             )
-            return [Reason(message, forbids=True)]
+            return [Reason(message, is_missing_permission=True)]
         if new_status not in _NEXT_STATUSES[self.status]:
             message = Message(
                 "{job} is {status}. It can only become {possible}.",
@@ -359,7 +359,7 @@ class Job(StoredRecord):
 
     def not_workable(self) -> list[Reason]:
         """Return why no work can be planned or logged on it."""
-        return [reason._replace(unblock_on=self.id) for reason in self._reasons_if_over()]
+        return [reason._replace(unblocking_record_id=self.id) for reason in self._reasons_if_over()]
 
     def _reasons_if_over(self) -> list[Reason]:
         if is_over(self.status):

@@ -110,7 +110,11 @@ class Person(StoredRecord):
         if by.id == self.id:
             return self._reasons_if_left()
         if not by.can(Permission.PEOPLE_CHANGE):
-            return [Reason(Message("You can only change your own details. Ask an owner or admin."), forbids=True)]
+            return [
+                Reason(
+                    Message("You can only change your own details. Ask an owner or admin."), is_missing_permission=True
+                )
+            ]
         return [*self._reasons_if_outranked(by), *self._reasons_if_left()]
 
     def role_not_changeable(self, by: Actor) -> list[Reason]:
@@ -162,7 +166,7 @@ class Person(StoredRecord):
 
     def _reasons_if_outranked(self, by: Actor) -> list[Reason]:
         if self.is_owner and not by.can(Permission.OWNERS_NAME):
-            return [Reason(Message("Only an owner can change or remove an owner."), forbids=True)]
+            return [Reason(Message("Only an owner can change or remove an owner."), is_missing_permission=True)]
         return []
 
     def _reasons_if_left(self) -> list[Reason]:

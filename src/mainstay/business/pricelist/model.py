@@ -222,7 +222,7 @@ class Supplier(StoredRecord):
         """Return why nothing can be bought from them."""
         if self.status == "archived":
             message = Message("{supplier} is archived. Restore them first.", supplier=self.name)
-            return [Reason(message, "save_supplier", unblock_on=self.id)]
+            return [Reason(message, "save_supplier", unblocking_record_id=self.id)]
         return []
 
 

@@ -225,7 +225,7 @@ def _check_not_in_kits(ctx: Context, given: SavePriceItem, item: PriceItem) -> N
         kit = find_kit_containing(ctx, item.id, in_use=True)
     if kit:
         message = Message("{item} is part of the kit {kit}. Remove it there first.", item=item.name, kit=kit.name)
-        raise_if_blocked([Reason(message, "save_price_item", unblock_on=kit.id)])
+        raise_if_blocked([Reason(message, "save_price_item", unblocking_record_id=kit.id)])
 
 
 def _update_kits(ctx: Context, before: PriceItem, after: PriceItem) -> None:
@@ -240,4 +240,4 @@ def _update_kits(ctx: Context, before: PriceItem, after: PriceItem) -> None:
                 "The kit {kit} would add up to more than the largest possible price. Reduce the quantity there first.",
                 kit=name,
             )
-            raise_if_blocked([Reason(message, "save_price_item", unblock_on=record_id)])
+            raise_if_blocked([Reason(message, "save_price_item", unblocking_record_id=record_id)])

@@ -218,7 +218,7 @@ class ListedOrder(StoredRecord):
             return []
         if self.status == "draft":
             text = Message("{order} is a draft. Send it before you record a bill for it.", order=self.number)
-            return [Reason(text, "send_purchase_order", unblock_on=self.id)]
+            return [Reason(text, "send_purchase_order", unblocking_record_id=self.id)]
         return [Reason(Message("{order} is cancelled, so it can't be billed.", order=self.number))]
 
     def not_closable(self, _by: Actor) -> list[Reason]:

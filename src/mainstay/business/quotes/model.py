@@ -212,7 +212,7 @@ class ListedQuote(StoredRecord):
             "{quote} has not been accepted, so it can't be invoiced. Record the customer's answer first.",
             quote=self.short_name,
         )
-        return [Reason(message, "record_quote_decision", unblock_on=self.id)]
+        return [Reason(message, "record_quote_decision", unblocking_record_id=self.id)]
 
     def _reason_if_not_draft(self) -> Reason:
         """Return the reason that it is no draft any more. The newest revision can be revised instead."""

@@ -202,7 +202,7 @@ class Visit(StoredRecord):
     def not_settable(self, by: Actor) -> list[Reason]:
         """Return why the actor cannot set its state."""
         if self.person_id != by.id and not by.can(Permission.SCHEDULE_CHANGE):
-            return [Reason(Message("You can only update your own visits. Ask the office."), forbids=True)]
+            return [Reason(Message("You can only update your own visits. Ask the office."), is_missing_permission=True)]
         if self.status == "cancelled":
             message = Message("The visit for {visit} is cancelled. Plan it again first.", visit=self.name_in_messages)
             return [Reason(message, first="move_visit")]
@@ -282,7 +282,9 @@ class TimeOff(StoredRecord):
     def not_cancellable(self, by: Actor) -> list[Reason]:
         """Return why it cannot be cancelled."""
         if self.person_id != by.id and not by.can(Permission.LEAVE_DECIDE):
-            return [Reason(Message("You can only cancel your own time off. Ask the office."), forbids=True)]
+            return [
+                Reason(Message("You can only cancel your own time off. Ask the office."), is_missing_permission=True)
+            ]
         return self._reasons_if_over()
 
     def not_decidable(self, _by: Actor) -> list[Reason]:

@@ -118,7 +118,7 @@ def _add_invoice_name(invoice: Invoice, reasons: Sequence[Reason]) -> list[Reaso
     return [
         reason._replace(
             message=Message("{invoice}: {reason}", invoice=invoice.name_in_messages, reason=reason.message),
-            unblock_on=reason.unblock_on or (invoice.id if reason.unblocking_actions else None),
+            unblocking_record_id=reason.unblocking_record_id or (invoice.id if reason.unblocking_actions else None),
         )
         for reason in reasons
     ]

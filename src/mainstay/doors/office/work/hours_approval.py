@@ -75,7 +75,7 @@ class HoursApprovalPages:
         """Show what waits, by person and week, and the entries of one of them."""
         request, refusal = form.request, form.refusal
         values = {**query_parameters(request.http_request), **form.fields} if request.restored_fields else form.fields
-        changed_ids = refusal.records if isinstance(refusal, Stale) else ()
+        changed_ids = refusal.record_ids if isinstance(refusal, Stale) else ()
         if not can_see_queue(request):
             raise Forbidden(Message("You can't approve hours. Ask an owner or admin."))
         queue, has_more = await self._read_queue(request)
