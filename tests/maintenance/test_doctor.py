@@ -61,7 +61,7 @@ def test_where_nothing_is_yet_nothing_is_made(fresh_settings: Settings) -> None:
     settings = replace(fresh_settings, port=UNUSED_PORT)
     outcome = run_command(settings, "doctor", "--json").json
     assert outcome["well"] is True
-    assert find_diagnosis(settings, "database").found.endswith("yet; the first start makes it")
+    assert "yet; the first start creates" in find_diagnosis(settings, "database").found
     # A database at a server is looked at from the folder, which has nothing in it then.
     assert settings.database or not settings.data.exists()
 
@@ -72,13 +72,13 @@ def test_a_folder_that_others_look_into_is_to_be_closed(unserved_settings: Setti
     DataFolder(unserved_settings.data).secret.chmod(0o644)
     unserved_settings.data.chmod(0o750)
     path = unserved_settings.data.absolute()
-    assert find_diagnosis(unserved_settings, "data folder").mend == f"chmod go-rwx {path} {path}/secret"
+    assert find_diagnosis(unserved_settings, "data folder").remedy == f"chmod go-rwx {path} {path}/secret"
     ended = run_command(unserved_settings, "doctor")
     assert (ended.code, ended.errors) == (1, "1 problem to fix.\n")
     assert f"      chmod go-rwx {path} {path}/secret\n" in ended.output
     unserved_settings.data.chmod(0o700)
     DataFolder(unserved_settings.data).secret.chmod(0o600)
-    assert find_diagnosis(unserved_settings, "data folder").mend is None
+    assert find_diagnosis(unserved_settings, "data folder").remedy is None
 
 
 def test_an_earlier_schema_is_to_be_migrated(
@@ -86,7 +86,7 @@ def test_an_earlier_schema_is_to_be_migrated(
 ) -> None:
     (added,) = add_steps(monkeypatch, tmp_path / "steps", {"pins.sql": ADD_PINNED_COLUMN})
     finding = find_diagnoses(unserved_settings, "database")[0]
-    assert finding.mend == "mainstay migrate"
+    assert finding.remedy == "mainstay migrate"
     assert added in finding.found
 
 
@@ -100,7 +100,7 @@ def test_a_schema_from_before_the_baseline_is_to_be_migrated_by_the_last_version
     database.close()
     finding = find_diagnoses(unserved_settings, "database")[0]
     assert finding.found.endswith("its schema is of an older version: step 62")
-    assert "of Mainstay 0.1.0 beta of 18 November 2026 (commit 11db8abd)" in str(finding.mend)
+    assert "of Mainstay 0.1.0 beta of 18 November 2026 (commit 11db8abd)" in str(finding.remedy)
     assert "which is older than" in run_command(unserved_settings, "organisation", "list").error
     (flaw,) = orjson.loads(run_command(unserved_settings, "check", "--json").output)["proofs"][1]["flaws"]
     assert flaw["where"] == "the schema"
@@ -111,7 +111,7 @@ def test_a_schema_from_before_the_baseline_is_to_be_migrated_by_the_last_version
 def test_what_is_no_database_is_told(unserved_settings: Settings) -> None:
     DataFolder(unserved_settings.data).database.write_text("Dear diary, " * 1000)
     assert "cannot be opened" in find_diagnosis(unserved_settings, "database").found
-    assert "restore a backup" in str(find_diagnosis(unserved_settings, "database").mend)
+    assert "restore a backup" in str(find_diagnosis(unserved_settings, "database").remedy)
     assert "cannot be opened" in run_command(unserved_settings, "organisation", "list").error
 
 
@@ -121,10 +121,10 @@ def test_a_database_that_is_away_or_not_fenced_is_told(postgresql: PostgresServe
     )
     away = find_diagnosis(settings, "database")
     assert away.found.startswith("The database cannot be reached: ")
-    assert "MAINSTAY_DATABASE" in str(away.mend)
+    assert "MAINSTAY_DATABASE" in str(away.remedy)
 
     unfenced = find_diagnoses(replace(settings, database=postgresql.superuser_url), "database")[-1]
-    assert unfenced.mend == "Let MAINSTAY_DATABASE name a role that is neither."
+    assert unfenced.remedy == "Set MAINSTAY_DATABASE to a role without these rights."
 
 
 def test_a_clock_that_went_back_is_told(unserved_settings: Settings) -> None:
@@ -132,10 +132,10 @@ def test_a_clock_that_went_back_is_told(unserved_settings: Settings) -> None:
     make_cast(performer)
     performer.database.close()
 
-    assert {finding.mend for finding in find_diagnoses(unserved_settings, "clock")} == {None}
-    mends = [finding.mend for finding in find_diagnoses(unserved_settings, "clock", days=-1)]
-    assert mends
-    assert all("timedatectl" in str(mend) for mend in mends)
+    assert {finding.remedy for finding in find_diagnoses(unserved_settings, "clock")} == {None}
+    remedies = [finding.remedy for finding in find_diagnoses(unserved_settings, "clock", days=-1)]
+    assert remedies
+    assert all("timedatectl" in str(remedy) for remedy in remedies)
 
 
 @contextmanager
@@ -168,10 +168,10 @@ def test_the_base_address_leads_to_mainstay(served_installation: ServedInstallat
     )
 
     away = find_diagnosis(replace(settings, base_url=f"http://127.0.0.1:{UNUSED_PORT}"), "base address")
-    assert f"lead to {settings.host}, port {settings.port}" in str(away.mend)
+    assert f"lead to {settings.host}, port {settings.port}" in str(away.remedy)
     with run_other_server() as port:
         other = find_diagnosis(replace(settings, base_url=f"http://127.0.0.1:{port}"), "base address")
-    assert other.found.endswith("but with status 404")
+    assert other.found.endswith("is not Mainstay: status 404")
 
 
 @pytest.mark.engines("sqlite")
@@ -179,19 +179,19 @@ def test_a_base_address_that_is_not_encrypted_is_told_and_so_is_mail_that_reache
     unserved_settings: Settings,
 ) -> None:
     public = replace(unserved_settings, base_url="http://office.example")
-    assert "https://" in str(find_diagnosis(public, "base address").mend)
-    assert find_diagnosis(public, "mail").mend == "Set MAINSTAY_SMTP to a mail server."
-    assert find_diagnosis(unserved_settings, "mail").mend is None
+    assert "https://" in str(find_diagnosis(public, "base address").remedy)
+    assert find_diagnosis(public, "mail").remedy == "Set MAINSTAY_SMTP to a mail server."
+    assert find_diagnosis(unserved_settings, "mail").remedy is None
 
 
 @pytest.mark.engines("sqlite")
 def test_the_mail_server_is_greeted_and_gets_no_mail(unserved_settings: Settings) -> None:
     with run_mail_server("a password") as mail_server:
         address = f"smtp://office:a%20password@127.0.0.1:{mail_server.port}"
-        assert find_diagnosis(replace(unserved_settings, smtp=address), "mail").mend is None
+        assert find_diagnosis(replace(unserved_settings, smtp=address), "mail").remedy is None
         wrong = find_diagnosis(replace(unserved_settings, smtp=address.replace("%20", "%21")), "mail")
     assert "refused the sign-in: (535, " in wrong.found
-    assert str(wrong.mend).startswith("Set MAINSTAY_SMTP")
+    assert str(wrong.remedy).startswith("Set MAINSTAY_SMTP")
     assert "Connection refused" in find_diagnosis(replace(unserved_settings, smtp=address), "mail").found
     assert mail_server.emails == []
 
@@ -207,8 +207,8 @@ def test_redis_is_asked_for_the_time(unserved_settings: Settings, tmp_path_facto
     try:
         settings = replace(unserved_settings, redis=redis.url)
         assert find_diagnosis(settings, "redis") == Diagnosis("redis", "can be reached")
-        assert [finding.mend for finding in find_diagnoses(settings, "clock")] == [None, None]
-        assert [bool(finding.mend) for finding in find_diagnoses(settings, "clock", hours=1)] == [False, True]
+        assert [finding.remedy for finding in find_diagnoses(settings, "clock")] == [None, None]
+        assert [bool(finding.remedy) for finding in find_diagnoses(settings, "clock", hours=1)] == [False, True]
     finally:
         redis.kill()
 
@@ -220,7 +220,7 @@ def test_a_secret_that_was_cut_short_is_told(unserved_settings: Settings) -> Non
     secret.chmod(0o600)
     result = find_diagnosis(unserved_settings, "secret")
     assert result.found == f"The secret in {secret.absolute()} is shorter than 32 bytes"
-    assert result.mend == "Bring back the one it was from a backup, or set MAINSTAY_SECRET."
+    assert result.remedy == "Bring back the one it was from a backup, or set MAINSTAY_SECRET."
     assert find_diagnoses(replace(unserved_settings, secret="x" * 32), "secret") == []
 
 
@@ -237,4 +237,4 @@ def test_an_organisation_that_has_almost_no_room_left_is_named(fresh_settings: S
     finding = find_diagnosis(settings, "storage")
     assert row
     assert finding.found == f"{row[0]} uses 46.0 GB of 50.0 GB"
-    assert "MAINSTAY_STORAGE_PER_ORGANISATION" in (finding.mend or "")
+    assert "MAINSTAY_STORAGE_PER_ORGANISATION" in (finding.remedy or "")

@@ -102,10 +102,10 @@ _EXPECTED_SCHEMAS: dict[tuple[str, int], _ExpectedSchema] = {}
 def _expected_schema(context: CheckContext) -> _ExpectedSchema:
     key = context.engine, steps_for(context.engine)[-1].number
     if key not in _EXPECTED_SCHEMAS:
-        with context.temporary_schema() as rows:
-            build_schema(rows)
-            tables = {table.name: table.columns for table in read_tables(rows, context.engine)}
-            _EXPECTED_SCHEMAS[key] = _ExpectedSchema(tables, read_schema_objects(rows))
+        with context.temporary_schema() as db:
+            build_schema(db)
+            tables = {table.name: table.columns for table in read_tables(db, context.engine)}
+            _EXPECTED_SCHEMAS[key] = _ExpectedSchema(tables, read_schema_objects(db))
     return _EXPECTED_SCHEMAS[key]
 
 
@@ -116,7 +116,7 @@ def find_dangling_references(context: CheckContext) -> Iterator[Violation]:
             yield from _find_missing_targets(context.db, table, reference)
 
 
-def _find_missing_targets(rows: ScanHandle, table: SchemaTable, reference: ForeignKey) -> Iterator[Violation]:
+def _find_missing_targets(db: ScanHandle, table: SchemaTable, reference: ForeignKey) -> Iterator[Violation]:
     key = ", ".join(f"own.{column}" for column in table.key)
     is_set = " AND ".join(f"own.{column} IS NOT NULL" for column in reference.columns)
     matches = " AND ".join(
@@ -127,7 +127,7 @@ def _find_missing_targets(rows: ScanHandle, table: SchemaTable, reference: Forei
         f"SELECT {key} FROM {table.name} AS own WHERE {is_set}"
         f" AND NOT EXISTS (SELECT 1 FROM {reference.table} AS other WHERE {matches})"
     )
-    for row in rows.stream(sql):
+    for row in db.stream(sql):
         where = f"{table.name} {' '.join(map(str, row))}"
         yield Violation(where, f"names a row of {reference.table} that is not there ({', '.join(reference.columns)})")
 

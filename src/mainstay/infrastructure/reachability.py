@@ -1,4 +1,7 @@
-"""Check whether the other servers that an installation needs can be reached: once, with a short timeout."""
+"""Check whether the other servers that an installation needs can be reached.
+
+Each is tried once, with a short timeout.
+"""
 
 import ipaddress
 import socket
@@ -10,6 +13,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 _TIMEOUT_SECONDS = 5.0
+_MAX_BODY_BYTES = 1000
 
 
 class ServerUnreachable(Exception):
@@ -29,29 +33,29 @@ def fetch_redis_time(url: str) -> float:
 
 
 def is_listening(host: str, port: int) -> bool:
-    """Return whether anything accepts connections there."""
+    """Return whether a server accepts connections at this address of this machine."""
     try:
-        socket.create_connection((_local_address(host), port), timeout=_TIMEOUT_SECONDS).close()
+        socket.create_connection((_address_to_connect(host), port), timeout=_TIMEOUT_SECONDS).close()
     except OSError:
         return False
     return True
 
 
-def fetch_answer(address: str) -> tuple[int, bytes]:
-    """Return the status and the beginning of the response from a URL."""
-    parts = urlsplit(address)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+def fetch_response(url: str) -> tuple[int, bytes]:
+    """Return the status of the response from a URL, and the beginning of its body."""
+    parts = urlsplit(url)
+    connection_class = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     try:
-        with closing(kind(parts.hostname or "", parts.port, timeout=_TIMEOUT_SECONDS)) as connection:
+        with closing(connection_class(parts.hostname or "", parts.port, timeout=_TIMEOUT_SECONDS)) as connection:
             connection.request("GET", parts.path)
-            answer = connection.getresponse()
-            return answer.status, answer.read(1000)
+            response = connection.getresponse()
+            return response.status, response.read(_MAX_BODY_BYTES)
     except (OSError, HTTPException) as error:
         raise ServerUnreachable(str(error) or type(error).__name__) from error
 
 
-def _local_address(host: str) -> str:
-    """Return the address at which this machine itself reaches a server that listens on all its addresses."""
+def _address_to_connect(host: str) -> str:
+    """Return the address to connect to: the loopback address if the server listens on all addresses (0.0.0.0)."""
     address = ipaddress.ip_address(host)
     if not address.is_unspecified:
         return host

@@ -49,16 +49,16 @@ def hash_rows(
             _write_entry(own, step, batch)
 
 
-def _existing_tables(rows: ScanHandle, tables: Iterable[str]) -> set[str]:
+def _existing_tables(db: ScanHandle, tables: Iterable[str]) -> set[str]:
     """Return the tables that exist already: a later migration may create the others."""
-    return {table.name for table in read_tables(rows, rows.engine)}.intersection(tables)
+    return {table.name for table in read_tables(db, db.engine)}.intersection(tables)
 
 
-def _list_organisations(rows: ScanHandle) -> list[str]:
-    return [str(owner) for (owner,) in rows.all("SELECT id FROM organisation ORDER BY id")]
+def _list_organisations(db: ScanHandle) -> list[str]:
+    return [str(owner) for (owner,) in db.all("SELECT id FROM organisation ORDER BY id")]
 
 
-def _write_entry(rows: ScanHandle, step: str, differences: Iterable[HashDifference]) -> None:
+def _write_entry(db: ScanHandle, step: str, differences: Iterable[HashDifference]) -> None:
     hashes = {difference.name: difference.actual for difference in differences}
     entry = ChainedEntry(
         at=moment_text(system_clock()),
@@ -71,4 +71,4 @@ def _write_entry(rows: ScanHandle, step: str, differences: Iterable[HashDifferen
         changed=None,
         row_hashes=orjson.dumps(hashes).decode(),
     )
-    append_entry(rows, entry, dict(hashes), person_id=None, client_id=None, acted_by="house")
+    append_entry(db, entry, dict(hashes), person_id=None, client_id=None, acted_by="house")

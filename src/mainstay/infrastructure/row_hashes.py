@@ -120,11 +120,11 @@ def hash_content(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:_HASH_DIGITS]
 
 
-def hashed_columns_of(rows: DatabaseHandle, table: str) -> HashedColumns:
+def hashed_columns_of(db: DatabaseHandle, table: str) -> HashedColumns:
     """Return the hashed columns of a table, cached: each process asks the database only once."""
-    known = _COLUMNS_CACHE.get((rows.engine, table))
+    known = _COLUMNS_CACHE.get((db.engine, table))
     if known is None:
-        known = _COLUMNS_CACHE[rows.engine, table] = read_hashed_columns(rows, table)
+        known = _COLUMNS_CACHE[db.engine, table] = read_hashed_columns(db, table)
     return known
 
 
@@ -160,18 +160,18 @@ class HashDifference(NamedTuple):
     actual: str
 
 
-def find_differences(rows: ScanHandle, tables: Iterable[str] = HASHED_TABLES) -> Iterator[HashDifference]:
+def find_differences(db: ScanHandle, tables: Iterable[str] = HASHED_TABLES) -> Iterator[HashDifference]:
     """Find the rows of an organisation that differ from their newest hashes, a few at a time."""
     wanted = set(tables)
-    newest = _find_newest_hashes(rows)
+    newest = _find_newest_hashes(db)
     while batch := dict(islice(newest, _BATCH_SIZE)):
-        yield from _compare(rows, batch, wanted)
+        yield from _compare(db, batch, wanted)
     for table in wanted:
-        yield from _find_unhashed(rows, table)
+        yield from _find_unhashed(db, table)
 
 
-def _find_newest_hashes(rows: ScanHandle) -> Iterator[tuple[str, str]]:
-    history = rows.stream(
+def _find_newest_hashes(db: ScanHandle) -> Iterator[tuple[str, str]]:
+    history = db.stream(
         "SELECT record_id, hash FROM audit_record WHERE organisation_id = :organisation AND hash IS NOT NULL"
         " ORDER BY record_id, sequence"
     )
@@ -195,13 +195,13 @@ def _compare(db: DatabaseHandle, expected: Mapping[str, str], wanted: Iterable[s
                 yield HashDifference(name_row(table, key), _label_row(table, columns, key, row), hash_, found)
 
 
-def _find_unhashed(rows: ScanHandle, table: str) -> Iterator[HashDifference]:
+def _find_unhashed(db: ScanHandle, table: str) -> Iterator[HashDifference]:
     """Find the rows that have no hash in the audit trail."""
     prefix, _, key, tenant = HASHED_TABLES[table]
-    columns = read_hashed_columns(rows, table)
+    columns = read_hashed_columns(db, table)
     name = f"{table}.{key}" if prefix else f"'{table} ' || {table}.{key}"
     selected = ", ".join(f"{table}.{column}" for column in (key, *columns.names))
-    unknown = rows.stream(
+    unknown = db.stream(
         f"SELECT {selected} FROM {table} WHERE {table}.{tenant} = :organisation AND NOT EXISTS (SELECT 1"
         f" FROM audit_record WHERE audit_record.organisation_id = :organisation AND audit_record.record_id = {name}"
         " AND audit_record.hash IS NOT NULL)"

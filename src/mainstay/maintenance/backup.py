@@ -81,7 +81,7 @@ def is_up_to_date(manifest: Manifest, source: Installation) -> bool:
         return db.one("SELECT count(*) FROM audit") == (manifest.tables["audit"].rows,)
 
 
-def _find_file_names(rows: ScanHandle, tables: Sequence[SchemaTable], file_columns: Sequence[str]) -> Iterator[str]:
+def _find_file_names(db: ScanHandle, tables: Sequence[SchemaTable], file_columns: Sequence[str]) -> Iterator[str]:
     """Yield the names of all files that rows refer to. An older schema may lack some of the columns."""
     existing = {f"{table.name}.{column}" for table in tables for column in table.columns}
     queries = [
@@ -90,7 +90,7 @@ def _find_file_names(rows: ScanHandle, tables: Sequence[SchemaTable], file_colum
         if column in existing
     ]
     if queries:
-        yield from (str(name) for (name,) in rows.stream(" UNION ".join(queries)))
+        yield from (str(name) for (name,) in db.stream(" UNION ".join(queries)))
 
 
 def _copy_files(
@@ -112,9 +112,9 @@ def _copy_files(
     return len(names) - len(missing), missing
 
 
-def _copy_table(archive: ZipFile, rows: ScanHandle, table: SchemaTable, report: ReportProgress) -> BackupTable:
+def _copy_table(archive: ZipFile, db: ScanHandle, table: SchemaTable, report: ReportProgress) -> BackupTable:
     count = 0
-    found = rows.stream(f"SELECT {', '.join(table.columns)} FROM {table.name}")
+    found = db.stream(f"SELECT {', '.join(table.columns)} FROM {table.name}")
     with archive.open(f"{TABLES}{table.name}.jsonl", "w", force_zip64=True) as part:
         while batch := list(islice(found, _BATCH_SIZE)):
             part.write(b"".join(map(_to_json_line, batch)))

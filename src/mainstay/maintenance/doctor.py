@@ -18,7 +18,7 @@ from mainstay.infrastructure.email_sending import EmailNotSent, SmtpTransport
 from mainstay.infrastructure.installation_secret import load_installation_secret
 from mainstay.infrastructure.invariants import CheckContext
 from mainstay.infrastructure.migrations.apply import HOW_TO_UPDATE, is_too_old, newest_step
-from mainstay.infrastructure.reachability import ServerUnreachable, fetch_answer, fetch_redis_time, is_listening
+from mainstay.infrastructure.reachability import ServerUnreachable, fetch_redis_time, fetch_response, is_listening
 from mainstay.settings import SettingError, Settings
 from mainstay.values.moments import moment_text
 from mainstay.values.sizes import size_text
@@ -29,13 +29,19 @@ _MIN_FREE_BYTES = 1 << 30
 # The share of an organisation's storage limit from which it is reported.
 _STORAGE_WARNING_SHARE = 0.9
 
+_START_DATABASE_SERVER = "Start the server, or set MAINSTAY_DATABASE to its address, with a user and password."
+_RESTORE_DATABASE = (
+    "Make the user that runs Mainstay its owner; if it is damaged, restore a backup into an empty folder."
+)
+_SET_CLOCK = "Let a time service set the clock: timedatectl set-ntp true"
+
 
 class Diagnosis(NamedTuple):
     """What was examined, what was found, and what to do about it if something is wrong."""
 
     about: str
     found: str
-    mend: str | None = None
+    remedy: str | None = None
 
 
 def examine_installation(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
@@ -44,41 +50,44 @@ def examine_installation(settings: Settings, now: datetime) -> Iterator[Diagnosi
     yield from _examine_database(settings, now)
     yield from _examine_redis(settings, now)
     yield _examine_email(settings)
-    yield from _examine_base_address(settings)
+    yield from _examine_web_server(settings)
 
 
 def _examine_folder(settings: Settings) -> Iterator[Diagnosis]:
     path = settings.data.absolute()
     if not path.is_dir():
-        yield Diagnosis("data folder", f"{path} is not there yet; the first start makes it")
+        yield Diagnosis("data folder", f"{path} does not exist yet; the first start creates it")
         return
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        yield Diagnosis("data folder", f"{path} cannot be written to", f"Let the user that runs Mainstay own {path}.")
+        yield Diagnosis(
+            "data folder", f"{path} cannot be written to", f"Make the user that runs Mainstay the owner of {path}."
+        )
     private = (path, DataFolder(path).secret)
     open_to_others = [str(item) for item in private if item.exists() and stat.S_IMODE(item.stat().st_mode) & 0o077]
     if open_to_others:
         paths = " ".join(open_to_others)
-        yield Diagnosis("data folder", f"other users of this machine can look into {paths}", f"chmod go-rwx {paths}")
+        yield Diagnosis("data folder", f"other users of this machine can read {paths}", f"chmod go-rwx {paths}")
     else:
-        yield Diagnosis("data folder", f"{path} is there, for its owner only")
+        yield Diagnosis("data folder", f"only its owner can read {path}")
     yield from _examine_secret(settings, DataFolder(path).secret)
     free = shutil.disk_usage(path).free
-    full = f"Make room on the disk of {path}." if free < _MIN_FREE_BYTES else None
-    yield Diagnosis("disk", f"{free // (1 << 20):,} MB are free", full)
+    remedy = f"Free space on the disk of {path}." if free < _MIN_FREE_BYTES else None
+    yield Diagnosis("disk", f"{free // (1 << 20):,} MB are free", remedy)
 
 
 def _examine_secret(settings: Settings, path: Path) -> Iterator[Diagnosis]:
     if settings.secret is None and os.access(path, os.R_OK):
         try:
             load_installation_secret(None, path)
-        except SettingError as wrong:
-            found, _, remedy = str(wrong).partition(". ")
+        except SettingError as error:
+            # The first sentence says what is wrong, the rest what to do.
+            found, _, remedy = str(error).partition(". ")
             yield Diagnosis("secret", found, remedy)
 
 
 def _examine_database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
     if settings.database is None and not DataFolder(settings.data).database.exists():
-        yield Diagnosis("database", "there is none yet; the first start makes it")
+        yield Diagnosis("database", "does not exist yet; the first start creates it")
         return
     try:
         with closing(connect(settings)) as database, database.scan_transaction() as db:
@@ -86,77 +95,72 @@ def _examine_database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
             schema = _examine_schema(context)
             yield schema
             if database.engine == "postgresql":
-                yield from _examine_server(db, now)
-            if schema.mend is None and not has_no_tables(context):
+                yield from _examine_database_server(db, now)
+            if schema.remedy is None and not has_no_tables(context):
                 yield from _examine_clock(db, now)
                 yield from _examine_storage(db, storage_limit(settings))
-    except DatabaseUnavailable as away:
-        yield Diagnosis("database", str(away), _REACH_SERVER if settings.database else _RESTORE)
+    except DatabaseUnavailable as error:
+        yield Diagnosis("database", str(error), _START_DATABASE_SERVER if settings.database else _RESTORE_DATABASE)
 
 
 def _examine_schema(context: CheckContext) -> Diagnosis:
     found = f"{context.engine} can be reached"
     if has_no_tables(context):
-        return Diagnosis("database", f"{found}; there is nothing in it yet; the first start makes it")
+        return Diagnosis("database", f"{found}, but has no tables yet; the first start creates them")
     if is_too_old(newest := newest_step(context.db), context.engine):
         return Diagnosis("database", f"{found}; its schema is of an older version: step {newest}", HOW_TO_UPDATE)
     if steps := [violation.where for violation in find_unknown_steps(context)]:
-        message = f"{found}; its schema is not that of this version: {', '.join(steps)}"
+        message = f"{found}; its schema is not the one of this version: {', '.join(steps)}"
         return Diagnosis("database", message, "mainstay migrate")
     return Diagnosis("database", found)
 
 
-_REACH_SERVER = "Start the server, or set MAINSTAY_DATABASE to where it is and who may come in."
-_RESTORE = "Let the user that runs Mainstay own it; if it is damaged, restore a backup into an empty folder."
-
-
-def _examine_server(rows: ScanHandle, now: datetime) -> Iterator[Diagnosis]:
-    if rows.one("SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)"):
-        message = "its role is a superuser or has BYPASSRLS, for which the fences between organisations do not hold"
-        yield Diagnosis("database", message, "Let MAINSTAY_DATABASE name a role that is neither.")
-    row = rows.one("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)")
+def _examine_database_server(db: ScanHandle, now: datetime) -> Iterator[Diagnosis]:
+    if db.one("SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)"):
+        message = "its role is a superuser or has BYPASSRLS, so row-level security does not apply to it"
+        yield Diagnosis("database", message, "Set MAINSTAY_DATABASE to a role without these rights.")
+    row = db.one("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)")
     if row:
         yield _compare_clocks("the clock of the database server", int(row[0] or 0) / 1000, now)
 
 
-def _examine_clock(rows: ScanHandle, now: datetime) -> Iterator[Diagnosis]:
+def _examine_clock(db: ScanHandle, now: datetime) -> Iterator[Diagnosis]:
     """Compare the clock of this machine with the latest entry in the audit trail."""
-    row = rows.one("SELECT max(at) FROM audit")
+    row = db.one("SELECT max(at) FROM audit")
     latest = str(row[0] or "") if row else ""
     if latest > moment_text(now + _MAX_CLOCK_DIFFERENCE):
-        yield Diagnosis("clock", f"it is {moment_text(now)} here, and something was done at {latest}", _SET_THE_CLOCK)
+        yield Diagnosis(
+            "clock", f"it is {moment_text(now)} here, but the audit trail has an entry from {latest}", _SET_CLOCK
+        )
     else:
         yield Diagnosis("clock", f"it is {moment_text(now)}")
 
 
-def _examine_storage(rows: ScanHandle, limit: int) -> Iterator[Diagnosis]:
+def _examine_storage(db: ScanHandle, limit: int) -> Iterator[Diagnosis]:
     """Report the organisations that have almost reached their storage limit."""
-    full = rows.all(
-        "SELECT name, storage_bytes FROM organisation WHERE storage_bytes > :most ORDER BY storage_bytes DESC, name",
-        most=int(limit * _STORAGE_WARNING_SHARE),
+    rows = db.all(
+        "SELECT name, storage_bytes FROM organisation WHERE storage_bytes > :limit ORDER BY storage_bytes DESC, name",
+        limit=int(limit * _STORAGE_WARNING_SHARE),
     )
-    for name, used in full:
+    for name, used in rows:
         found = f"{name} uses {size_text(int(used or 0))} of {size_text(limit)}"
         yield Diagnosis("storage", found, "Set MAINSTAY_STORAGE_PER_ORGANISATION higher, or ask them to remove files.")
 
 
 def _compare_clocks(clock: str, seconds: float, now: datetime) -> Diagnosis:
     difference = abs(seconds - now.timestamp())
-    remedy = _SET_THE_CLOCK if difference > _MAX_CLOCK_DIFFERENCE.total_seconds() else None
-    return Diagnosis("clock", f"{clock} is {difference:.0f} seconds apart from this one's", remedy)
-
-
-_SET_THE_CLOCK = "Let a time service set the clock: timedatectl set-ntp true"
+    remedy = _SET_CLOCK if difference > _MAX_CLOCK_DIFFERENCE.total_seconds() else None
+    return Diagnosis("clock", f"{clock} differs by {difference:.0f} seconds from that of this machine", remedy)
 
 
 def _examine_redis(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
     if settings.redis is None:
-        yield Diagnosis("redis", "is not used: each machine holds to its own limits")
+        yield Diagnosis("redis", "is not used: each machine applies the rate limits by itself")
         return
     try:
         seconds = fetch_redis_time(settings.redis)
-    except ServerUnreachable as away:
-        yield Diagnosis("redis", f"cannot be reached: {away}", "Start it, or set MAINSTAY_REDIS to where it is.")
+    except ServerUnreachable as error:
+        yield Diagnosis("redis", f"cannot be reached: {error}", "Start it, or set MAINSTAY_REDIS to its address.")
         return
     yield Diagnosis("redis", "can be reached")
     yield _compare_clocks("the clock of Redis", seconds, now)
@@ -164,36 +168,40 @@ def _examine_redis(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
 
 def _examine_email(settings: Settings) -> Diagnosis:
     if settings.smtp is None:
-        message = f"mails are put into {DataFolder(settings.data).emails} and reach nobody"
+        message = f"emails are written to {DataFolder(settings.data).emails} and not sent"
         return Diagnosis("mail", message, None if _is_local(settings) else "Set MAINSTAY_SMTP to a mail server.")
     try:
         SmtpTransport(settings.smtp, settings.sender).check_sign_in()
-    except EmailNotSent as refused:
-        return Diagnosis("mail", str(refused), "Set MAINSTAY_SMTP to a server that takes this user and password.")
-    return Diagnosis("mail", f"the server takes mails from {settings.sender}; `mainstay mail test` sends one")
+    except EmailNotSent as error:
+        return Diagnosis("mail", str(error), "Set MAINSTAY_SMTP to a server that accepts this user and password.")
+    return Diagnosis("mail", f"the server accepts emails from {settings.sender}; `mainstay mail test` sends one")
 
 
-def _examine_base_address(settings: Settings) -> Iterator[Diagnosis]:
+def _examine_web_server(settings: Settings) -> Iterator[Diagnosis]:
     base = settings.base_url
     if base.startswith("http://") and not _is_local(settings):
-        message = f"{base} is not encrypted: anyone on the way reads passwords"
+        message = f"{base} is not encrypted: passwords can be read on the network"
         yield Diagnosis(
             "base address", message, "Put a proxy with TLS in front, and set MAINSTAY_BASE_URL to https://…"
         )
     if not is_listening(settings.host, settings.port):
-        yield Diagnosis("server", f"nobody listens on {settings.host}, port {settings.port}; `mainstay serve` does")
+        yield Diagnosis(
+            "server", f"no server listens on {settings.host}, port {settings.port}; `mainstay serve` starts it"
+        )
         return
     try:
-        status, body = fetch_answer(f"{base}/readyz")
-    except ServerUnreachable as away:
-        remedy = f"Let {base} lead to {settings.host}, port {settings.port}, or set MAINSTAY_BASE_URL to what does."
-        yield Diagnosis("base address", f"{base} does not answer: {away}", remedy)
+        status, body = fetch_response(f"{base}/readyz")
+    except ServerUnreachable as error:
+        remedy = f"Make {base} lead to {settings.host}, port {settings.port}, or correct MAINSTAY_BASE_URL."
+        yield Diagnosis("base address", f"{base} does not answer: {error}", remedy)
         return
     if b'"ready"' in body:
         yield Diagnosis("base address", f"Mainstay answers at {base}")
     else:
-        remedy = f"Let the proxy pass everything on to {settings.host}, port {settings.port}, with its Host header."
-        yield Diagnosis("base address", f"{base} does not answer as Mainstay does, but with status {status}", remedy)
+        remedy = (
+            f"Make the proxy pass all requests on to {settings.host}, port {settings.port}, with their Host header."
+        )
+        yield Diagnosis("base address", f"what answers at {base} is not Mainstay: status {status}", remedy)
 
 
 def _is_local(settings: Settings) -> bool:

@@ -10,10 +10,11 @@ from mainstay.values.moments import system_clock
 
 
 def doctor(settings: Settings, _options: Namespace) -> JsonObject:
-    """Return all findings, with what is to be mended; raise CheckFailed if there is anything."""
-    findings = [finding._asdict() for finding in examine_installation(settings, system_clock())]
-    faulty = sum(1 for finding in findings if finding["mend"])
-    outcome: JsonObject = {"well": not faulty, "findings": findings}
-    if faulty:
-        raise CheckFailed(outcome, f"{faulty} {'problem' if faulty == 1 else 'problems'} to fix.")
+    """Return all findings, each with its remedy if it is a problem; raise CheckFailed if there are problems."""
+    diagnoses = list(examine_installation(settings, system_clock()))
+    problems = sum(diagnosis.remedy is not None for diagnosis in diagnoses)
+    findings = [{"about": about, "found": found, "mend": remedy} for about, found, remedy in diagnoses]
+    outcome: JsonObject = {"well": not problems, "findings": findings}
+    if problems:
+        raise CheckFailed(outcome, f"{problems} {'problem' if problems == 1 else 'problems'} to fix.")
     return outcome
