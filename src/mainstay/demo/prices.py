@@ -123,7 +123,7 @@ _KITS: tuple[tuple[str, str, str, str | None, dict[str, str]], ...] = (
 
 
 def make_prices(performer: DemoPerformer, owner: Actor, office: Actor) -> Iterator[int]:
-    """Save the tax rates as the owner, and the suppliers, items and kits as the office; yield now and then."""
+    """Save the tax rates as the owner, and the suppliers, items and kits as the office; yield 0 jobs now and then."""
     rates = {rate["name"]: performer.perform(save_tax_rate, owner, **rate)["id"] for rate in _TAXES}
     suppliers = {
         word: performer.perform(save_supplier, office, **_supplier_input(number, *details))["id"]

@@ -54,10 +54,13 @@ _STEPS: dict[str, tuple[str, ...]] = {
 }
 # The statuses of a bill after the steps that set them.
 _BILL_STATUSES = {"approve": "approved", "pay": "paid"}
+# The operations of the steps that end an order.
+_CLOSING_OPERATIONS = {"close": close_purchase_order, "cancel": cancel_purchase_order}
+_CLOSING_REASON = "They have no more of it."
 
 
 def make_purchases(performer: DemoPerformer, office: Actor, zone: str, today: date) -> Iterator[int]:
-    """Create all orders and bills as the office, dated over the past year; yield after each."""
+    """Create all orders and bills as the office, dated over the past year; yield 0 jobs after each."""
     jobs = performer.perform(list_jobs, office, status="live", limit=100)["data"]
     items = performer.perform(list_price_items, office, kind="material", limit=100)["data"]
     rng = Random(31)
@@ -90,24 +93,27 @@ class DemoPurchase:
         order_input, bill_id = {"purchaseOrderId": order["id"]}, ""
         for step in steps:
             self.day += timedelta(days=_DAYS_PER_STEP)
-            verb = step.removesuffix(" part")
-            is_partial = verb != step
-            if verb == "send":
+            if step == "send":
                 self._perform(send_purchase_order, **order_input, deliver="none", confirmed=True)
-            elif verb == "receive":
-                lines = [
-                    {"lineId": line["lineId"], "quantity": _quantity_to_receive(line, is_partial=is_partial)}
-                    for line in order["goods"]
-                ]
-                self._perform(receive_goods, **order_input, lines=lines, slip=f"LS {7400 + self.number}")
-            elif verb == "bill":
-                bill_id = self._record_bill(order, is_partial=is_partial)
-            elif verb in _BILL_STATUSES:
-                self._perform(update_bill, billId=bill_id, status=_BILL_STATUSES[verb])
+            elif step in {"receive", "receive part"}:
+                self._receive_goods(order, is_partial=step == "receive part")
+            elif step in {"bill", "bill part"}:
+                bill_id = self._record_bill(order, is_partial=step == "bill part")
+            elif step in _BILL_STATUSES:
+                self._perform(update_bill, billId=bill_id, status=_BILL_STATUSES[step])
+            elif step == "void":
+                self._perform(void_bill, billId=bill_id, reason=_CLOSING_REASON, confirmed=True)
             else:
-                operation, kind = _CLOSING_OPERATIONS[verb]
-                record_input = order_input if kind == "order" else {"billId": bill_id}
-                self._perform(operation, **record_input, reason=_REASON, confirmed=True)
+                self._perform(_CLOSING_OPERATIONS[step], **order_input, reason=_CLOSING_REASON, confirmed=True)
+
+    def _receive_goods(self, order: JsonObject, *, is_partial: bool) -> None:
+        """Receive all goods of an order, or half of each; the quantities are even, so half of one is a whole number."""
+        lines = [
+            {"lineId": line["lineId"], "quantity": str(Decimal(line["quantity"]) / (2 if is_partial else 1))}
+            for line in order["goods"]
+        ]
+        slip = f"LS {7400 + self.number}"
+        self._perform(receive_goods, purchaseOrderId=order["id"], lines=lines, slip=slip)
 
     def _record_bill(self, order: JsonObject, *, is_partial: bool) -> str:
         """Record a bill for all lines of an order, or for the first one, and return the bill's id."""
@@ -126,15 +132,6 @@ class DemoPurchase:
         return self.performer.perform_at(moment, operation, self.office, **given)
 
 
-# The operations that end an order or a bill, and the kind of record that each ends.
-_CLOSING_OPERATIONS: dict[str, tuple[Operation, str]] = {
-    "close": (close_purchase_order, "order"),
-    "cancel": (cancel_purchase_order, "order"),
-    "void": (void_bill, "bill"),
-}
-_REASON = "They have no more of it."
-
-
 def _choose_order_input(rng: Random, items: Sequence[JsonObject]) -> dict[str, Any]:
     """Choose a supplier and some of its items, all at the default tax rate, and return them as input."""
     default_rated = [item for item in items if item["supplierId"] and not item["taxRateId"]]
@@ -143,8 +140,3 @@ def _choose_order_input(rng: Random, items: Sequence[JsonObject]) -> dict[str, A
     chosen = rng.sample(theirs, min(len(theirs), rng.randrange(2, 5)))
     lines = [{"itemId": item["id"], "quantity": str(2 * rng.randrange(1, 11))} for item in chosen]
     return {"supplierId": supplier, "lines": lines}
-
-
-def _quantity_to_receive(line: JsonObject, *, is_partial: bool) -> str:
-    """Return the quantity of a line, or half of it; it is even, so half of it is a whole number."""
-    return str(Decimal(line["quantity"]) / (2 if is_partial else 1))

@@ -130,6 +130,7 @@ class DemoYear:
         return self.performer.perform_at(moment, operation, actor, **given)
 
     def _create_customers(self, day: date) -> Iterator[int]:
+        """Create the customers; yield 0 jobs after each."""
         office = self.office_people[OFFICE]
         for number in range(self.size.customers):
             details, at = words.make_customer(self.rng, number), time(9, number % 60)

@@ -6,12 +6,19 @@ from pydantic import Field
 
 from mainstay.business.jobs.store import JOBS
 from mainstay.business.organisation.organisation_settings import settings_of
-from mainstay.business.schedule import store, visit_changes
 from mainstay.business.schedule.model import Visit, VisitOut, VisitStatus
 from mainstay.business.schedule.placement import place_visits
 from mainstay.business.schedule.restoring import restore_visits
-from mainstay.business.schedule.store import VISITS
-from mainstay.business.schedule.visit_changes import MoveVisit, PlanVisit
+from mainstay.business.schedule.store import ON_LEAVE_CONDITION, VISITS
+from mainstay.business.schedule.visit_changes import (
+    CancelVisit,
+    MoveVisit,
+    PlanVisit,
+    VisitJobId,
+    build_cancelled_visits,
+    build_moved_visits,
+    build_new_visits,
+)
 from mainstay.business.schedule.visit_times import bounds_of_days
 from mainstay.business.schedule.workload import find_warnings
 from mainstay.kernel.context import Context
@@ -25,8 +32,8 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.schemas import LastDay, ListInput, PageResult
 from mainstay.vocabulary.toolsets import Toolset
 
-# If many visits are planned at once, only this many are checked for warnings, because the others are alike.
-_MAX_CHECKED = 10
+# If many visits are planned at once, only the first ones are checked for warnings, because the others are alike.
+_MAX_CHECKED_VISITS = 10
 # The fields that change a visit's time or person.
 _TIME_FIELDS = frozenset({"starts_at", "ends_at", "duration_minutes", "on", "person_id", "time_zone"})
 
@@ -40,7 +47,7 @@ class ListVisits(ListInput):
     person_id: Annotated[str | None, make_id_validator("person")] = Field(
         None, title="Person", description="Only this person's visits."
     )
-    job_id: visit_changes.VisitJobId | None = Field(
+    job_id: VisitJobId | None = Field(
         None, title="Job", description=describe("[[Only visits of this job: its id or number.]]")
     )
     series_id: Annotated[str | None, make_id_validator("series")] = Field(
@@ -65,26 +72,30 @@ def list_visits(ctx: Context, given: ListVisits) -> PageResult[VisitOut]:
     Members see details of their own visits only, subcontractors only their own visits.
     """
     zone = settings_of(ctx).time_zone
-    first = given.from_
-    is_unlimited = given.job_id or given.series_id or given.group_id
-    if not (first or given.until or is_unlimited or given.order == "latest"):
-        first = local_date(ctx.now, zone).isoformat()
-    begin_at, end_at = bounds_of_days(first, given.until, zone)
+    first_day = given.from_
+    narrows_list = given.until or given.job_id or given.series_id or given.group_id
+    if first_day is None and not narrows_list and given.order == "start":
+        first_day = local_date(ctx.now, zone).isoformat()
+    begin_at, end_at = bounds_of_days(first_day, given.until, zone)
     conditions: list[str] = []
     parameters: dict[str, Any] = {}
-    if begin_at:
-        conditions, parameters = [*conditions, "visit.begins_at >= :begin_at"], parameters | {"begin_at": begin_at}
+    if first_day:
+        conditions.append("visit.begins_at >= :begin_at")
+        parameters["begin_at"] = begin_at
     if given.until:
-        conditions, parameters = [*conditions, "visit.begins_at < :end_at"], parameters | {"end_at": end_at}
+        conditions.append("visit.begins_at < :end_at")
+        parameters["end_at"] = end_at
     if given.on_leave:
-        conditions, parameters = [*conditions, store.ON_LEAVE_CONDITION], parameters | {"now": ctx.now_text}
+        conditions.append(ON_LEAVE_CONDITION)
+        parameters["now"] = ctx.now_text
         # Not everyone may know who else is on leave.
-        conditions += [] if ctx.actor.can(Permission.ALL_LEAVE_READ) else ["visit.person_id = :me"]
+        if not ctx.actor.can(Permission.ALL_LEAVE_READ):
+            conditions.append("visit.person_id = :me")
     if given.unassigned:
-        conditions = [*conditions, "visit.person_id IS NULL"]
+        conditions.append("visit.person_id IS NULL")
     if given.job_id is not None:
-        job = JOBS.fetch(ctx, given.job_id)
-        conditions, parameters = [*conditions, "visit.job_id = :job"], parameters | {"job": job.id}
+        conditions.append("visit.job_id = :job")
+        parameters["job"] = JOBS.fetch(ctx, given.job_id).id
     return VISITS.page(ctx, given, " AND ".join(conditions), uses_index=not given.on_leave, **parameters)
 
 
@@ -113,8 +124,8 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
     Book or schedule work for one person, several or nobody yet, once or repeated; clashes with other visits or
     time off are refused. [[Returns the first visit; use plan_schedule for many at once.]]
     """
-    visits = place_visits(ctx, visit_changes.build_new_visits(ctx, given))
-    ctx.warnings += find_warnings(ctx, visits[:_MAX_CHECKED])
+    visits = place_visits(ctx, build_new_visits(ctx, given))
+    ctx.warnings += find_warnings(ctx, visits[:_MAX_CHECKED_VISITS])
     return visits[0]
 
 
@@ -135,10 +146,10 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     [[Move or reschedule it, reassign it, or change its notes: only the fields you send change, and personId null
     leaves it unassigned.]] A cancelled visit becomes planned again.
     """
-    visits = place_visits(ctx, visit_changes.build_moved_visits(ctx, given, visit))
+    visits = place_visits(ctx, build_moved_visits(ctx, given, visit))
     if not _TIME_FIELDS.isdisjoint(given.model_fields_set):
-        ctx.warnings += find_warnings(ctx, visits[:_MAX_CHECKED])
-    return next((one for one in visits if one.id == visit.id), visit)
+        ctx.warnings += find_warnings(ctx, visits[:_MAX_CHECKED_VISITS])
+    return next((changed for changed in visits if changed.id == visit.id), visit)
 
 
 @operation(
@@ -151,12 +162,12 @@ def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     undone_by=restore_visits,
     past_text="Visit cancelled",
 )
-def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -> Visit:
+def cancel_visit(ctx: Context, given: CancelVisit, visit: Visit) -> Visit:
     """Cancel visit.
 
     Removes it from the schedule. [[To plan it again, use move_visit.]]
     """
-    visits = place_visits(ctx, visit_changes.build_cancelled_visits(ctx, given, visit))
+    visits = place_visits(ctx, build_cancelled_visits(ctx, given, visit))
     if len(visits) > 1:
         ctx.warnings.append(
             Message(
@@ -165,7 +176,7 @@ def cancel_visit(ctx: Context, given: visit_changes.CancelVisit, visit: Visit) -
                 count=len(visits),
             )
         )
-    return next(one for one in visits if one.id == visit.id)
+    return next(cancelled for cancelled in visits if cancelled.id == visit.id)
 
 
 OPERATIONS = (list_visits, get_visit, plan_visit, move_visit, cancel_visit)

@@ -54,35 +54,35 @@ class ToBillPages:
             page = await self.office.perform(request, list_unbilled, {**list_query, "limit": _PAGE_SIZE})
         except Invalid as invalid:
             refusal = invalid
-        lasting_filters = {name: text for name, text in filters.items() if name != "startingAfter"}
+        list_filters = {name: text for name, text in filters.items() if name != "startingAfter"}
         is_complete = not page.has_more and "startingAfter" not in filters
         return self.office.render_page(
             "to_bill.html",
             request,
             status_of(refusal),
             area="Invoices",
-            drafts=request.can_perform(draft_invoice),
-            usual=default_values(form_fields_of(draft_invoice, request.actor.permissions)),
+            can_draft=request.can_perform(draft_invoice),
+            default_fields=default_values(form_fields_of(draft_invoice, request.actor.permissions)),
             customer=customer,
             fields=defaultdict(str, fields),
-            narrowed=lasting_filters,
-            jobs=[{**vars(job), "hours": _approved_hours_path(job.id)} for job in page.data],
-            agreed=await self._list_fixed_price_jobs(request, list_query, page.data),
+            is_filtered=bool(list_filters),
+            jobs=[{**vars(job), "hours_path": _approved_hours_path(job.id)} for job in page.data],
+            done_jobs=await self._list_done_jobs(request, list_query, page.data),
             total=str(sum(Decimal(job.amount) for job in page.data)) if is_complete and page.data else None,
-            first=_page_path(lasting_filters) if "startingAfter" in filters else None,
-            next=_page_path({**lasting_filters, "startingAfter": page.data[-1].id}) if page.has_more else None,
+            first_page=_page_path(list_filters) if "startingAfter" in filters else None,
+            next_page=_page_path({**list_filters, "startingAfter": page.data[-1].id}) if page.has_more else None,
             prices_include_tax=(await self.office.perform(request, get_settings)).prices_include_tax,
             **refusal_variables(refusal),
         )
 
-    async def _list_fixed_price_jobs(
+    async def _list_done_jobs(
         self, request: OfficeRequest, list_query: Mapping[str, object], listed_jobs: Sequence[UnbilledOut]
     ) -> list[JobOut]:
-        """Return the jobs that are done and not invoiced, without those listed with their hours and materials."""
+        """Return the jobs that are done and not invoiced, except those listed with their hours and materials."""
         if "jobId" in list_query or "startingAfter" in list_query:
             return []
-        of_customer = {name: value for name, value in list_query.items() if name == "customerId"}
-        page = await self.office.perform(request, list_jobs, {**of_customer, "stage": TO_BILL, "limit": _PAGE_SIZE})
+        customer_filter = {name: value for name, value in list_query.items() if name == "customerId"}
+        page = await self.office.perform(request, list_jobs, {**customer_filter, "stage": TO_BILL, "limit": _PAGE_SIZE})
         listed_ids = {job.id for job in listed_jobs}
         return [job for job in page.data if job.id not in listed_ids]
 
