@@ -12,4 +12,4 @@ __all__ = ["performer", "settings"]
 def fresh_or_indexed_words(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a test of searching twice: with words that are fresh, and with words that are indexed."""
     if request.param == "settled":
-        monkeypatch.setattr(search_words, "MOST_FRESH", 1)
+        monkeypatch.setattr(search_words, "MAX_FRESH_RECORDS", 1)

@@ -132,7 +132,7 @@ def test_a_revoked_key_gets_no_stored_answer(cast: Cast) -> None:
 def keys_after_forgetting(cast: Cast, at: datetime) -> list[str]:
     """Delete old stored answers; return the keys that remain."""
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        idempotency.forget_old(db, at)
+        idempotency.delete_old(db, at)
     return sorted(str(row[2]) for row in read_all_rows(cast.performer.database)["replay"])
 
 

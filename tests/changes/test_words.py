@@ -4,7 +4,7 @@ import pytest
 
 from mainstay.business.jobs.operations import list_jobs, update_job
 from mainstay.changes import search_words
-from mainstay.changes.search_words import MOST_FRESH, RecordWords
+from mainstay.changes.search_words import MAX_FRESH_RECORDS, RecordWords
 from mainstay.infrastructure.database import Row
 from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
@@ -25,30 +25,30 @@ def read_table(cast: Cast, name: str) -> list[Row]:
 
 
 def test_there_are_never_very_many_that_are_fresh(cast: Cast) -> None:
-    add_words(cast, range(MOST_FRESH - 1), "same")
-    assert len(read_table(cast, "search_fresh")) == MOST_FRESH - 1
+    add_words(cast, range(MAX_FRESH_RECORDS - 1), "same")
+    assert len(read_table(cast, "search_fresh")) == MAX_FRESH_RECORDS - 1
     assert read_table(cast, "search_record") == read_table(cast, "search_word") == []
-    add_words(cast, range(MOST_FRESH - 1, MOST_FRESH), "same")
+    add_words(cast, range(MAX_FRESH_RECORDS - 1, MAX_FRESH_RECORDS), "same")
     assert read_table(cast, "search_fresh") == []
-    assert len(read_table(cast, "search_record")) == MOST_FRESH
+    assert len(read_table(cast, "search_record")) == MAX_FRESH_RECORDS
     pairs = {(word, record) for _, _, word, record in read_table(cast, "search_word")}
-    assert pairs == {(word, f"thing_{n}") for n in range(MOST_FRESH) for word in (f"n{n}", "same")}
-    add_words(cast, range(MOST_FRESH, MOST_FRESH + 1), "same")
+    assert pairs == {(word, f"thing_{n}") for n in range(MAX_FRESH_RECORDS) for word in (f"n{n}", "same")}
+    add_words(cast, range(MAX_FRESH_RECORDS, MAX_FRESH_RECORDS + 1), "same")
     assert len(read_table(cast, "search_fresh")) == 1
 
 
 def test_those_of_another_kind_do_not_count(cast: Cast) -> None:
-    add_words(cast, range(MOST_FRESH - 1))
+    add_words(cast, range(MAX_FRESH_RECORDS - 1))
     with cast.performer.database.write_transaction(cast.organisation) as db:
         search_words.insert_words(db, "thing else", "thing_x", RecordWords(frozenset({"x"})))
-    assert len(read_table(cast, "search_fresh")) == MOST_FRESH
+    assert len(read_table(cast, "search_fresh")) == MAX_FRESH_RECORDS
 
 
-@pytest.mark.parametrize("most_fresh", [MOST_FRESH, 1])
+@pytest.mark.parametrize("max_fresh_records", [MAX_FRESH_RECORDS, 1])
 def test_a_record_is_known_by_its_newest_words_alone(
-    cast: Cast, most_fresh: int, monkeypatch: pytest.MonkeyPatch
+    cast: Cast, max_fresh_records: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search_words, "MOST_FRESH", most_fresh)
+    monkeypatch.setattr(search_words, "MAX_FRESH_RECORDS", max_fresh_records)
     add_words(cast, range(1), "marks", '"', "50%", "a\\b")
     for said in (
         RecordWords(frozenset({"n0", "other"})),

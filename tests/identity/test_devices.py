@@ -68,7 +68,7 @@ def test_a_new_password_ends_no_browser_of_another_account(cast: Cast, account: 
     bystander = make_account(cast)
     (theirs,), (secret,) = renew_devices(cast.performer, bystander), renew_devices(cast.performer, account)
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        devices.forget_devices(db, account)
+        devices.delete_devices(db, account)
     assert find_known(cast.performer, account, secret) is None
     assert find_known(cast.performer, bystander, theirs) == theirs
 
@@ -111,7 +111,7 @@ def test_a_browser_is_forgotten_after_a_year(cast: Cast, account: str) -> None:
     assert find_known(cast.performer, account, secret, now=late - timedelta(seconds=1)) == secret
     assert find_known(cast.performer, account, secret, now=late) is None
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        devices.forget_old(db, late)
+        devices.delete_old(db, late)
     assert find_known(cast.performer, account, secret) is None
 
 

@@ -97,5 +97,5 @@ def test_a_link_of_one_kind_is_not_found_as_another(cast: Cast) -> None:
 def test_links_that_were_not_used_in_time_are_removed(cast: Cast) -> None:
     link = invite(cast)
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        links.forget_old(db, NOW + LIFETIMES[LinkKind.INVITATION])
+        links.delete_old(db, NOW + LIFETIMES[LinkKind.INVITATION])
     assert not is_live(cast.performer, LinkKind.INVITATION, link)

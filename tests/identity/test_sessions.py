@@ -4,7 +4,7 @@ import pytest
 
 from mainstay.business.people.roles import remove_person
 from mainstay.identity import sessions
-from mainstay.identity.sessions import MAX_AGE, MAX_IDLE, MAX_KEPT_AGE, NewSession, Session
+from mainstay.identity.sessions import MAX_AGE, MAX_IDLE, MAX_REMEMBERED_AGE, NewSession, Session
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.perform import Performer
 from mainstay.values.ids import new_id
@@ -80,9 +80,9 @@ def test_use_keeps_a_session_alive_but_not_beyond_seven_days(performer: Performe
 
 def test_a_device_that_is_kept_signed_in_lasts_ninety_days_also_without_use(performer: Performer, account: str) -> None:
     secret, other = (begin_session(performer, account, keep=keep) for keep in (True, False))
-    for later, is_signed_in in ((MAX_KEPT_AGE - SECOND, True), (MAX_KEPT_AGE, False)):
+    for later, is_signed_in in ((MAX_REMEMBERED_AGE - SECOND, True), (MAX_REMEMBERED_AGE, False)):
         with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-            sessions.forget_old(db, NOW + later)
+            sessions.delete_old(db, NOW + later)
         found = find_session(performer, secret, NOW + later)
         assert bool(found) is is_signed_in
         assert find_session(performer, other, NOW + later) is None
@@ -91,8 +91,8 @@ def test_a_device_that_is_kept_signed_in_lasts_ninety_days_also_without_use(perf
 
 def test_being_seen_is_written_down_at_most_once_a_minute(performer: Performer, account: str) -> None:
     session = get_session(performer, begin_session(performer, account))
-    assert not session.is_stale(NOW + timedelta(minutes=1))
-    assert session.is_stale(NOW + timedelta(minutes=1, seconds=1))
+    assert not session.is_seen_at_outdated(NOW + timedelta(minutes=1))
+    assert session.is_seen_at_outdated(NOW + timedelta(minutes=1, seconds=1))
 
 
 def test_a_session_is_ended_by_its_own_account_only(performer: Performer, cast: Cast, account: str) -> None:
@@ -109,7 +109,7 @@ def test_a_session_is_ended_by_its_own_account_only(performer: Performer, cast: 
 def test_all_sessions_of_an_account_end_but_one(performer: Performer, account: str) -> None:
     first, second, third = (begin_session(performer, account) for _ in range(3))
     with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        sessions.end_sessions(db, account, kept_session=get_session(performer, second).id)
+        sessions.end_sessions(db, account, except_session_id=get_session(performer, second).id)
     assert [bool(find_session(performer, secret, NOW)) for secret in (first, second, third)] == [False, True, False]
 
 
@@ -122,10 +122,10 @@ def test_sessions_are_listed_with_the_latest_used_first(performer: Performer, ac
 
 
 def test_sessions_that_live_no_longer_are_removed(performer: Performer, account: str) -> None:
-    ages = (MAX_KEPT_AGE, MAX_IDLE, timedelta())
+    ages = (MAX_REMEMBERED_AGE, MAX_IDLE, timedelta())
     old, expired, alive = (begin_session(performer, account, NOW - age) for age in ages)
     with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        sessions.forget_old(db, NOW)
+        sessions.delete_old(db, NOW)
         # One that has expired is known as such, unlike one that was ended.
         assert [sessions.is_known(db, secret) for secret in (old, expired, alive)] == [False, True, True]
         sessions.end_sessions(db, account)

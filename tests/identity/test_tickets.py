@@ -34,6 +34,6 @@ def test_a_ticket_leads_nowhere_after_ten_minutes(performer: Performer) -> None:
 def test_tickets_that_were_not_used_in_time_are_removed(performer: Performer) -> None:
     with performer.database.write_transaction(ALL_ORGANISATIONS) as db:
         old, new = return_tickets.issue_ticket(db, PATH, NOW - LIFETIME), return_tickets.issue_ticket(db, PATH, NOW)
-        return_tickets.forget_old(db, NOW)
+        return_tickets.delete_old(db, NOW)
         assert return_tickets.find(db, old, NOW - LIFETIME) is None
         assert return_tickets.find(db, new, NOW) == PATH

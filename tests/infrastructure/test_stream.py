@@ -8,7 +8,7 @@ import pytest
 
 from mainstay.infrastructure.http_stream import MAX_UNREAD_BYTES, LimitedStream, TooMuchData
 
-MOST_BYTES = 1000
+MAX_BYTES = 1000
 
 
 @asynccontextmanager
@@ -17,7 +17,7 @@ async def connect_stream() -> AsyncIterator[tuple[LimitedStream, socket.socket]]
     here, there = socket.socketpair()
     with there:
         there.settimeout(0)
-        stream = await LimitedStream.connect(here, MOST_BYTES, None, "here")
+        stream = await LimitedStream.connect(here, MAX_BYTES, None, "here")
         try:
             yield stream, there
         finally:
@@ -34,7 +34,7 @@ def test_no_more_is_read_than_the_bound_until_something_is_written() -> None:
             await stream.write(b"go on")
             return before, len(await stream.read(65_536))
 
-    assert asyncio.run(story()) == (MOST_BYTES, MOST_BYTES)
+    assert asyncio.run(story()) == (MAX_BYTES, MAX_BYTES)
 
 
 def test_what_nobody_reads_does_not_fill_the_memory() -> None:

@@ -15,7 +15,7 @@ SAME_FOR_ANOTHER_KIND = {
     "page": "return a page of records",
     "insert": "store a new record",
     "save": "store a changed record",
-    "forget_old": "delete data that is kept for a limited time only",
+    "delete_old": "delete data that is kept for a limited time only",
     "find_by_name": "return the ids of records with this name",
     "find_organisation": "return the organisation of a record",
     "mark_billed": "note that the work was billed",

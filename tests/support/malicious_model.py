@@ -188,7 +188,7 @@ class Story:
                 self.cast.perform(change_role, personId=person, role="member", confirmed=True)
             elif kind == "sign out":
                 with self.cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-                    sessions.end_sessions_of(db.for_organisation(self.cast.organisation), person)
+                    sessions.end_sessions_of_person(db.for_organisation(self.cast.organisation), person)
                 self.ended_sessions[self.session] = self.count_changes()
 
     async def _click(self, turn: Turn, click: str) -> None:

@@ -11,7 +11,7 @@ from mainstay.values.moments import moment_text
 # No longer than it is known that a question was replied to.
 LIFETIME = timedelta(hours=24)
 # How many operations of one program may wait at once.
-MOST_WAITING = 100
+MAX_WAITING = 100
 
 
 class RequestedOperation(NamedTuple):
@@ -82,6 +82,6 @@ def find_confirmation(db: DatabaseHandle, confirmation_id: str, now: datetime) -
     return Confirmation(confirmation_id, str(person), requested, bool(used))
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the confirmations that have expired."""
     db.run("DELETE FROM confirmation WHERE expires_at <= :now", now=moment_text(now))

@@ -73,7 +73,7 @@ def has_old(db: DatabaseHandle, now: datetime) -> bool:
     return found is not None
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the old events of an organisation."""
     forgotten = db.run(
         "DELETE FROM event WHERE organisation_id = :organisation AND created_at < :before",

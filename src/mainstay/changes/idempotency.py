@@ -100,7 +100,7 @@ class IdempotentRequest:
         return hashlib.sha256(self.request.encode()).hexdigest()
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete old answers."""
     db.run(
         "DELETE FROM replay WHERE created_at <= :before AND (credential <> :house OR created_at <= :long_before)",

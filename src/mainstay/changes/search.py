@@ -9,25 +9,25 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-from mainstay.changes.search_words import NAMES, OF_KIND, bind_words, hidden_kind, quote_prefix, quote_word
+from mainstay.changes.search_words import WHERE_KIND, WORD_PARAMETERS, bind_words, hidden_kind, quote_prefix, quote_word
 from mainstay.infrastructure.database import DatabaseHandle, Value
 from mainstay.values.search_words import SearchTerms, prefix_end
 
 # If a prefix begins fewer words than this, the newest records of each word are read.
-_MOST_WORDS = 12
+_MAX_WORDS = 12
 # If fewer records have a word, they are looked up and sorted. A more common word is soon met in a walk along all
 # records: less soon if a record must have several words, and sooner if people walk along their own records.
 _SCANNED, _SCANNED_OF_SEVERAL, _SCANNED_FOR_OWN = 2_000, 5_000, 400
 
-_OF_KIND = f"FROM search_word {OF_KIND}"
-_FRESH = f"FROM search_fresh {OF_KIND}"
+_FROM_INDEX = f"FROM search_word {WHERE_KIND}"
+_FROM_FRESH = f"FROM search_fresh {WHERE_KIND}"
 # One step along the index for each word, however many records have it.
 _WORDS_WITH_PREFIX = f"""
 WITH RECURSIVE found (word, step) AS (
-    SELECT min(word), 1 {_OF_KIND} AND word >= :prefix AND word < :end
+    SELECT min(word), 1 {_FROM_INDEX} AND word >= :prefix AND word < :end
     UNION ALL
-    SELECT (SELECT min(word) {_OF_KIND} AND word > found.word AND word < :end), found.step + 1
-    FROM found WHERE found.word IS NOT NULL AND found.step < {_MOST_WORDS}
+    SELECT (SELECT min(word) {_FROM_INDEX} AND word > found.word AND word < :end), found.step + 1
+    FROM found WHERE found.word IS NOT NULL AND found.step < {_MAX_WORDS}
 )
 SELECT word FROM found WHERE word IS NOT NULL
 """
@@ -93,8 +93,8 @@ def rarest_word_condition(record_id: str, kind: str, rarest: RarestWord) -> Cond
     if not rarest.prefixes:
         return Condition("1 = 0", {})
     parameters = bind_words(rarest.prefixes)
-    statements = [f"SELECT record_id {_OF_KIND} AND word >= :{name} AND word < :{name}_end" for name in parameters]
-    statements.append(f"SELECT record_id {_FRESH} AND {_any_word_condition(parameters)}")
+    statements = [f"SELECT record_id {_FROM_INDEX} AND word >= :{name} AND word < :{name}_end" for name in parameters]
+    statements.append(f"SELECT record_id {_FROM_FRESH} AND {_any_word_condition(parameters)}")
     bound_values = {"of_kind": kind, **parameters, **_end_parameters(parameters), **_quoted_parameters(parameters)}
     conditions = [
         f"{record_id} IN ({' UNION ALL '.join(statements)})",
@@ -114,7 +114,7 @@ def newest_statement(
     """
     first, *others = terms.terms
     words = [] if others else [_words_with_prefix(db, kind, prefix) for prefix in first]
-    if not words or max(map(len, words)) >= _MOST_WORDS:
+    if not words or max(map(len, words)) >= _MAX_WORDS:
         return None
     # These are all words with the prefix, so the newest records of each are enough. Fresh records are few.
     parameters, prefixes = bind_words([*chain.from_iterable(words)]), _prefix_parameters(first)
@@ -132,12 +132,12 @@ def _prefix_parameters(prefixes: Sequence[str]) -> dict[str, Value]:
 def _newest_fresh_sql(named: Mapping[str, Value], after: str | None, rest: str) -> str:
     after_condition = " AND record_id < :after" if after else ""
     rest_condition = f" AND {_rest_condition(rest, 'search_fresh')}" if rest else ""
-    return f"SELECT record_id AS id {_FRESH}{after_condition} AND {_any_word_condition(named)}{rest_condition}"
+    return f"SELECT record_id AS id {_FROM_FRESH}{after_condition} AND {_any_word_condition(named)}{rest_condition}"
 
 
 def _newest_sql(name: str, after: str | None, rest: str) -> str:
     after_condition, order = " AND record_id < :after" if after else "", "ORDER BY record_id DESC"
-    matching = f"{_OF_KIND} AND word = :{name}{after_condition}"
+    matching = f"{_FROM_INDEX} AND word = :{name}{after_condition}"
     if not rest:
         return f"SELECT record_id AS id {matching} {order}"
     # The last of these records, or an empty text if there are fewer, in a form for which PostgreSQL uses the index.
@@ -172,12 +172,12 @@ def _any_word_condition(names: Iterable[str], text: str = "words") -> str:
     return conditions[0] if len(conditions) == 1 else f"({' OR '.join(conditions)})"
 
 
-_WITH_PREFIX = f"{_OF_KIND} AND word >= :prefix AND word < :prefix_end"
+_WITH_PREFIX = f"{_FROM_INDEX} AND word >= :prefix AND word < :prefix_end"
 # To skip this many rows is less work than to count them.
 _COUNT_RECORDS = (
     f"SELECT CASE WHEN EXISTS (SELECT 1 {_WITH_PREFIX} LIMIT 1 OFFSET :last) THEN NULL ELSE (SELECT"
     f" count(*) {_WITH_PREFIX}) END"
-    f" + (SELECT count(*) {_FRESH} AND {_any_word_condition(['prefix'])})"
+    f" + (SELECT count(*) {_FROM_FRESH} AND {_any_word_condition(['prefix'])})"
 )
 
 
@@ -194,7 +194,7 @@ def _word_conditions(
     text: str = "words",
 ) -> list[str]:
     """Return the conditions that a record has each of these words, in any spelling."""
-    conditions, names = [], iter(NAMES)
+    conditions, names = [], iter(WORD_PARAMETERS)
     for word in words:
         spellings: dict[str, Value] = {f"{parameter_prefix}_{next(names)}": prefix for prefix in word}
         parameters |= _quoted_parameters(spellings)
@@ -206,7 +206,7 @@ def _word_conditions(
 
 
 def _word_condition(record_id: str, table: str, named: Mapping[str, Value], text: str = "words") -> str:
-    record = f"FROM {table} {OF_KIND} AND record_id = {record_id} AND {_any_word_condition(named, text)}"
+    record = f"FROM {table} {WHERE_KIND} AND record_id = {record_id} AND {_any_word_condition(named, text)}"
     # The offset makes the engine check each record. Without it, it may read all records with the word to join them.
     return f"EXISTS (SELECT 1 {record} LIMIT 1 OFFSET 0)"
 
@@ -221,6 +221,6 @@ def _quoted_parameters(named: Mapping[str, Value]) -> dict[str, Value]:
 
 @cache
 def _find_with_words_sql(count: int) -> str:
-    names = NAMES[:count]
-    indexed = f"SELECT record_id {_OF_KIND} AND word IN ({', '.join(f':{name}' for name in names)})"
-    return f"{indexed} UNION SELECT record_id {_FRESH} AND {_any_word_condition(names)} LIMIT 2"
+    names = WORD_PARAMETERS[:count]
+    indexed = f"SELECT record_id {_FROM_INDEX} AND word IN ({', '.join(f':{name}' for name in names)})"
+    return f"{indexed} UNION SELECT record_id {_FROM_FRESH} AND {_any_word_condition(names)} LIMIT 2"

@@ -94,7 +94,7 @@ def mark_undone(db: DatabaseHandle, sequence: int) -> None:
     )
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete what is stored for changes that are too old to be undone."""
     db.run("DELETE FROM undo WHERE created_at <= :before", before=moment_text(now - RETENTION))
 

@@ -39,8 +39,8 @@ def run_task(template: FirmTemplate, task: Task, agent: Agent, folder: Path) -> 
         answer, failures = AgentAnswer(""), []
         try:
             answer = agent.run(task.sentence, _open_session(firm, task, log))
-        except AgentFailed as failed:
-            failures = [str(failed)]
+        except AgentFailed as error:
+            failures = [str(error)]
         seconds = monotonic() - began
         faults = failures + task.find_faults(Evidence(firm, facts, answer.text, firm.changes_since(last_change), log))
     return Verdict(task.id, task.kind, faults, len(log.calls), answer.tokens, seconds)

@@ -66,9 +66,9 @@ class Task:
                 faults.append(f"It performed {operation} {times} times instead of {allowed}.")
         try:
             faults.extend(self.judge(evidence))
-        except (NotOneRecord, NotFound) as missing:
+        except (NotOneRecord, NotFound) as error:
             # The agent made a record twice, not at all, or deleted one.
-            faults.append(str(missing))
+            faults.append(str(error))
         return faults
 
 

@@ -134,7 +134,7 @@ def find(db: DatabaseHandle, record_id: str) -> OAuthClient | None:
     return OAuthClient(str(row[0]), orjson.loads(str(row[1])), None if row[2] is None else str(row[2]))
 
 
-def forget_unapproved(db: DatabaseHandle, now: datetime) -> None:
+def delete_unapproved(db: DatabaseHandle, now: datetime) -> None:
     """Delete the clients that nobody has approved within a day."""
     db.run(
         "DELETE FROM oauth_client WHERE approved_at IS NULL AND created_at < :before",

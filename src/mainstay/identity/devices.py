@@ -47,12 +47,12 @@ def account_of(db: DatabaseHandle, secret: str, now: datetime) -> str | None:
     return str(row[0]) if row else None
 
 
-def forget_devices(db: DatabaseHandle, account_id: str) -> None:
+def delete_devices(db: DatabaseHandle, account_id: str) -> None:
     """Delete all known browsers of an account."""
     db.run("DELETE FROM device WHERE account_id = :account", account=account_id)
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the browsers that have not signed in for a year."""
     db.run("DELETE FROM device WHERE created_at <= :since", since=moment_text(now - LIFETIME))
 

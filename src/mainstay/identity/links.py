@@ -126,7 +126,7 @@ def delete_resets(db: DatabaseHandle, account_id: str) -> None:
     db.run("DELETE FROM one_time_link WHERE account_id = :account", account=account_id)
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the links that were not used in time."""
     db.run("DELETE FROM one_time_link WHERE expires_at <= :now", now=moment_text(now))
 

@@ -119,7 +119,7 @@ def change_password(ctx: Context, given: ChangePassword) -> AccountOut:
     """
     account = _own_account(ctx)
     _set_password(ctx, account)
-    sessions.end_sessions(ctx.db, account, kept_session=given.session)
+    sessions.end_sessions(ctx.db, account, except_session_id=given.session)
     return AccountOut(object=AccountOut.noun, id=account)
 
 
@@ -162,7 +162,7 @@ def _own_account(ctx: Context) -> str:
 def _set_password(ctx: Context, account_id: str) -> None:
     ctx.db.run("UPDATE account SET password_hash = :hash WHERE id = :id", id=account_id, hash=ctx.prepared)
     links.delete_resets(ctx.db, account_id)
-    devices.forget_devices(ctx.db, account_id)
+    devices.delete_devices(ctx.db, account_id)
     _touch_own_record(ctx)
     if row := ctx.db.one("SELECT email FROM account WHERE id = :id", id=account_id):
         email = PersonEmail(str(row[0]), Message("Your Mainstay password was changed"), _CHANGE_NOTICE)

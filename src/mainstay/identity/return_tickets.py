@@ -67,7 +67,7 @@ def find_typed(db: DatabaseHandle, ticket: str, account_id: str, now: datetime) 
     return str(row[0]) if row else None
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the tickets that were not used in time."""
     db.run("DELETE FROM return_ticket WHERE expires_at <= :now", now=moment_text(now))
 

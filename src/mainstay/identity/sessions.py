@@ -10,16 +10,16 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mainstay.identity.secrets import hash_secret
-from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.infrastructure.database import DatabaseHandle, Row
 from mainstay.values.ids import new_id
 from mainstay.values.moments import moment_text, parse_moment
 from mainstay.vocabulary.permissions import Role
 
 MAX_IDLE = timedelta(hours=12)
 MAX_AGE = timedelta(days=7)
-# The same for a device on which the person asked to stay signed in. It may be unused for as long.
-MAX_KEPT_AGE = timedelta(days=90)
-# How precisely the last use is recorded, so that not every page view writes to the database.
+# The same for a device on which the person asked to stay signed in. It has no shorter limit for time without use.
+MAX_REMEMBERED_AGE = timedelta(days=90)
+# How outdated the recorded last use may be, so that not every page view writes to the database.
 SEEN_PRECISION = timedelta(minutes=1)
 # The longest description of a browser that is stored.
 MAX_BROWSER_LENGTH = 200
@@ -38,16 +38,16 @@ class Session:
     created_at: str
     seen_at: str
     # Whether the person asked to stay signed in on this device.
-    is_kept: bool
+    is_remembered: bool
 
-    def is_stale(self, now: datetime) -> bool:
-        """Return whether its last use should be written again."""
+    def is_seen_at_outdated(self, now: datetime) -> bool:
+        """Return whether its last use should be recorded again."""
         return now - parse_moment(self.seen_at) > SEEN_PRECISION
 
     @property
     def expires_at(self) -> str | None:
         """The moment until which the device stays signed in, if the person asked for that."""
-        return moment_text(parse_moment(self.created_at) + MAX_KEPT_AGE) if self.is_kept else None
+        return moment_text(parse_moment(self.created_at) + MAX_REMEMBERED_AGE) if self.is_remembered else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,8 @@ class Membership:
 
 
 _IS_VALID = (
-    "(kept = 0 AND seen_at > :idle AND session.created_at > :oldest OR kept = 1 AND session.created_at > :oldest_kept)"
+    "(kept = 0 AND seen_at > :idle AND session.created_at > :oldest"
+    " OR kept = 1 AND session.created_at > :oldest_remembered)"
 )
 _SELECT = f"""
 SELECT session.id, account_id, account.email, organisation_id, browser, session.created_at, seen_at, kept
@@ -82,12 +83,13 @@ WHERE {_IS_VALID}
 
 
 class NewSession(NamedTuple):
-    """A session to start: whose, in which organisation and browser, and whether it is kept on this device."""
+    """A session to start."""
 
     account: str
     organisation: str | None
     browser: str
-    is_kept: bool = False
+    # Whether the person asked to stay signed in on this device.
+    is_remembered: bool = False
 
 
 def begin_session(db: DatabaseHandle, session: NewSession, now: datetime) -> str:
@@ -102,7 +104,7 @@ def begin_session(db: DatabaseHandle, session: NewSession, now: datetime) -> str
         chosen=session.organisation,
         browser=session.browser[:MAX_BROWSER_LENGTH],
         at=moment_text(now),
-        kept=int(session.is_kept),
+        kept=int(session.is_remembered),
     )
     return secret
 
@@ -114,12 +116,12 @@ def find(db: DatabaseHandle, secret: str, now: datetime) -> Session | None:
 
 
 def is_known(db: DatabaseHandle, secret: str) -> bool:
-    """Return whether there is a session with this secret, even if it is not valid any more: it was not ended."""
+    """Return whether there is a session with this secret, even if it has expired. Ended ones are deleted."""
     return db.one("SELECT id FROM session WHERE hash = :hash", hash=hash_secret(secret)) is not None
 
 
 def belongs_to_person(db: DatabaseHandle, session_id: str, person_id: str) -> bool:
-    """Return whether a person of the handle's organisation works there in a session that was not ended."""
+    """Return whether a session is one of a person of the handle's organisation, in it, and was not ended."""
     row = db.one(
         "SELECT 1 FROM session JOIN person ON person.account_id = session.account_id"
         " WHERE session.id = :session AND person.organisation_id = :organisation AND person.id = :person"
@@ -140,20 +142,20 @@ def find_account(db: DatabaseHandle, person_id: str) -> str:
 
 def list_sessions(db: DatabaseHandle, account_id: str, now: datetime) -> list[Session]:
     """Return the valid sessions of an account, the most recently used first."""
-    found = db.all(
+    rows = db.all(
         f"{_SELECT} AND account_id = :account ORDER BY seen_at DESC, session.id DESC LIMIT 100",
         account=account_id,
         **_validity_bounds(now),
     )
-    return [_build_session(row) for row in found]
+    return [_build_session(row) for row in rows]
 
 
 def list_memberships(db: DatabaseHandle, account_id: str, chosen: str | None = None) -> list[Membership]:
     """Return the organisations in which the account is an active person, sorted by name.
 
-    The chosen one is always included, however many there are.
+    They are a thousand at most. The chosen one is among them in any case.
     """
-    found = db.all(
+    rows = db.all(
         "SELECT o.id, o.name, p.id, p.name, p.role, o.subscription, o.time_zone, o.country, o.currency,"
         " coalesce(o.logo, ''), o.is_sample, o.assistant_source"
         " FROM person p JOIN organisation o ON o.id = p.organisation_id"
@@ -162,60 +164,35 @@ def list_memberships(db: DatabaseHandle, account_id: str, chosen: str | None = N
         account=account_id,
         chosen=chosen or "",
     )
-    found = sorted(found, key=lambda row: (str(row[1]), str(row[0])))
-    return [
-        Membership(
-            organisation,
-            name,
-            person,
-            person_name,
-            Role(role),
-            subscribed=subscription == "active",
-            time_zone=zone,
-            country=country,
-            currency=currency,
-            logo=logo,
-            is_sample=is_sample == "1",
-            assistant_source=source,
-        )
-        for (
-            organisation,
-            name,
-            person,
-            person_name,
-            role,
-            subscription,
-            zone,
-            country,
-            currency,
-            logo,
-            is_sample,
-            source,
-        ) in (map(str, row) for row in found)
-    ]
+    memberships = [_build_membership(row) for row in rows]
+    return sorted(memberships, key=lambda membership: (membership.organisation_name, membership.organisation))
 
 
-def mark_seen(db: DatabaseHandle, session: str, now: datetime) -> None:
+def mark_seen(db: DatabaseHandle, session_id: str, now: datetime) -> None:
     """Record that a session was used now."""
-    db.run("UPDATE session SET seen_at = :at WHERE id = :id", id=session, at=moment_text(now))
+    db.run("UPDATE session SET seen_at = :at WHERE id = :id", id=session_id, at=moment_text(now))
 
 
-def choose_organisation(db: DatabaseHandle, session: str, organisation: str) -> None:
+def choose_organisation(db: DatabaseHandle, session_id: str, organisation: str) -> None:
     """Switch a session to another organisation."""
-    db.run("UPDATE session SET organisation_id = :chosen WHERE id = :id", id=session, chosen=organisation)
+    db.run("UPDATE session SET organisation_id = :chosen WHERE id = :id", id=session_id, chosen=organisation)
 
 
-def end_session(db: DatabaseHandle, account_id: str, session: str) -> None:
+def end_session(db: DatabaseHandle, account_id: str, session_id: str) -> None:
     """End one session of an account."""
-    db.run("DELETE FROM session WHERE id = :id AND account_id = :account", id=session, account=account_id)
+    db.run("DELETE FROM session WHERE id = :id AND account_id = :account", id=session_id, account=account_id)
 
 
-def end_sessions(db: DatabaseHandle, account_id: str, kept_session: str = "") -> None:
+def end_sessions(db: DatabaseHandle, account_id: str, except_session_id: str = "") -> None:
     """End every session of an account, except one if it is given."""
-    db.run("DELETE FROM session WHERE account_id = :account AND id <> :but", account=account_id, but=kept_session)
+    db.run(
+        "DELETE FROM session WHERE account_id = :account AND id <> :excepted",
+        account=account_id,
+        excepted=except_session_id,
+    )
 
 
-def end_sessions_of(db: DatabaseHandle, person_id: str) -> None:
+def end_sessions_of_person(db: DatabaseHandle, person_id: str) -> None:
     """End every session of a person in the handle's organisation."""
     db.run(
         "DELETE FROM session WHERE organisation_id = :organisation AND account_id = (SELECT person.account_id"
@@ -224,28 +201,49 @@ def end_sessions_of(db: DatabaseHandle, person_id: str) -> None:
     )
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
-    """Delete the sessions of long ago. Those that have expired are known as such until then."""
-    db.run("DELETE FROM session WHERE created_at <= :oldest_kept", oldest_kept=moment_text(now - MAX_KEPT_AGE))
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
+    """Delete the sessions that are too old to be valid. Expired ones are recognised until then (`is_known`)."""
+    db.run(
+        "DELETE FROM session WHERE created_at <= :oldest_remembered",
+        oldest_remembered=moment_text(now - MAX_REMEMBERED_AGE),
+    )
 
 
 def _validity_bounds(now: datetime) -> dict[str, str]:
     return {
         "idle": moment_text(now - MAX_IDLE),
         "oldest": moment_text(now - MAX_AGE),
-        "oldest_kept": moment_text(now - MAX_KEPT_AGE),
+        "oldest_remembered": moment_text(now - MAX_REMEMBERED_AGE),
     }
 
 
-def _build_session(row: tuple[str | int | None, ...]) -> Session:
-    record_id, account, email, organisation, browser, created_at, seen_at, kept = row
+def _build_membership(row: Row) -> Membership:
+    organisation, name, person, person_name, role, subscription, zone, country, currency, logo, is_sample, source = row
+    return Membership(
+        organisation=str(organisation),
+        organisation_name=str(name),
+        person=str(person),
+        person_name=str(person_name),
+        role=Role(str(role)),
+        subscribed=subscription == "active",
+        time_zone=str(zone),
+        country=str(country),
+        currency=str(currency),
+        logo=str(logo),
+        is_sample=bool(is_sample),
+        assistant_source=str(source),
+    )
+
+
+def _build_session(row: Row) -> Session:
+    session_id, account, email, organisation, browser, created_at, seen_at, kept = row
     return Session(
-        str(record_id),
-        str(account),
-        str(email),
-        None if organisation is None else str(organisation),
-        str(browser),
-        str(created_at),
-        str(seen_at),
-        bool(kept),
+        id=str(session_id),
+        account=str(account),
+        email=str(email),
+        organisation=None if organisation is None else str(organisation),
+        browser=str(browser),
+        created_at=str(created_at),
+        seen_at=str(seen_at),
+        is_remembered=bool(kept),
     )

@@ -167,7 +167,7 @@ class TokenIssuer:
         performer.perform(operation, system_actor(grant.organisation), given, RequestDetails(request))
 
 
-def forget_expired(db: DatabaseHandle, now: datetime) -> None:
+def delete_expired(db: DatabaseHandle, now: datetime) -> None:
     """Delete the codes, tokens and tickets that expired at least a day ago.
 
     They give no access any more, and after that a second use cannot be distinguished from a first.

@@ -10,7 +10,7 @@ from mainstay.values.moments import moment_text
 
 LIFETIME = timedelta(minutes=15)
 # How many addresses one program may have that are not used yet.
-MOST_OPEN = 50
+MAX_OPEN_ADDRESSES = 50
 
 
 class ExpectedFile(NamedTuple):
@@ -82,6 +82,6 @@ def use_address(db: DatabaseHandle, upload_id: str) -> bool:
     return db.run("DELETE FROM upload WHERE organisation_id = :organisation AND id = :id", id=upload_id) > 0
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the addresses that were not used in time."""
     db.run("DELETE FROM upload WHERE expires_at <= :now", now=moment_text(now))

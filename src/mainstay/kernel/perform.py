@@ -251,12 +251,12 @@ class Performer:
             actor.credential, actor.door, operation.name, _input_json(given), request.idempotency_key
         )
         with self.database.write_transaction(actor.organisation) as db:
-            if confirmations.count_waiting(db, actor.id, actor.credential) >= confirmations.MOST_WAITING:
+            if confirmations.count_waiting(db, actor.id, actor.credential) >= confirmations.MAX_WAITING:
                 raise Conflict(
                     Message(
                         "{count} operations already wait until their person confirms them on the website. Ask for more"
                         " once some are confirmed; each waits for a day at most.",
-                        count=confirmations.MOST_WAITING,
+                        count=confirmations.MAX_WAITING,
                     )
                 )
             confirmations.insert_confirmation(db, confirmation_id, actor.id, requested, expires_at)

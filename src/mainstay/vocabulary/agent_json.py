@@ -38,14 +38,14 @@ class LocalTimes(dict[str, str]):
 
     def __missing__(self, moment: str) -> str:
         """Calculate the local time of a moment."""
-        if len(self) >= _MOST_TIMES:
+        if len(self) >= _MAX_TIMES:
             self.clear()
         local = self[moment] = format_local_moment(moment, self._time_zone)
         return local
 
 
 # Of each time zone that is in use. Many records share the same moments, and an agent reads each several times.
-_MOST_TIMES = 8192
+_MAX_TIMES = 8192
 local_times_of = lru_cache(32)(LocalTimes)
 
 

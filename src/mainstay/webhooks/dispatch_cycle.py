@@ -19,7 +19,7 @@ from mainstay.webhooks.attempt import Attempt, LeasedDelivery
 from mainstay.webhooks.concurrency import MAX_IN_ALL, SlotUsage, WebhookSlot
 from mainstay.webhooks.disabling import FailedWebhook
 from mainstay.webhooks.model import EventOut
-from mainstay.webhooks.signature import valid_generations
+from mainstay.webhooks.signature import find_valid_generations
 
 # Short, because the deliveries of a dead dispatcher keep their slots for this long.
 LEASE = timedelta(seconds=5)
@@ -118,7 +118,7 @@ class DispatchCycle:
 
     def _build_webhook(self, organisation: str, webhook_id: str, row: Row) -> "_Webhook":
         url, status, generation, rotated_at, trusted, failing_since = row
-        generations = valid_generations(int(generation or 0), _to_text(rotated_at), self._now)
+        generations = find_valid_generations(int(generation or 0), _to_text(rotated_at), self._now)
         return _Webhook(
             organisation, webhook_id, str(url), str(status), generations, trusted == 1, _to_text(failing_since)
         )

@@ -15,7 +15,7 @@ MAX_DELAY = timedelta(days=2)
 BATCH_SIZE = 500
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> bool:
+def delete_old(db: DatabaseHandle, now: datetime) -> bool:
     """Delete a batch of the deliveries that are too old, with their attempts. Return whether there may be more."""
     # Takes turns with the dispatchers, which may be about to send one of them.
     db.run("UPDATE turnstile SET passed_at = :at WHERE name = 'webhooks'", at=moment_text(now))
@@ -42,7 +42,7 @@ def bring_deliveries_forward(db: DatabaseHandle, now: datetime) -> None:
 
 def forget_old_events(ctx: Context, _day: date) -> None:
     """Delete the events that are too old."""
-    events.forget_old(ctx.db, ctx.now)
+    events.delete_old(ctx.db, ctx.now)
 
 
 def has_old_events(ctx: Context) -> bool:

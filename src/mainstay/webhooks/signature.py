@@ -1,6 +1,7 @@
 """Signatures by "Standard Webhooks", which let a receiver check that a delivery is from us and unchanged.
 
-Secrets are not stored. Each is derived from the webhook's ID, the number of the secret and the installation's secret.
+Secrets are not stored. Each is derived from the installation's secret, the webhook's ID and the secret's generation: 1
+for the first one, and one more with each rotation.
 """
 
 import hashlib
@@ -13,44 +14,46 @@ from datetime import datetime, timedelta
 from mainstay.values.moments import parse_moment
 
 # How long the previous secret also signs after a rotation.
-OVERLAP = timedelta(hours=24)
+SECRET_OVERLAP = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True)
 class Signer:
     """Derives the secrets of webhooks, and signs with them."""
 
-    secret: bytes = field(repr=False)
+    installation_secret: bytes = field(repr=False)
 
     def reveal_secret(self, webhook_id: str, generation: int) -> str:
-        """Return the secret for its receiver. It is shown only once."""
+        """Return a secret of a webhook as its receiver needs it. It is shown only once."""
         return f"whsec_{b64encode(self._derive_key(webhook_id, generation)).decode()}"
 
     def build_headers(
-        self, webhook_id: str, generations: Sequence[int], message: str, at: datetime, body: bytes
+        self, webhook_id: str, generations: Sequence[int], message_id: str, at: datetime, body: bytes
     ) -> dict[str, str]:
-        """Return the headers of a delivery, with one signature for each secret that is valid now."""
+        """Return the headers of a delivery, with one signature for each of these secrets."""
         timestamp = int(at.timestamp())
-        content = b"%s.%d.%s" % (message.encode(), timestamp, body)
+        content = b"%s.%d.%s" % (message_id.encode(), timestamp, body)
         signatures = (
-            hmac.digest(self._derive_key(webhook_id, number), content, hashlib.sha256) for number in generations
+            hmac.digest(self._derive_key(webhook_id, generation), content, hashlib.sha256) for generation in generations
         )
         return {
-            "webhook-id": message,
+            "webhook-id": message_id,
             "webhook-timestamp": str(timestamp),
             "webhook-signature": " ".join(f"v1,{b64encode(signature).decode()}" for signature in signatures),
         }
 
     def _derive_key(self, webhook_id: str, generation: int) -> bytes:
-        return hmac.digest(self.secret, f"webhook {webhook_id} {generation}".encode(), hashlib.sha256)
+        return hmac.digest(self.installation_secret, f"webhook {webhook_id} {generation}".encode(), hashlib.sha256)
 
 
-def valid_generations(newest: int, rotated_at: str | None, now: datetime) -> tuple[int, ...]:
-    """Return the numbers of the secrets that sign at this time, the newest first."""
-    return (newest, newest - 1) if old_secret_until(rotated_at, now) else (newest,)
+def find_valid_generations(newest: int, rotated_at: str | None, now: datetime) -> tuple[int, ...]:
+    """Return the generations of the secrets that sign now, the newest first."""
+    return (newest, newest - 1) if find_overlap_end(rotated_at, now) else (newest,)
 
 
-def old_secret_until(rotated_at: str | None, now: datetime) -> datetime | None:
-    """Return until when the previous secret also signs, or None if it does not any more."""
-    until = parse_moment(rotated_at) + OVERLAP if rotated_at else now
-    return until if until > now else None
+def find_overlap_end(rotated_at: str | None, now: datetime) -> datetime | None:
+    """Return the moment until which the previous secret also signs, or None if it no longer does."""
+    if rotated_at is None:
+        return None
+    end = parse_moment(rotated_at) + SECRET_OVERLAP
+    return end if end > now else None

@@ -108,7 +108,7 @@ class Worker:
         has_more = True
         while has_more:
             with self.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-                has_more = retention.forget_old(db, now)
+                has_more = retention.delete_old(db, now)
 
     def _remove_old_until(self, stopping: threading.Event) -> None:
         while not stopping.wait(POLL_SECONDS):

@@ -18,7 +18,7 @@ from support.violations import find_violations
 def forget(cast: Cast, days: int) -> None:
     """Forget what is too old so many days from now."""
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        store.forget_old(db, cast.performer.clock() + timedelta(days=days))
+        store.delete_old(db, cast.performer.clock() + timedelta(days=days))
 
 
 def test_a_conversation_is_kept_as_long_as_its_organisation_says(only_cast: Cast) -> None:

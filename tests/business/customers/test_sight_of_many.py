@@ -69,7 +69,7 @@ def test_however_it_is_looked_for_the_same_is_found(
     for bound in ("_SCANNED", "_SCANNED_OF_SEVERAL", "_SCANNED_FOR_OWN"):
         monkeypatch.setattr(words, bound, 1)
     for alike in (0, 12):
-        monkeypatch.setattr(words, "_MOST_WORDS", alike)
+        monkeypatch.setattr(words, "_MAX_WORDS", alike)
         assert list_everything(populated_cast, role) == result
 
 

@@ -90,7 +90,7 @@ def test_what_is_known_of_a_person_is_found_as_it_is_now(cast: Cast, tom: str) -
 
 
 def test_only_the_words_that_are_different_are_written(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_words, "MOST_FRESH", 1)
+    monkeypatch.setattr(ledger_words, "MAX_FRESH_RECORDS", 1)
     tom = cast.perform(invite_person, **TOM)["id"]
     database = RecordingDatabase(cast.performer.database)
     performer = replace(cast.performer, database=database)

@@ -20,7 +20,7 @@ from mainstay.business.records.history import get_history
 from mainstay.business.records.undo import undo_change
 from mainstay.business.schedule.leave import cancel_time_off, decide_time_off, request_time_off
 from mainstay.business.schedule.operations import get_visit, move_visit, plan_visit
-from mainstay.changes.undo import RETENTION, forget_old
+from mainstay.changes.undo import RETENTION, delete_old
 from mainstay.identity.keys import get_key, update_key
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.kernel.context import RequestDetails
@@ -165,7 +165,7 @@ def test_after_a_day_it_is_too_late_and_nothing_of_it_is_kept(cast: Cast) -> Non
     with pytest.raises(Conflict, match="more than 24 hours ago"):
         undo(day_later, change)
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        forget_old(db, day_later.performer.clock())
+        delete_old(db, day_later.performer.clock())
         kept = db.all("SELECT sequence FROM undo WHERE organisation_id = :owner", owner=cast.organisation)
     assert kept == []
     with pytest.raises(Conflict, match="more than 24 hours ago"):

@@ -205,7 +205,7 @@ def test_signing_out_ends_the_answer(assistant: AssistantOfTests, cast: Cast) ->
     assistant.model.add_script("Look", DONE)
     turn = assistant.ask("Look.")
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        sessions.end_sessions_of(db.for_organisation(cast.organisation), cast.people[Role.OFFICE])
+        sessions.end_sessions_of_person(db.for_organisation(cast.organisation), cast.people[Role.OFFICE])
     turn = assistant.answer(turn)
     assert turn.status is TurnStatus.STOPPED
     assert assistant.model.requests == []

@@ -14,7 +14,7 @@ from mainstay.business.records.history import get_history
 from mainstay.business.records.undo import undo_change
 from mainstay.doors.links.link_access import REQUESTS_FROM_NETWORK
 from mainstay.identity.keys import revoke_key
-from mainstay.identity.upload_addresses import LIFETIME, MOST_OPEN, forget_old
+from mainstay.identity.upload_addresses import LIFETIME, MAX_OPEN_ADDRESSES, delete_old
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.log import log
 from mainstay.vocabulary.actor import Door
@@ -151,7 +151,7 @@ def test_it_expires(cast: Cast, key: str, job: str, server: RunningServer) -> No
     assert (answer.status_code, answer.json()) == (404, NO_ADDRESS_BODY)
     assert count_files(cast, job) == 0
     with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-        forget_old(db, later)
+        delete_old(db, later)
     assert send_file(server, path).status_code == 404
 
 
@@ -211,7 +211,7 @@ def test_a_record_that_takes_no_files_is_said_at_once(server: RunningServer, key
 
 
 def test_so_many_addresses_wait_at_once(server: RunningServer, cast: Cast, key: str, job: str) -> None:
-    for _ in range(MOST_OPEN):
+    for _ in range(MAX_OPEN_ADDRESSES):
         path = request_upload(server, key, job)
     text = refuse_tool(server, key, "request_upload", recordId=job, name="Plan.pdf")
     assert text.startswith("50 upload addresses are waiting for their files.")

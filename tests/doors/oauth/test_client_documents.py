@@ -30,7 +30,7 @@ from mainstay.doors.oauth.client_documents import (
     read_lifetime,
 )
 from mainstay.doors.runner import Runner
-from mainstay.identity.clients import forget_unapproved
+from mainstay.identity.clients import delete_unapproved
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.infrastructure.rate_limits import MachineRateLimits
@@ -434,12 +434,12 @@ def test_unapproved_apps_are_forgotten_and_found_again(world: World) -> None:
     world.open_screen()
     world.advance_clock(timedelta(hours=24) + SECOND)
     with database.write_transaction(ALL_ORGANISATIONS) as db:
-        forget_unapproved(db, world.clock())
+        delete_unapproved(db, world.clock())
         assert db.one("SELECT 1 FROM oauth_client WHERE id = :id", id=world.host.client_id) is None
     tokens = world.connect()
     world.advance_clock(timedelta(hours=24) + SECOND)
     with database.write_transaction(ALL_ORGANISATIONS) as db:
-        forget_unapproved(db, world.clock())
+        delete_unapproved(db, world.clock())
     assert world.app.refresh_tokens(tokens["refresh_token"]).status_code == 200
 
 

@@ -9,7 +9,7 @@ from mainstay.business.people.invitations import add_person
 from mainstay.business.people.operations import update_person
 from mainstay.business.people.roles import change_role, remove_person
 from mainstay.identity.authenticate import InvalidToken, actor_of_bearer, reread_actor
-from mainstay.identity.clients import forget_unapproved
+from mainstay.identity.clients import delete_unapproved
 from mainstay.identity.connections import list_connections, revoke_connection
 from mainstay.identity.last_used import LastUsed
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
@@ -267,7 +267,7 @@ def test_clients_never_approved_are_forgotten_after_a_day(server: RunningServer,
     approved.connect(sign_in_cast_member(server, cast), cast.organisation)
     for hours, gone in ((23, False), (25, True)):
         with cast.performer.database.write_transaction(ALL_ORGANISATIONS, keep=False) as db:
-            forget_unapproved(db, cast.performer.clock() + timedelta(hours=hours))
+            delete_unapproved(db, cast.performer.clock() + timedelta(hours=hours))
             kept = [
                 str(row[0])
                 for row in db.all(

@@ -331,7 +331,7 @@ def test_what_the_person_has_confirmed_is_not_undone_without_them(
 def test_a_program_cannot_have_ever_more_operations_waiting(
     server: RunningServer, cast: Cast, key: str, owner: BrowserSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mainstay.changes.confirmations.MOST_WAITING", 2)
+    monkeypatch.setattr("mainstay.changes.confirmations.MAX_WAITING", 2)
     path = f"{PEOPLE}/{cast.people[Role.ADMIN]}/remove"
 
     def ask(with_key: str = key) -> tuple[int, dict[str, Any]]:

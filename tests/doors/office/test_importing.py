@@ -406,7 +406,7 @@ def test_a_file_is_kept_for_two_days(server: RunningServer, cast: Cast) -> None:
         (store.INTERRUPTED_RETENTION + minutes, set()),
     ):
         with cast.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-            store.forget_old(db, now + later)
+            store.delete_old(db, now + later)
         assert {one for one in (path, imported, interrupted) if orla.get(one).status_code == 200} == kept
 
 

@@ -322,7 +322,7 @@ def read_usage(db: DatabaseHandle, person_id: str, day: str) -> tuple[int, int]:
     return (int(row[0] or 0), int(row[1] or 0)) if row else (0, 0)
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Delete the conversations of all organisations that they keep no longer, and the usage of earlier years."""
     for organisation, days in db.all("SELECT id, assistant_retention_days FROM organisation"):
         before = moment_text(now - timedelta(days=int(days or 0)))

@@ -151,7 +151,7 @@ def store_progress(
     )
 
 
-def forget_old(db: DatabaseHandle, now: datetime) -> None:
+def delete_old(db: DatabaseHandle, now: datetime) -> None:
     """Remove old imports and their files, in the whole installation.
 
     Interrupted imports are kept for longer, because they can be continued or undone only from their page.

@@ -1,4 +1,4 @@
-"""What happens to invoices."""
+"""The events of invoices."""
 
 from mainstay.business.invoices.model import InvoiceOut
 from mainstay.kernel.event import declare_event
@@ -17,7 +17,6 @@ InvoiceOverdue = declare_event("invoice.overdue", InvoiceOut, "An invoice became
 InvoiceVoided = declare_event("invoice.voided", InvoiceOut, "An invoice was voided.")
 InvoiceCredited = declare_event("invoice.credited", InvoiceOut, "An invoice was credited, in full or in part.")
 InvoiceDeleted = declare_event("invoice.deleted", InvoiceOut, "A draft invoice was deleted.")
-
 
 EVENTS = (
     InvoiceCreated,

@@ -114,7 +114,7 @@ def remove_person(ctx: Context, _given: IrreversibleInput, person: Person) -> Pe
         "{person} ({role}) will be removed from the organisation.", person=person.name, role=Choice(person.role)
     )
     ctx.effects.append(Message("{person} will no longer be able to sign in to this organisation.", person=person.name))
-    sessions.end_sessions_of(ctx.db, person.id)
+    sessions.end_sessions_of_person(ctx.db, person.id)
     _end_keys(ctx, person)
     _end_apps(ctx, person)
     if end_calendar_link(ctx, person.id):
@@ -142,7 +142,7 @@ def sign_out_person(ctx: Context, _given: Input, person: Person) -> Person:
 
     Ends their sessions in all browsers and devices, such as a lost phone. They can sign in again with their password.
     """
-    sessions.end_sessions_of(ctx.db, person.id)
+    sessions.end_sessions_of_person(ctx.db, person.id)
     ctx.writer.touch(person.id)
     return person
 

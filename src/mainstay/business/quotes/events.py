@@ -1,4 +1,4 @@
-"""What happens to quotes."""
+"""The events of quotes."""
 
 from mainstay.business.quotes.model import QuoteOut
 from mainstay.kernel.event import declare_event

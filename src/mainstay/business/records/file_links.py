@@ -17,7 +17,7 @@ from mainstay.business.records.model import AttachmentVisibility, Document
 from mainstay.identity.secrets import DOWNLOAD_LINK, UPLOAD_ADDRESS
 from mainstay.identity.upload_addresses import (
     LIFETIME,
-    MOST_OPEN,
+    MAX_OPEN_ADDRESSES,
     ExpectedFile,
     count_open_addresses,
     insert_address,
@@ -120,11 +120,11 @@ def request_upload(ctx: Context, given: RequestUpload) -> UploadOut:
     """
     record = fetch_any(ctx, given.record_id)
     check_accepts_files(ctx, record)
-    if count_open_addresses(ctx) >= MOST_OPEN:
+    if count_open_addresses(ctx) >= MAX_OPEN_ADDRESSES:
         raise Conflict(
             Message(
                 "{count} upload addresses are waiting for their files. Use those first; each works for 15 minutes.",
-                count=MOST_OPEN,
+                count=MAX_OPEN_ADDRESSES,
             )
         )
     upload_id, expires_at = new_id("upload"), moment_text(ctx.now + LIFETIME)

@@ -147,8 +147,8 @@ _NO_LONGER = Message("This can no longer be done.")
 def _read_assistant(db: DatabaseHandle, turn_id: str) -> Actor:
     try:
         return actor_of_turn(db, turn_id)
-    except Unauthenticated as ended:
-        raise Conflict(ended.message or _NO_LONGER) from None
+    except Unauthenticated as refusal:
+        raise Conflict(refusal.message or _NO_LONGER) from None
 
 
 def _find_token(preview: Answer) -> str | None:

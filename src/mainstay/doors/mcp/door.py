@@ -164,10 +164,10 @@ class McpDoor:
                 asks, details = False, details._replace(dry_run=True)
         try:
             answer = await runner.perform(performer, operation, actor, encode_json(arguments), details)
-        except PreviewDiffers as different:
+        except PreviewDiffers as refusal:
             if not asks:
                 raise
-            answer, notice = different.preview, f"{different.text}\n"
+            answer, notice = refusal.preview, f"{refusal.text}\n"
         if asks and answer.is_preview and not (preview := orjson.loads(answer.body))["blockers"]:
             message = f"{notice}{describe_preview(preview)}"
             return self.elicitation.build_question(tool_call, message, preview["previewToken"])

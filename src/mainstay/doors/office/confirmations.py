@@ -80,8 +80,8 @@ class ConfirmationPages(NamedTuple):
         )
         try:
             await self._perform(form, details)
-        except PreviewDiffers as different:
-            return self._render_preview(form, read_preview(different.preview, different.text))
+        except PreviewDiffers as refusal:
+            return self._render_preview(form, read_preview(refusal.preview, refusal.text))
         return redirect(form.subject.path)
 
     async def _render(self, form: OpenForm[Waiting]) -> Response:

@@ -78,10 +78,10 @@ async def _call_view(view: View, request: Request, path_values: Mapping[str, str
         return await view(request, path_values)
     except FormError as form_error:
         return respond_with_error(request, form_error.status, form_error.message)
-    except FileNotReady as waiting:
-        return _preparing_page(request, waiting)
-    except HttpError as interrupted:
-        return respond_with_error(request, interrupted.status, interrupted.message)
+    except FileNotReady as not_ready:
+        return _preparing_page(request, not_ready)
+    except HttpError as http_error:
+        return respond_with_error(request, http_error.status, http_error.message)
     except Exception as exception:
         log_fault(exception, request)
         return respond_with_error(request, 500, SERVER_ERROR)

@@ -62,8 +62,8 @@ async def read_long_form(request: Request, base_url: str, runner: Runner) -> dic
     _check_request(request, base_url)
     try:
         body = b"".join([piece async for piece in request.stream_body(LONG_FORM_LIMIT)])
-    except HttpError as interrupted:
-        raise FormTooLong if interrupted.status == TOO_LARGE else interrupted from None
+    except HttpError as http_error:
+        raise FormTooLong if http_error.status == TOO_LARGE else http_error from None
     reset_deadline()
     if body.count(b"&") >= _MAX_FIELDS:
         raise FormTooLong

@@ -47,8 +47,8 @@ class InterruptedForms:
             fields = await read_page_form(request, base_url)
         except FormError:
             return None
-        except HttpError as interrupted:
-            return NOT_STORED if interrupted.status == TOO_LARGE else None
+        except HttpError as http_error:
+            return NOT_STORED if http_error.status == TOO_LARGE else None
         typed = {
             name: text for name, text in fields.items() if name not in _TOKEN_FIELDS and "password" not in name.lower()
         }

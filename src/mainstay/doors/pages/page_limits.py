@@ -19,7 +19,7 @@ PAGE_LIMITS: dict[str, str | int | Message] = {
     # How long a session lasts without use, at most, and on a device that stays signed in; and a password reset link.
     "idle": describe_lifetime(sessions.MAX_IDLE),
     "signed_in": describe_lifetime(sessions.MAX_AGE),
-    "kept": describe_lifetime(sessions.MAX_KEPT_AGE),
+    "kept": describe_lifetime(sessions.MAX_REMEMBERED_AGE),
     "reset": describe_lifetime(LIFETIMES[LinkKind.RESET]),
     # The largest file that may be uploaded, and how long an imported file is kept.
     "file": f"{MAX_FILE_BYTES // 1_000_000} MB",

@@ -83,7 +83,7 @@ class Visitors:
         session = await self.runner.run_read(self._find_session, secret)
         if session is None:
             return None
-        if session.is_stale(self.performer.clock()):
+        if session.is_seen_at_outdated(self.performer.clock()):
             await self.runner.run(self._mark_session_used, session.id)
         return await self.runner.run_read(self._build_visitor, session, secret)
 
@@ -175,7 +175,7 @@ class Visitors:
 
     def session_cookie(self, secret: str, *, keep: bool = False) -> tuple[str, str]:
         """Return the header that sets the session cookie. The browser forgets it when it is closed, or keeps it."""
-        life = f"; Max-Age={int(sessions.MAX_KEPT_AGE.total_seconds())}" if keep else ""
+        life = f"; Max-Age={int(sessions.MAX_REMEMBERED_AGE.total_seconds())}" if keep else ""
         return self._build_cookie(self._session_cookie_name, secret, life)
 
     def expired_session_cookie(self) -> tuple[str, str]:

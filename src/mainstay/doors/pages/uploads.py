@@ -67,8 +67,8 @@ class UploadReader:
             async for piece in request.stream_body(sum(limit.total_bytes for limit in limits.values()) + _EXTRA_BYTES):
                 await self.runner.run(form.feed, piece)
             await self.runner.run(form.finish)
-        except HttpError as interrupted:
-            raise _too_large_error(limits) if interrupted.status == TOO_LARGE else interrupted from None
+        except HttpError as http_error:
+            raise _too_large_error(limits) if http_error.status == TOO_LARGE else http_error from None
         finally:
             form.close()
             reset_deadline()

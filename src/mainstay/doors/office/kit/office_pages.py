@@ -332,8 +332,8 @@ class OfficePages:
             return await self.preview(request, operation, operation_input)
         try:
             return await self.perform(request, operation, {**operation_input, **confirmation})
-        except PreviewDiffers as different:
-            return read_preview(different.preview, different.text)
+        except PreviewDiffers as refusal:
+            return read_preview(refusal.preview, refusal.text)
 
     async def dry_run(
         self, request: OfficeRequest, operation: OperationReturning[A], operation_input: Mapping[str, object]

@@ -223,10 +223,10 @@ class RecordPages:
         extra_input = confirmation | part_input | id_input_of(operation, record.id)
         try:
             answer = await self._perform_form(form, operation, extra_input, record)
-        except PreviewDiffers as different:
+        except PreviewDiffers as refusal:
             if "seen" in form.fields:
-                return await self._show_preview(request, operation, record, form.fields, different.text)
-            preview = read_preview(different.preview, different.text)
+                return await self._show_preview(request, operation, record, form.fields, refusal.text)
+            preview = read_preview(refusal.preview, refusal.text)
             return await self._render_preview(request, operation, record, form.fields, preview)
         if operation.deletes:
             target = self.layout.path_after_delete(record) if self.layout.path_after_delete else self.layout.path

@@ -177,7 +177,7 @@ class SettingsPages:
 
     def _store_end_of_others(self, account_id: str, session_id: str) -> None:
         with self.office.visitors.performer.database.write_transaction(ALL_ORGANISATIONS) as db:
-            sessions.end_sessions(db, account_id, kept_session=session_id)
+            sessions.end_sessions(db, account_id, except_session_id=session_id)
 
 
 def _respond_with_logo(path: Path) -> Response:

@@ -25,7 +25,7 @@ from mainstay.values.moments import moment_text
 from mainstay.webhooks.deliveries import get_delivery, list_deliveries
 from mainstay.webhooks.endpoints import create_webhook, get_webhook, rotate_webhook_secret
 from mainstay.webhooks.model import TEST_EVENT, DeliveryOut, WebhookOut
-from mainstay.webhooks.signature import Signer, old_secret_until
+from mainstay.webhooks.signature import Signer, find_overlap_end
 from mainstay.webhooks.store import DELIVERIES, WEBHOOKS
 
 WEBHOOKS_LAYOUT = RecordLayout(
@@ -127,7 +127,7 @@ class WebhookPages:
     async def _webhook_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         if record is None:
             return {}
-        until = old_secret_until(record.rotated_at, self.office.visitors.performer.clock())
+        until = find_overlap_end(record.rotated_at, self.office.visitors.performer.clock())
         old_secret_text = format_moment(moment_text(until), request.time_zone) if until else None
         return {
             "old_secret_until": old_secret_text,

@@ -14,8 +14,8 @@ from mainstay.doors.pages.page_language import translate_label, translate_text
 
 _DAYS_PER_WEEK = 7
 # If there are more visits, fewer of them leave room for the number of the others.
-_MOST_SHOWN = 3
-_MOST_AWAY = 2
+_MAX_SHOWN = 3
+_MAX_AWAY = 2
 
 
 def find_month_bounds(day: date) -> tuple[date, date]:
@@ -46,7 +46,7 @@ class ScheduleMonth:
 
     def _build_date(self, one: ScheduleDate, people: dict[str, str], tints: dict[str, str]) -> DrawnPart:
         day = date.fromisoformat(one.on)
-        shown = one.visits if one.count <= len(one.visits) else one.visits[:_MOST_SHOWN]
+        shown = one.visits if one.count <= len(one.visits) else one.visits[:_MAX_SHOWN]
         return {
             "date": one.on,
             "number": day.day,
@@ -61,9 +61,9 @@ class ScheduleMonth:
             "more": one.count - len(shown),
             "away": [
                 {"words": _describe_leave(people.get(leave.person_id, ""), leave.leave.kind, leave.leave.status)}
-                for leave in one.away[:_MOST_AWAY]
+                for leave in one.away[:_MAX_AWAY]
             ],
-            "more_away": max(len(one.away) - _MOST_AWAY, 0),
+            "more_away": max(len(one.away) - _MAX_AWAY, 0),
         }
 
 

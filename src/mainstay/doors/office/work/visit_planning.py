@@ -117,8 +117,8 @@ class VisitPlanningPages:
         if form.button in _FORM_BUTTONS:
             try:
                 filled_rows = _FORM_BUTTONS[form.button](sheet.rows, fields)
-            except ValueError as unclear:
-                raise Invalid([], PageFormat(request.display).render(message_of(unclear))) from None
+            except ValueError as error:
+                raise Invalid([], PageFormat(request.display).render(message_of(error))) from None
             return await self._render_sheet(form, replace(sheet, rows=filled_rows))
         return await self._preview_or_perform(form, sheet)
 
