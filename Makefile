@@ -82,7 +82,7 @@ pictures: $(DEV) ## Take the pictures of the README again, from the demo
 documents: $(DEV) ## Write the generated documents again
 	PYTHONPATH=tests $(BIN)/python tests/rules/documents.py
 
-lock: $(DEV) ## Resolve the dependencies of pyproject.toml anew
+lock: $(DEV) ## Resolve the dependencies of pyproject.toml again
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --extra dev pyproject.toml -c requirements.lock -o requirements-dev.lock
 	for client in inspector firefox; do \
@@ -102,7 +102,7 @@ $(BIN)/python:
 $(RUN): requirements.lock pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	@# Compiled once, also where Python is told not to keep what it compiles: each command would do it anew.
+	@# Compiled here, because with PYTHONDONTWRITEBYTECODE each command would compile it again.
 	@$(BIN)/python -m compileall -q src
 	@touch $@
 
@@ -130,7 +130,7 @@ $(MUTANTS)/.installed: tests/clients/mutants.lock | $(BIN)/python
 	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/mutants.lock
 	@touch $@
 
-# Its books are made anew where what fills them is another.
+# Its books are made again when the program that fills them has changed.
 $(TRYTON)/.installed: bench/contenders/tryton.lock bench/contenders/tryton_books.py | $(BIN)/python
 	$(PYTHON) -m venv --clear $(TRYTON)
 	$(TRYTON)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/contenders/tryton.lock

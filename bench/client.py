@@ -18,7 +18,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 _RECEIVE_BYTES = 65_536
-# In a body, where each request is to say something else: whoever is told the same twice has nothing to change.
+# Stands in a body for a number that differs in each request: the same body again would change nothing.
 NUMBER = "000000"
 _TIMEOUT_SECONDS = 10.0  # seconds without any answer
 

@@ -9,8 +9,7 @@ from statistics import median
 from bench.billing import Billing, Rates
 from bench.board import BoardPage
 from bench.first_token import FirstTokenTimes
-from bench.flat import MAX_GROWTH as MOST_GROWTH
-from bench.flat import ReadGrowth
+from bench.flat import MAX_GROWTH, ReadGrowth
 from bench.neighbours.measuring import NeighbourResults, Slowdown
 from bench.neighbours.memory import MemoryGrowth
 from bench.neighbours.start_of_day import DayStart
@@ -51,7 +50,7 @@ PAGES = {
     "page: a quote's lines": "/quotes/{quote}/lines",
     "page: sending a quote": "/quotes/{quote}/send",
 }
-# What each took before the office was designed anew, as times the list of the reference in the same run (decision 90).
+# What each took before the office was redesigned, as times the list of the reference in the same run (decision 90).
 # There was no page of a month.
 PAGES_BEFORE = {
     "page: home": 2.55,
@@ -123,8 +122,7 @@ RATIOS = (
     # in ours are the trail, the event, the words one searches by, and what the worker does about it afterwards.
     GoalRatio("change: times the reference", REFERENCE_CHANGE, CHANGE, least=1, attribute="server_cpu", cores=0),
     GoalRatio("jobs: times the reference", JOBS, REFERENCE_JOBS, least=10),
-    # Likewise; but here the reference writes all that is kept of it too, for whoever made a job without would have made
-    # something else.
+    # Likewise; but here the reference stores everything that belongs to a job too. Otherwise it would not be a job.
     GoalRatio("make a job: times the reference", REFERENCE_CREATE, CREATE, least=5, attribute="server_cpu", cores=0),
     GoalRatio("two workers: times one", TWO_WORKERS, ORGANISATION, least=1.7, cores=2),
     GoalRatio("list: p50 with 50,000 people over 100", PEOPLE_OF_MANY, PEOPLE, most=1.5, attribute="load.p50", cores=0),
@@ -215,8 +213,8 @@ def judge_flatness(readings: Sequence[ReadGrowth]) -> list[Verdict]:
     growths = [reading.growth for reading in readings]
     if not growths:
         return []
-    verdict = _make_verdict(f"{len(growths)} readings: the most one grows", growths, most=MOST_GROWTH)
-    return [replace(verdict, measured=max(growths), met=max(growths) <= MOST_GROWTH)]
+    verdict = _make_verdict(f"{len(growths)} readings: the most one grows", growths, most=MAX_GROWTH)
+    return [replace(verdict, measured=max(growths), met=max(growths) <= MAX_GROWTH)]
 
 
 def judge_memory(megabytes: Sequence[float]) -> Verdict:

@@ -128,7 +128,7 @@ def open_address_guard(settings: Settings) -> AddressGuard:
 
 
 def open_document_client() -> "WebhookClient":
-    """Return the client that fetches descriptions of apps: never from private addresses, whoever names them."""
+    """Return the client that fetches descriptions of apps, but never from private addresses."""
     client: WebhookClient = import_lazily("mainstay.infrastructure.webhook_client").WebhookClient(
         AddressGuard(allow_private=False), deadline=_FETCH_SECONDS, user_agent="Mainstay/1"
     )

@@ -16,7 +16,7 @@ TESTED_HEADINGS = {"The program", "Its settings", "Backups", "A new version", "W
 
 
 def test_every_block_says_who_runs_it_and_nothing_of_the_user_is_left_out() -> None:
-    assert {block.user for block in read_blocks()} == {"root", "mainstay", "whoever"}
+    assert {block.user for block in read_blocks()} == {"root", "mainstay", "someone"}
     assert {block.heading for block in read_blocks() if block.user == "mainstay"} == TESTED_HEADINGS
 
 

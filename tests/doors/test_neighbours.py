@@ -24,7 +24,7 @@ def test_forty_changes_that_wait_for_one_organisation_stop_nobody_else(
         return server.request("PATCH", ORGANISATION, ours, json={"phone": f"+44 7700 9000{number:02}"})
 
     with ThreadPoolExecutor(WAITING) as clients, ExitStack() as lock:
-        # Whoever changes the organisation waits until this change is over.
+        # All other changes of the organisation wait until this one is over.
         lock.enter_context(cast.performer.database.write_transaction(cast.organisation))
         waiting: list[Future[httpx2.Response]] = [clients.submit(change, number) for number in range(WAITING)]
         assert server.request("GET", ORGANISATION, theirs).status_code == 200

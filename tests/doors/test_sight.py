@@ -221,7 +221,7 @@ def test_the_calendar_is_their_own(office: OfficeUnderTest, viewer: RestrictedVi
 
 
 def connect_app(session: SignedInPerson, office: OfficeUnderTest) -> str:
-    """The token of a new app of whoever is signed in."""
+    """The token of a new app of the person who is signed in."""
     return str(register_app(office.server).connect(session, office.cast.organisation)["access_token"])
 
 

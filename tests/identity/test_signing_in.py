@@ -183,7 +183,7 @@ def test_a_reset_and_the_news_of_it_are_mailed_to_the_address_as_it_was_given(ca
     reset_by_link(cast, link, replace(cast.performer, database=watched))
     assert [orjson.loads(news)["to"] for news in read_mails(watched)] == [given]
     assert check_password(find_address(cast, given), NEW)
-    # Whoever has the other mailbox is someone else, and has lost nothing.
+    # The owner of the other mailbox is someone else, and has lost nothing.
     assert check_password(find_address(cast, other), PASSWORD) != find_address(cast, given).account
 
 

@@ -53,7 +53,7 @@ def test_what_nobody_needs_goes_once_it_was_not_kept_for_an_hour(tmp_path: Path)
 def test_what_is_kept_while_it_is_let_go_of_stays(tmp_path: Path) -> None:
     files = FileStore(tmp_path)
     name = keep_old_file(files, b"a photo")
-    # Someone keeps it when it is aside: it is written anew.
+    # Someone stores it while it is set aside: it is written again.
     assert files.remove_unneeded(name, lambda: files.store(b"a photo") == "")
     assert files.path(name).read_bytes() == b"a photo"
     # Someone has just said that they need it.

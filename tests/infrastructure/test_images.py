@@ -1,4 +1,4 @@
-"""Pictures that are drawn anew: nothing but the picture is left, and what is none is refused."""
+"""Pictures are drawn again, so that nothing but the picture is left; other files are refused."""
 
 import zlib
 from collections.abc import Callable

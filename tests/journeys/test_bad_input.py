@@ -92,7 +92,7 @@ def test_every_described_operation_answers_as_described(server: RunningServer, c
     assert {200, 422} <= _try_described(server, Keys(cast, Access.WRITE), FEW, tried)
 
 
-# Whoever may change things has asked for everything already: what is left is how the others are refused.
+# The tests above try every change as people who may make it. This one tries them as people who may only read.
 @pytest.mark.engines("sqlite")
 def test_every_described_change_answers_those_who_only_read_as_described(server: RunningServer, cast: Cast) -> None:
     assert 403 in _try_described(server, Keys(cast, Access.READ), FEW, _is_change)

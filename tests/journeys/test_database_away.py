@@ -106,7 +106,7 @@ def test_while_the_database_is_away_requests_are_told_so_and_afterwards_work_aga
             page = clients.submit(server.request, "GET", "/people", headers=cookie)
             for answer in answers:
                 assert check_refusal(answer.result(), 500) == SAFE_TO_RETRY
-            # Whoever is not even known has no limit to be told of.
+            # Unknown visitors have no limit, so the answer has none.
             assert "RateLimit-Limit" not in answers[0].result().headers
             assert tool.result().json()["error"]["message"].startswith(SAFE_TO_RETRY)
             assert register.result().json() == {"error": "server_error", "error_description": SAFE_TO_RETRY}
@@ -169,7 +169,7 @@ def test_connections_that_are_cut_are_replaced(database: StoppableDatabase, tmp_
     with start_server(settings) as server:
         for _ in range(times):
             _check_all_answered(server, cast.make_key())
-            # Each of them rests: whoever gets one that was cut is given another.
+            # All connections are idle. A request that gets a cut one is given another.
             assert database.cut_all() >= 2
         with run_busy_clients(server, cast) as throng:
             for _ in range(times * 2):

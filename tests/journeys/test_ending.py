@@ -257,7 +257,7 @@ def test_it_tells_of_a_worker_that_died_and_of_mails_that_nobody_gets(embedded_s
         assert (DataFolder(embedded_settings.data).emails / f"{mail['mail']}.eml").is_file()
         [died] = [line for line in _read_log(server) if line["event"] == "worker ended"]
         assert (died["level"], died["code"]) == ("error", -signal.SIGKILL)
-        # And the next one is started anew.
+        # And the next one is started again.
         [worker] = outbox_workers_of(server)
         assert "worker" in _command_of(worker)
         # It imports nothing from the folder in which the server was started.

@@ -26,7 +26,7 @@ from support.hours import make_time_entry, set_rates
 from support.oauth_app import register_app, sign_in_cast_member
 from support.server_fixtures import ServedInstallation
 
-MOST_CALLS_RATIO = 1.3
+MAX_CALLS_RATIO = 1.3
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ TASKS: list[tuple[Callable[[Firm], None], int]] = [
     # Both people are looked up; the plan is looked at before it is made.
     (move_what_a_sick_person_had, 6),
     (tell_who_is_free, 1),
-    # Nobody is there twice: whoever is new is looked for first.
+    # Nobody is there twice, because new people are looked for first.
     (take_down_an_enquiry, 4),
     (tell_what_happened, 1),
     (hold_a_job_and_say_why, 1),
@@ -192,4 +192,4 @@ TASKS: list[tuple[Callable[[Firm], None], int]] = [
 @pytest.mark.parametrize(("task", "fewest"), TASKS, ids=lambda one: getattr(one, "__name__", None))
 def test_a_task_takes_hardly_more_calls_than_it_must(firm: Firm, task: Callable[[Firm], None], fewest: int) -> None:
     task(firm)
-    assert len(firm.agent.calls) <= MOST_CALLS_RATIO * fewest, firm.agent.calls
+    assert len(firm.agent.calls) <= MAX_CALLS_RATIO * fewest, firm.agent.calls

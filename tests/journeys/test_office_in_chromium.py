@@ -33,7 +33,7 @@ def test_a_form_is_not_sent_a_second_time_while_it_is_on_its_way(cast: Cast, pag
     page.goto(f"{KEYS}/new")
     page.get_by_label("Name").fill("Once")
     page.get_by_label("Access").select_option("Read only")
-    # Whoever listens last stops both, and tells which had been stopped before.
+    # The last listener stops both, and notes which had been stopped before.
     stopped = page.get_by_role("button", name="Create API key").evaluate("""(button) => {
         const stopped = [];
         addEventListener("submit", (event) => { stopped.push(event.defaultPrevented); event.preventDefault(); });
@@ -322,7 +322,7 @@ def test_on_a_phone_saving_is_at_hand_and_hides_no_field(server: RunningServer, 
         page.goto("/settings/edit")
         save = page.get_by_role("button", name="Save")
         expect(save).to_be_in_viewport()
-        # Whoever goes from field to field sees each of them whole, above the button.
+        # While one tabs from field to field, each is wholly visible above the button.
         fields = page.locator("main input:visible, main select:visible")
         page.get_by_label("Name", exact=True).focus()
         for _ in range(fields.count()):
@@ -355,7 +355,7 @@ def test_people_are_found_and_changed_without_javascript(browser: Browser, serve
 
 
 def connect_app(server: RunningServer, cast: Cast, page: Page, name: str) -> None:
-    """Connect an app in the name of whoever is signed in on this page."""
+    """Connect an app in the name of the person who is signed in on this page."""
     secret = next(cookie["value"] for cookie in page.context.cookies() if cookie["name"] == "mainstay")
     register_app(server, client_name=name).connect(
         SignedInPerson(server, f"mainstay={secret}"), cast.organisation, "write"

@@ -268,7 +268,7 @@ def test_by_keyboard_alone_a_visit_becomes_longer_and_shorter(cast: Cast, page: 
     assert cast.perform(get_visit, visitId=made["id"])["version"] == made["version"]
     save_move(page)
     expect(visit_on_board(page, made)).to_contain_text("10:00\N{EN DASH}11:30")
-    # The page is there anew, and one goes on where one was.
+    # The page has been loaded again, and the focus is where it was.
     expect(visit_on_board(page, made)).to_be_focused()
     before = visit_on_board(page, made).bounding_box()
     page.keyboard.press("Shift+ArrowLeft")
@@ -343,7 +343,7 @@ def test_by_keyboard_alone_a_visit_goes_to_another_time_and_person(cast: Cast, p
         page.keyboard.press(key)
     save_move(page)
     expect(row.locator(".booked")).to_have_count(0)
-    # The page is there anew, and one goes on where one was.
+    # The page has been loaded again, and the focus is where it was.
     expect(visit_on_board(page, made)).to_be_focused()
     after = cast.perform(get_visit, visitId=made["id"])
     assert (after["personName"], after["notes"]) == ("Sam Subcontractor", "Bring a ladder")
@@ -377,7 +377,7 @@ def test_by_keyboard_alone_what_has_no_time_goes_to_another_person(cast: Cast, p
     expect(page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}'] .booked")).to_have_count(0)
     after = cast.perform(get_visit, visitId=made["id"])
     assert (after["on"], after["personName"] != "Sam Subcontractor") == (DAY, True)
-    # Whoever goes on to something else leaves it as it was.
+    # If the person goes on to something else, it stays as it was.
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Tab")
     expect(page.locator(f"[data-person='{cast.people[Role.SUBCONTRACTOR]}'] .booked")).to_have_count(0)
@@ -390,7 +390,7 @@ def unfold(page: Page) -> None:
 
 
 def save_move(page: Page) -> None:
-    """Save where a visit was moved to; then the board is there anew, and the page still the same."""
+    """Save where a visit was moved to; then the board has been loaded again, and the page is still the same."""
     page.evaluate("() => { window.isSamePage = true; }")
     page.locator("#told .notice").evaluate_all("notices => notices.forEach((notice) => notice.remove())")
     page.keyboard.press("Enter")

@@ -152,7 +152,7 @@ def test_the_list_changes_without_taking_the_focus_or_the_selection(
 
 
 def pass_refresh_time(page: Page) -> None:
-    """Let the time pass after which the list is asked for anew."""
+    """Let the time pass after which the list is loaded again."""
     with page.expect_response(re.compile("/deliveries$")):
         page.clock.fast_forward(2000)
 

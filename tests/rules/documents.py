@@ -36,9 +36,9 @@ Every kind of event with a whole example, as it stands in the feed (`GET /api/v1
 byte for byte. Written by `make documents` from the catalogue. See also
 [how to receive webhooks](receiving-webhooks.md).
 
-`data.object` is the whole record after the change, whoever made it: costs are in it although not everyone may see them.
-So the feed and the webhooks are for owners and admins. `data.previous` holds the fields that the change changed, as
-they were before. `sequence` goes up by one with each event of the organisation, without gaps.
+`data.object` is the whole record after the change. It has costs, even if the person who made the change may not
+see them. So the feed and the webhooks are for owners and admins. `data.previous` holds the fields that the change
+changed, as they were before. `sequence` goes up by one with each event of the organisation, without gaps.
 
 | kind | what happened |
 |---|---|

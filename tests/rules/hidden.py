@@ -171,7 +171,7 @@ def _add_other_job(cast: Cast, hidden: HiddenData, customer: str, colleague: str
         externalRef=hidden.add_word("jobelsewhere"),
     )
     record_id = hidden.add_record(job)
-    # Whoever sees the team's schedule reads there to which number a colleague goes.
+    # People who see the team's schedule read the numbers of their colleagues' jobs there.
     hidden.number = job["number"]
     hidden.words[hidden.number] = TEAM
     times = {"startsAt": f"{DAY}T10:00", "durationMinutes": 60}

@@ -1,4 +1,4 @@
-"""Who may do what, written out by hand: whoever changes a right changes it here as well, on purpose."""
+"""Who may do what, written out by hand, so that a right is only changed on purpose."""
 
 from dataclasses import astuple
 from itertools import product

@@ -113,7 +113,7 @@ def test_every_operation_binds_every_statement_to_its_organisation(
 
 
 # What reaches further than one row that it names: up to which rows. Beside each, a test has a row that must stay as it
-# is, and sees that it does: whoever adds one here adds that.
+# is, and checks that it does. Add such a row and check with each statement that you add here.
 _OF_CUSTOMER = "organisation_id = :organisation AND customer_id = :before"
 _AGE_OF_IMPORT = "made_at <= :before AND (status NOT IN ('importing', 'undoing') OR made_at <= :long_before)"
 _OLD_IMPORTS = f"(organisation_id, run_id) IN (SELECT organisation_id, id FROM import_run WHERE {_AGE_OF_IMPORT})"

@@ -58,8 +58,7 @@ KEYS = {
     "conversation_step": ("turn_id", "number"),
 }
 # The organisation counts its events, and numbers are never used again. When a revision took over its number, a quote is
-# found by the number of its own revision. When a webhook is served next, and since when it fails, starts anew with each
-# pause.
+# found by the number of its own revision. Each pause of a webhook resets when it is served next and its failures.
 COUNTERS = {
     "organisation": {"event_sequence", "events_forgotten", "storage_bytes"},
     "number_series": {"next"},

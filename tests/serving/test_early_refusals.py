@@ -1,4 +1,4 @@
-"""What is refused before its body was read is heard by whoever is still sending the body."""
+"""A refusal before the body was read reaches a client that is still sending the body."""
 
 import socket
 

@@ -121,7 +121,7 @@ class GuideHome:
 
     @property
     def _environment(self) -> dict[str, str]:
-        # Whoever runs the tests may have many cores; and the long form installs from where they do.
+        # The machine of the tests may have many cores; and the long form uses its package index.
         inherited = {name: value for name, value in os.environ.items() if name.startswith("PIP_") or name == "PATH"}
         return inherited | {"HOME": str(self.path), "LANG": "C.UTF-8", "MAINSTAY_WORKERS": "2"}
 

@@ -39,7 +39,7 @@ def test_the_last_attempt_is_told(cast: Cast) -> None:
     record_id = list_stored_deliveries(cast, webhook)[-1]["id"]
     insert_attempt(cast, record_id, 1, status=500, duration_ms=7)
     insert_attempt(cast, record_id, 2, error="connection refused", duration_ms=34)
-    # Whoever sent the third has died; the fourth is under way.
+    # The process that sent the third has died; the fourth is under way.
     set_columns(cast, "delivery", record_id, status="sending", attempts=4, due_at="2026-11-15T11:00:00.000Z")
     newest = cast.perform(list_deliveries, webhookId=webhook)["data"][0]
     last = [newest[name] for name in ("lastAttemptAt", "lastStatus", "lastError", "lastDurationMs")]

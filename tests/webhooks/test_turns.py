@@ -48,7 +48,7 @@ def test_an_organisation_has_sixteen_on_their_way(queue_harness: QueueHarness, c
     sendings = queue_harness.take()
     assert len(sendings) == 16
     assert queue_harness.take() == []
-    # Whoever has had no turn is next.
+    # Webhooks that have had no turn are next.
     queue_harness.clock.advance(seconds=1)
     more = queue_harness.hand_in_attempts(*sendings[:6], take=True)
     assert len(more) == 6

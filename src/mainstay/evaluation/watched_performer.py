@@ -59,7 +59,7 @@ class CallLog:
         confirmed: set[str] = set()
         for entry in self.entries:
             if isinstance(entry, PersonAnswer):
-                # Whoever answers about one operation has a card of it in front of them.
+                # An answer about one operation was given on its card, which shows it.
                 answered = {entry.operation} if entry.operation else shown
                 confirmed = confirmed | answered if entry.is_yes else confirmed - answered
             elif entry.outcome == "preview":

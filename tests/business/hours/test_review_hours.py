@@ -38,7 +38,7 @@ def test_whoever_approves_a_very_long_entry_is_warned(cast: Cast) -> None:
         assert warning.endswith(": this is more than 12 hours. Check the times.")
     answer = cast.perform(review_hours, timeEntryIds=[usual["id"]], decision="approve")
     assert answer["warnings"] == []
-    # Whoever rejects it knows.
+    # The person who rejects it is not warned.
     answer = cast.perform(review_hours, timeEntryIds=[long["id"]], decision="reject", reason="So long?")
     assert answer["warnings"] == []
 

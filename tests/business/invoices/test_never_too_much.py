@@ -147,8 +147,8 @@ def test_a_line_that_takes_something_off_is_not_left_out(cast: Cast) -> None:
     with pytest.raises(Blocked):
         issue_invoice(cast, draft)
     cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=draft["id"], confirmed=True)
-    anew = issue_invoice(cast, make_invoice(cast, quoteId=quote["id"], quoteLines=[boiler["id"], rebate["id"]]))
-    assert anew["net"] == "900.00"
+    second = issue_invoice(cast, make_invoice(cast, quoteId=quote["id"], quoteLines=[boiler["id"], rebate["id"]]))
+    assert second["net"] == "900.00"
 
 
 def test_a_line_that_takes_something_off_may_come_last(cast: Cast) -> None:

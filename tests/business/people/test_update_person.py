@@ -246,7 +246,7 @@ def test_no_invitation_goes_to_where_someone_else_who_is_here_signs_in(cast: Cas
     cast.perform(update_person, personId=cast.people[Role.MEMBER], email="mia@elsewhere.example")
     invited = cast.perform(invite_person, name="Zed", email="zed@new.example", role="admin")["id"]
     event_count = len(list_events_of(cast))
-    # Whoever is let go could come back in by it, as an admin.
+    # Otherwise a person who was removed could come back as an admin, by accepting it.
     with pytest.raises(Conflict, match="Mia Member already signs in to this organisation"):
         cast.perform(update_person, personId=invited, email=EMAILS[Role.MEMBER])
     assert len(list_events_of(cast)) == event_count

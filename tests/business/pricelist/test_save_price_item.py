@@ -290,7 +290,7 @@ def test_what_is_archived_is_not_taken_but_stays(cast: Cast, name: str, make: An
         other = make_price_item(cast, f"With {before}", **({name: before} if before else {}))
         with pytest.raises(Invalid, match=rf"^{name}: is archived$"):
             cast.perform(save_price_item, itemId=other, **{name: archived})
-    # Whoever changes something else of an item that has it is not held up.
+    # Other fields of an item that has it can still be changed.
     assert cast.perform(save_price_item, itemId=item, unit="h", **{name: archived})[name] == archived
 
 

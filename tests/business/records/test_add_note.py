@@ -39,7 +39,7 @@ def test_a_job_is_known_by_its_number_here_too(cast: Cast) -> None:
 @pytest.mark.parametrize("role", [Role.MEMBER, Role.SUBCONTRACTOR])
 def test_the_field_writes_beside_its_own_what_everyone_who_sees_it_reads(cast: Cast, role: Role) -> None:
     job = make_job(cast, make_customer(cast), role)["id"]
-    # Whoever cannot read what only the office reads writes nothing there.
+    # People who cannot read notes for the office cannot write any either.
     note = cast.perform(add_note, role, recordId=job, text="x", visibility="office")
     assert note["visibility"] == "field"
     assert [found["id"] for found in cast.perform(list_notes, role, recordId=job)["data"]] == [note["id"]]

@@ -1,4 +1,4 @@
-"""How many bytes an organisation may store, whoever adds files and however many at once."""
+"""How many bytes an organisation may store, with any number of people who add files at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -44,7 +44,7 @@ def test_a_visit_that_has_started_is_called_off_too(cast: Cast) -> None:
     assert (after["status"], after["nextVisitAt"]) == ("cancelled", None)
     visit = cast.perform(get_visit, visitId=begun["id"])
     assert (visit["status"], visit["startedAt"]) == ("cancelled", None)
-    # Whoever was there is free for something else.
+    # The person who was there is free for something else.
     assert plan_test_visit(cast)["status"] == "planned"
 
 

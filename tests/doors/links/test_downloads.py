@@ -1,4 +1,4 @@
-"""A download link opens one file for a few minutes, as long as whoever asked for it may see the file."""
+"""A download link opens one file for a few minutes, as long as the person who asked for it may see the file."""
 
 from datetime import datetime, timedelta
 from functools import partial

@@ -27,7 +27,7 @@ SUMMER = "2038-07-12"
 STAMPS = {"createdAt", "createdBy", "updatedAt", "updatedBy", "version"}
 AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
 # Every field that outsiders fill, by the tool that shows the record: customers by their answers, banks by their
-# statements, and whoever wrote a file that is imported or kept.
+# statements, and the authors of files that are imported or stored.
 OUTSIDER_FIELDS = {
     "get_customer": {"notes"},
     "list_sites": {"accessNotes"},

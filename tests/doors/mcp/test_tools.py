@@ -28,7 +28,7 @@ AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGEN
 DEFAULT_OPERATIONS = [operation for operation in AGENT_OPERATIONS if operation.is_in(DEFAULT_CHOICE)]
 EVERY_TOOLSET = {"X-MCP-Toolsets": ",".join(Toolset)}
 BUDGET = 140 * 1024
-MOST_TOOLS = 110
+MAX_TOOLS = 110
 
 
 def test_an_owner_is_offered_every_tool_in_the_catalogues_order(server: RunningServer, cast: Cast) -> None:
@@ -71,7 +71,7 @@ def test_no_tool_makes_keys_connections_or_owners() -> None:
 
 def test_the_owners_list_stays_within_its_budget(server: RunningServer, cast: Cast) -> None:
     assert len(orjson.dumps(call_legacy(server, cast.make_key(), "tools/list"))) < BUDGET
-    assert len(DEFAULT_OPERATIONS) <= MOST_TOOLS
+    assert len(DEFAULT_OPERATIONS) <= MAX_TOOLS
 
 
 def test_every_tool_is_well_described() -> None:
@@ -91,7 +91,7 @@ def test_every_tool_is_well_described() -> None:
         assert not {"oneOf", "anyOf", "allOf"} & schema.keys()
         assert b"$ref" not in orjson.dumps(tool)
         assert tool["outputSchema"]["type"] == "object"
-        # Whoever fills in defaults must not clear what they leave out.
+        # A client that fills in defaults must not clear the fields that it leaves out.
         assert not [name for name, part in schema["properties"].items() if part.get("default", ...) is None]
         assert len(re.findall(r"[.!?](?:\s|$)", tool["description"])) <= 3
         jsonschema.Draft202012Validator.check_schema(schema)

@@ -274,7 +274,7 @@ def test_whoever_answers_too_late_signs_in_and_gets_the_screen_again(
     assert answer.status_code == 303
     sign_in = server.request("GET", answer.headers["Location"])
     assert "Your session ended" in sign_in.text
-    # Whoever is signed in already goes on at once, to where the ticket leads.
+    # People who are signed in go on at once to where the ticket leads.
     back = sign_in_cast_member(server, cast).open(server.url + answer.headers["Location"])
     assert server.url + back.headers["Location"] == address
 

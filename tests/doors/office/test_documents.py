@@ -90,7 +90,7 @@ def test_it_is_for_those_who_see_the_record_each_time(
         add_file(cast, work.job, content=content, visibility="office"),
     )
     sam = sign_in_new_person(server, cast, Role.SUBCONTRACTOR)
-    # Whoever visits is a new person of the role, who is not on the job yet.
+    # The subcontractor is new, and not on the job yet.
     assert sam.get(f"/documents/{seen['id']}/file").status_code == 404
     me = sam.get("/").text
     assert me

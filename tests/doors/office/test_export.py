@@ -1,4 +1,4 @@
-"""Every list as CSV: exactly what is listed, for whoever asks, safe to open."""
+"""Every list as CSV: exactly what is listed for this person, safe to open."""
 
 import csv
 from collections.abc import Iterator

@@ -29,7 +29,7 @@ def test_a_forgotten_password_is_replaced_by_a_link_in_a_mail(server: RunningSer
     answer = session.submit_form(link, password=NEW_PASSWORD)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/sign-in?done=reset")
 
-    # Whoever was signed in with the old one is out, and the link is used up.
+    # Sessions that began with the old one have ended, and the link is used up.
     assert not signed_in.is_signed_in
     assert session.get(link).status_code == 410
     assert session.submit_form("/sign-in", email=person.email, password=PASSWORD).status_code == 422

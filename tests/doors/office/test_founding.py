@@ -1,4 +1,4 @@
-"""The page of the first start: whoever has the code of the log makes the first organisation, once."""
+"""The page of the first start: the code in the log makes the first organisation, once."""
 
 import ipaddress
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A form that is sent after the sign-in has ended comes back as it was left, to whoever sent it."""
+"""A form that is sent after the sign-in has ended comes back as it was left, to the person who sent it."""
 
 import re
 from datetime import date
@@ -106,7 +106,7 @@ def test_it_is_not_lost_where_the_subscription_lapsed_meanwhile(
         assert back.status_code == 402
         assert "The subscription is inactive" in visible_text(back.text)
         assert f'value="{escape(fields["name"])}"' in back.text
-        # Whoever has typed nothing is let to no form in vain.
+        # Without typed fields, the refusal is shown before the form.
         assert "<h1>Something needs attention" in session.get(path).text
         cast.renew()
         assert session.submit_page(back.text, path, **fields).status_code == 303

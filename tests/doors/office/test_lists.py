@@ -119,7 +119,7 @@ def test_a_list_goes_on_and_back_page_by_page(server: RunningServer, cast: Cast)
         back = find_page_link(session, page, "previous")
         assert back
         assert list_shown_people(session, back) == before
-    # Whoever was sent the address without the way there finds the beginning.
+    # An address without its trail has no previous page.
     sent = re.sub(r"&trail=[^&]*", "", second)
     assert find_page_link(session, sent, "previous") is None
     assert list_shown_people(session, find_page_link(session, sent, "first") or "") == pages[0]
@@ -193,7 +193,7 @@ def test_what_an_order_leaves_out_is_told(server: RunningServer, cast: Cast) -> 
     assert unescape(way_back[1]) == f"/jobs?customerId={customer}"
     for path in (unescape(way_back[1]), "/jobs", "/jobs?order=due&text=gate"):
         assert "hidden when sorted" not in session.get(path).text
-    # Whoever looks for too little is told that, and no more.
+    # A search for too little text is refused in the same way.
     assert session.get("/jobs?order=due&text=a").status_code == session.get("/jobs?text=a").status_code
 
 

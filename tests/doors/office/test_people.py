@@ -141,7 +141,7 @@ def test_a_change_on_an_old_page_is_refused(server: RunningServer, cast: Cast) -
     assert "Someone else changed this after you opened it" in answer.text
     assert 'value="Mia Moved"' in answer.text
     assert cast.perform(get_person, personId=cast.people[Role.MEMBER])["phone"] == "0123"
-    # Whoever has been told may save.
+    # After the warning, it can be saved.
     assert session.submit_page(answer.text, f"{person}/edit", **DETAILS).status_code == 303
 
 

@@ -252,7 +252,7 @@ def test_what_another_changed_meanwhile_is_not_overwritten_unseen(cast: Cast, of
     refused = form.submit()
     assert refused.status_code == 422
     assert visible_text(refused.text).count("Someone else changed this visit.") == 1
-    # Whoever has seen it may go on; what was not typed over here stays as the other left it.
+    # After that, the form can be sent. Fields that were not changed here stay as the other person left them.
     again = form.next_form(refused)
     again.next_form(again.submit()).submit("change")
     assert read_visit(cast, mine)[:2] == ("Adam Admin", f"{DAY}T12:00:00.000Z")

@@ -63,7 +63,7 @@ def test_a_quote_is_drafted_and_then_its_lines_are_typed(session: BrowserSession
     assert quote["deposit"] == {"percent": "25.00", "amount": None}
     answer = edit_lines(session, quote, "add", **{"new description": "Boiler", "new unitPrice": "1 000,50"})
     assert answer.headers["Location"] == f"/quotes/{quote['id']}/lines?done=update_quote&next=item"
-    # Whoever types line after line goes on in the empty one.
+    # The empty line is for the next one.
     assert re.search(r'<input id="new-description"[^>]* autofocus>', session.follow_redirect(answer).text)
     [line] = fetch_quote(cast, quote)["lines"]
     assert (line["description"], line["unitPrice"], line["quantity"]) == ("Boiler", "1000.50", "1.00")

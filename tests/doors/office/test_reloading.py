@@ -1,4 +1,4 @@
-"""Whoever loads a refusal again is asked for nothing and finds a page: the address of a form can always be opened."""
+"""A refused form can be loaded again without a question, because the address of a form is always a page."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A sample firm: made for whoever begins, apart from their own, silent to outsiders, and deleted without a trace."""
+"""A sample firm: made for people who begin, apart from their own, silent to outsiders, and deleted without a trace."""
 
 from datetime import timedelta
 

@@ -57,7 +57,7 @@ def test_people_without_visits_are_folded_into_one_row(server: RunningServer, ca
     assert "people have no visits" in folded
     assert "Sam Subcontractor" in folded
     assert "Mia Member" not in folded
-    # Whoever is off has a row of their own that says so.
+    # People who are off have a row of their own that says so.
     cast.perform(request_time_off, **{"personId": cast.people[Role.SUBCONTRACTOR], "from": DAY, "approved": True})
     page = session.get(f"/schedule?view={view}&on={DAY}").text
     assert "Sam Subcontractor" in page

@@ -256,7 +256,7 @@ def test_how_you_work_is_told_whole_and_in_words(server: RunningServer, cast: Ca
         "Subscription Active",
     ):
         assert text in page_text
-    # Whoever looks for money looks elsewhere.
+    # Settings about money are on another page.
     assert "Books closed up to" not in page_text
 
 

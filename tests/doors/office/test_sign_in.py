@@ -181,7 +181,7 @@ def test_only_a_page_of_ours_is_come_back_to(server: RunningServer, referer: str
 @pytest.mark.parametrize("path", ["//evil.example/settings", "/\\evil.example/settings", "/\tpeople"])
 def test_a_path_that_browsers_take_for_another_site_is_not_gone_back_to(server: RunningServer, path: str) -> None:
     assert BrowserSession(server).get("//evil.example/settings").status_code == 404
-    # The page of a form that came too late is told by the browser, or by whoever made it do so.
+    # The page of a form that came too late comes from the browser, or from a site that made it do so.
     answer = BrowserSession(server).post("/people/invite", {}, Referer=f"{server.url}{path}")
     assert answer.headers["Location"] == "/sign-in?late=yes"
 
@@ -289,7 +289,7 @@ def test_strangers_cannot_keep_out_whoever_has_just_chosen_a_new_password(server
     session.submit_form("/forgot-password", email=person.email)
     session.submit_form(wait_for_link(server, person.email), password="a much better password")
     renewed = NewPerson(person.id, person.email, "a much better password")
-    # Elsewhere attempts count anew; here they do not even count with those of strangers.
+    # In another browser attempts count from zero; here they do not even count with those of strangers.
     BrowserSession(server).sign_in(renewed)
     lock_out(server, renewed)
     session.sign_in(renewed)
@@ -417,7 +417,7 @@ def test_a_form_of_one_organisation_is_not_taken_in_another(server: RunningServe
 
 
 def test_one_household_s_attempts_are_counted_together(server: RunningServer) -> None:
-    # Each address of an IPv6 network of 64 bits is free to whoever has one of them.
+    # Each address of an IPv6 network of 64 bits is free to the owner of any one of them.
     network = "2001:db8:" + ":".join(secrets.token_hex(2) for _ in range(2))
     session = BrowserSession(server)
     for number in range(30):

@@ -36,7 +36,7 @@ def test_an_entry_is_submitted_and_decided_on_where_it_stands(server: RunningSer
     assert (status(), list_buttons(office.get(path).text)) == ("approved", ["Unapprove"])
     office.submit_form(path, review, decision="unapprove")
     assert status() == "submitted"
-    # Whoever rejects says why; the form begins with that.
+    # A rejection needs a reason; the form begins with it.
     form = office.get(review).text
     assert re.findall(r"<option [^>]*>", form) == ['<option value="reject" selected>']
     assert "<h1>Reject hours</h1>" in form

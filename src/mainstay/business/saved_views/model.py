@@ -48,7 +48,7 @@ class SavedView(StoredRecord):
     status: ArchivableStatus
 
     def not_private(self, by: Actor) -> list[Reason]:
-        """Return why it cannot be made private: it would be gone for whoever does it."""
+        """Return why it cannot be made private: the actor would not see it any more."""
         if self.shared and self.person_id != by.id:
             return [
                 Reason(

@@ -50,7 +50,7 @@ class UploadDoor:
         await self.access.count_request(request)
         runner = self.intake.runner
         address = await runner.run_read(self._find_address, secret)
-        # Whoever has an address gets an answer, although clients send a whole file before they read one.
+        # Clients send a whole file before they read an answer, so those with a valid address may send a large body.
         request.expect_large_body()
         actor = await self.access.find_actor(address.organisation, address.credential)
         check_permission(add_document, actor)

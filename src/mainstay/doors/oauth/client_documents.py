@@ -73,7 +73,7 @@ class ClientDocuments:
     def _forget(self, client_id: str, task: asyncio.Task[OAuthClient]) -> None:
         del self._running[client_id]
         if not task.cancelled():
-            # Whoever waited for it may have gone, so nobody else may look at its exception.
+            # If nobody waits for it any more, its exception is read here: Python logs exceptions that are never read.
             task.exception()
 
     async def _find_or_fetch(self, client_id: str, account: str) -> OAuthClient:

@@ -53,7 +53,7 @@ class CountryStart:
 
 @dataclass(frozen=True)
 class FirstRunPages:
-    """The pages of these steps. Whoever does them all has looked at what the first invoice needs."""
+    """The pages of these steps. Together they ask for everything that the first invoice needs."""
 
     office: OfficePages
 

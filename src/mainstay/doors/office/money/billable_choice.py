@@ -162,7 +162,7 @@ class BillableChoice:
         try:
             draft_input, resolved = await self._read_draft_input(request, billed)
             full_draft = await self.office.dry_run(request, draft_invoice, draft_input)
-            # Whoever opens the form sees whom it is for.
+            # A form that was just opened shows whom the invoice is for.
             is_opened = request.http_request.method == "GET" or sent.get("do") == "look"
             known = _describe_draft(full_draft, sent) if is_opened else {}
             resolved, sent = {**resolved, **known}, {**sent, **known}

@@ -1,5 +1,5 @@
 // Planning and moving visits by dragging or by keys: to a time and person, or to another length. All of it sends the same
-// forms that plan and move a visit without JavaScript, and then shows the schedule anew. The server decides whether
+// forms that plan and move a visit without JavaScript, and then loads the schedule again. The server decides whether
 // something clashes. The page only warns of clashes with what it shows.
 
 const told = document.getElementById("dragged");

@@ -1,5 +1,5 @@
-// The service worker: keeps the visits of today and tomorrow readable without a network, for whoever is signed in.
-// Everything is fetched from the office's own pages. The store is made anew each time: the list says which version of a
+// The service worker: keeps the visits of today and tomorrow readable without a network, for the person who is signed in.
+// Everything is fetched from the office's own pages. A new store is made each time: the list says which version of a
 // visit is current, and only pages that are older are fetched again. Nothing else stays in it.
 
 const LIST = "/today";
