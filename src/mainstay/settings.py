@@ -56,7 +56,7 @@ class Settings:
 
 # Each setting is MAINSTAY_ and this name in capitals in the environment, and `--` and this name with dashes as a flag.
 DESCRIPTIONS = {
-    "data": "folder of the embedded database, files and mails (default: ./data)",
+    "data": "folder of the embedded database, files and emails (default: ./data)",
     "database": "postgresql://… (default: SQLite in the data folder)",
     "redis": "redis://…, for limits shared by several machines (default: none)",
     "base_url": "the address people and links use, without a path (default: http://HOST:PORT)",
@@ -64,8 +64,8 @@ DESCRIPTIONS = {
     "host": "address to listen on (default: 127.0.0.1)",
     "port": "port to listen on (default: 8000)",
     "workers": "server processes (default: one per core)",
-    "smtp": "smtp://user:password@host:port (default: mails are put into outbox/ in the data folder)",
-    "mail_from": "the sender of every mail: NAME <ADDRESS> (default: Mainstay <no-reply@HOST of the base address>)",
+    "smtp": "smtp://user:password@host:port (default: emails are written to outbox/ in the data folder)",
+    "mail_from": "the sender of every email: NAME <ADDRESS> (default: Mainstay <no-reply@HOST of the base address>)",
     "trusted_proxies": "whose X-Forwarded-For is believed: addresses or networks with commas between (default: none)",
     "loopback_ports": "`any` ignores the port of an app's loopback redirect (default: exact)",
     "client_documents": "`off` refuses apps whose ID is the address of a document that describes them (default: fetch)",
