@@ -226,6 +226,15 @@ def test_a_fault_that_cannot_be_printed_is_logged() -> None:
     assert read_line(stream.getvalue())["type"] == "FaultError"
 
 
+# Nobody measures time here: if one of these took quadratic time, it would not come to an end.
+@pytest.mark.parametrize(
+    "path",
+    ["lnk_" * 250_000, "quote_" * 170_000 + "./", "invoice_" * 125_000 + "%2", "a" * 1_000_000, "svc_" * 250_000],
+)
+def test_a_long_path_is_logged_at_once(path: str) -> None:
+    assert log_and_read({"path": path})["path"] == path
+
+
 def test_a_stream_that_is_closed_is_no_fault() -> None:
     stream = io.StringIO()
     stream.close()

@@ -59,9 +59,12 @@ _CREDENTIALS = (
     (re.compile(r"(bearer|basic)((?:\s|%20|\+|\\+[nrt])+)[^\s\"'\\,;\[]+", re.IGNORECASE), rf"\1\2{_HIDDEN}"),
     (re.compile(r"(svc_[a-z]{2}_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
     (re.compile(r"(whsec_)[\w%.~+/=-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
-    (re.compile(r"(lnk_\w+\.)[\w%-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
-    # Customer links: an id, and the token that proves they were sent to the customer.
-    (re.compile(r"((?:quote|invoice)_\w+(?:\.|%2e))[\w%-]+", re.IGNORECASE), rf"\1{_HIDDEN}"),
+    # Customer links: an id, and the token that proves they were sent to the customer. A word is searched only if a
+    # token follows: a path of thousands of such prefixes would take seconds otherwise.
+    (
+        re.compile(r"((?<!\w)(?=\w+(?:\.|%2e)[\w%-])\w*?(?:lnk|quote|invoice)_\w+(?:\.|%2e))[\w%-]+", re.IGNORECASE),
+        rf"\1{_HIDDEN}",
+    ),
     (re.compile(r"(://[^\s:/?#@\"\\]*:)[^\s/?#@\"\\]+@"), rf"\1{_HIDDEN}@"),
 )
 
