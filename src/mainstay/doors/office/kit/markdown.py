@@ -11,7 +11,8 @@ MAX_LENGTH = 50_000
 _HEADING = re.compile(r"#{1,6} +(.*)")
 _BULLET = re.compile(r"\s*[-*+] +(.*)")
 _NUMBERED = re.compile(r"\s*\d{1,9}[.)] +(.*)")
-_TABLE_RULE = re.compile(r"\s*\|?(\s*:?-+:?\s*\|)+\s*(:?-+:?)?\s*\|?\s*")
+# A cell of the line below the headings of a table.
+_RULE_CELL = re.compile(":?-+:?")
 _FENCE = "```"
 # Code, links, and emphasis within a line. Each part excludes its own end, so that matching takes linear time.
 _INLINE = re.compile(
@@ -69,9 +70,15 @@ def _matches(kind: re.Pattern[str], line: str) -> bool:
 
 
 def _is_table(lines: list[str], position: int) -> bool:
-    return (
-        "|" in lines[position] and position + 1 < len(lines) and _TABLE_RULE.fullmatch(lines[position + 1]) is not None
-    )
+    return "|" in lines[position] and position + 1 < len(lines) and _is_table_rule(lines[position + 1])
+
+
+def _is_table_rule(line: str) -> bool:
+    return "|" in line and all(map(_RULE_CELL.fullmatch, _split_cells(line)))
+
+
+def _split_cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
 
 
 def _find_end(lines: list[str], position: int, belongs: Callable[[str], bool]) -> int:
@@ -89,7 +96,7 @@ def _render_list(kind: re.Pattern[str], lines: list[str], base_url: str) -> Mark
 
 
 def _render_table(lines: list[str], base_url: str) -> Markup:
-    head, *rows = ([cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines)
+    head, *rows = map(_split_cells, lines)
     titles = Markup().join(Markup("<th>{}</th>").format(_render_inline(cell, base_url)) for cell in head)
     body = Markup().join(
         Markup("<tr>{}</tr>").format(
