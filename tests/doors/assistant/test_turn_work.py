@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from mainstay.business.assistant import store
-from mainstay.business.assistant.model import StepKind, TurnStatus
+from mainstay.business.assistant.model import TOO_LONG, StepKind, TurnStatus
 from mainstay.business.assistant.operations import NOT_CONFIRMED, stop_assistant
 from mainstay.business.customers.operations import get_customer, list_customers, update_customer
 from mainstay.business.invoices.drafting.operations import update_invoice
@@ -19,11 +19,13 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import get_person, update_person
 from mainstay.business.people.roles import change_role
 from mainstay.business.records.history import get_history
+from mainstay.doors.assistant.turn_work import MAX_MODEL_CALLS
 from mainstay.identity import sessions
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.values.stored_message import dump_message
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Role
-from mainstay.vocabulary.refusal import NotFound
+from mainstay.vocabulary.refusal import Conflict, NotFound
 from support.assistant import AssistantOfTests, kinds_of, open_assistant, results_of, text_of
 from support.cast import EMAILS, Cast
 from support.customers import make_customer
@@ -455,3 +457,18 @@ def test_losing_the_right_to_write_ends_writing(assistant: AssistantOfTests, cas
     cast.perform(change_role, personId=cast.people[Role.OFFICE], role="member", confirmed=True)
     turn = assistant.answer(turn)
     assert [one["text"] for one in results_of(turn)] == ["There is no tool 'log_hours'."]
+
+
+def test_a_conversation_that_has_become_too_long_ends_and_takes_no_more_questions(
+    assistant: AssistantOfTests,
+) -> None:
+    # The server of an organisation's own model writes as much as it likes, and counts as few tokens.
+    look = ScriptedCall("list_customers")
+    long_reply = ScriptedTurn("x" * 199_000, (look,), input_tokens=1, output_tokens=0)
+    assistant.model.add_script("How many", *[long_reply] * MAX_MODEL_CALLS)
+    turn = assistant.ask_and_answer("How many customers do we have?")
+    assert (turn.status, turn.problem) == (TurnStatus.FAILED, dump_message(TOO_LONG))
+    assert turn.model_calls < MAX_MODEL_CALLS / 2
+    with pytest.raises(Conflict, match="too long"):
+        assistant.ask("And suppliers?", conversationId=turn.conversation_id)
+    assert assistant.ask("And suppliers?").conversation_id != turn.conversation_id

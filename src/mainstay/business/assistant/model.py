@@ -1,5 +1,6 @@
 """Conversations with the assistant: turns and their steps."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -7,8 +8,14 @@ import orjson
 from pydantic import Field
 
 from mainstay.values.choices import TextEnum
+from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Access
 from mainstay.vocabulary.schemas import Output
+
+# The most characters of a conversation's steps, several times what a model can read at once. The server of a model
+# decides how much it writes, and the whole conversation is read at each step and shown on one page.
+_MAX_LENGTH = 2_000_000
+TOO_LONG = Message("This conversation has become too long. Begin a new one.")
 
 
 class ConversationOut(Output):
@@ -67,6 +74,8 @@ class Step(NamedTuple):
     kind: StepKind
     content: dict[str, Any]
     created_at: str
+    # The characters of the content as it is stored.
+    length: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +155,11 @@ class Conversation(NamedTuple):
     turns: tuple[Turn, ...]
 
 
+def is_too_long(turns: Iterable[Turn]) -> bool:
+    """Return whether the turns of a conversation are too long to go on with it."""
+    return sum(step.length for turn in turns for step in turn.steps) > _MAX_LENGTH
+
+
 def parse_step(number: int, kind: str, content: str, created_at: str) -> Step:
     """Return a step from its stored columns."""
-    return Step(number, StepKind(kind), orjson.loads(content), created_at)
+    return Step(number, StepKind(kind), orjson.loads(content), created_at, len(content))

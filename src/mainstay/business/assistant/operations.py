@@ -5,7 +5,15 @@ from typing import Annotated
 from pydantic import Field
 
 from mainstay.business.assistant import store
-from mainstay.business.assistant.model import ConversationOut, StepKind, Turn, TurnOut, TurnStatus
+from mainstay.business.assistant.model import (
+    TOO_LONG,
+    ConversationOut,
+    StepKind,
+    Turn,
+    TurnOut,
+    TurnStatus,
+    is_too_long,
+)
 from mainstay.business.organisation.assistant_settings import ASSISTANT_SETTINGS, AssistantSource
 from mainstay.identity.sessions import belongs_to_person
 from mainstay.kernel.context import Context
@@ -190,8 +198,13 @@ def end_waiting_turn(ctx: Context, turn: Turn) -> None:
 
 
 def _close_latest_turn(ctx: Context, conversation_id: str) -> None:
-    """End the turn before a new question, if it waits for its person; refuse the question while it is worked on."""
+    """End the turn before a new question, if it waits for its person.
+
+    Refuse the question while that turn is worked on, or if the conversation is too long.
+    """
     turns = store.read_turns(ctx.db, conversation_id)
+    if is_too_long(turns):
+        raise Conflict(TOO_LONG)
     latest = turns[-1] if turns else None
     if latest and latest.status is TurnStatus.WORKING:
         raise Conflict(Message("The assistant is still answering. Wait for it, or stop it first."))

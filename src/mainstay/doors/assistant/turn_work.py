@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from mainstay.business.assistant import store
-from mainstay.business.assistant.model import Conversation, StepKind, Turn, TurnStatus
+from mainstay.business.assistant.model import TOO_LONG, Conversation, StepKind, Turn, TurnStatus, is_too_long
 from mainstay.business.assistant.store import Cost, LeaseLost
 from mainstay.business.organisation.assistant_settings import AssistantSettings, AssistantSource
 from mainstay.business.records.undo import undo_change
@@ -241,6 +241,8 @@ class TurnWork:
             raise EndOfTurn(TurnStatus.STOPPED, _OFF)
         if turn.worked_ms / 1000 > MAX_SECONDS:
             raise EndOfTurn(TurnStatus.FAILED, _TIME_LIMIT)
+        if is_too_long(state.conversation.turns):
+            raise EndOfTurn(TurnStatus.FAILED, TOO_LONG)
 
     def _check_model_limits(self, state: TurnState) -> ModelSettings:
         turn, settings, (today, month) = state.turn, state.settings, state.usage
