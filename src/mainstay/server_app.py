@@ -112,7 +112,7 @@ def open_app(
     limits = _open_rate_limits(settings)
     last_used = LastUsed(performer.database)
     metrics = SharedMetrics(folder.counters, METRIC_LABELS, slot)
-    turns = Turns(on_timeout=metrics.count_timeout, longest_rest=LONGEST_REST_SECONDS)
+    turns = Turns(on_refusal=metrics.count_timeout, longest_rest=LONGEST_REST_SECONDS)
     runner = Runner(performer.database.reads_inline, change_turns=turns)
     usage_task = PeriodicTask(last_used.write_uses, WRITE_SECONDS, runner.threads.quick)
     bearer_auth = BearerAuth(performer, limits, last_used, runner)

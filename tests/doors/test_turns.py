@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from mainstay.doors.turns import ACTIVE_SECONDS, FEW_WAITING, Turns
+from mainstay.doors.turns import ACTIVE_SECONDS, FEW_WAITING, MOST_WAITING, Turns
 from mainstay.infrastructure.database import DatabaseUnavailable
 
 
@@ -66,7 +66,7 @@ def test_as_many_at_once_as_it_may() -> None:
 def test_whose_time_is_over_is_refused_and_counted_and_the_next_one_has_the_turn() -> None:
     async def play() -> int:
         given_up: list[None] = []
-        turns = Turns(on_timeout=lambda: given_up.append(None))
+        turns = Turns(on_refusal=lambda: given_up.append(None))
         await turns.begin_turn("ours", inf)
         with pytest.raises(DatabaseUnavailable, match="takes too long"):
             await turns.begin_turn("ours", monotonic() - 1)
@@ -77,6 +77,34 @@ def test_whose_time_is_over_is_refused_and_counted_and_the_next_one_has_the_turn
         return len(given_up)
 
     assert asyncio.run(play()) == 1
+
+
+def test_more_than_may_wait_are_refused_at_once_and_counted_and_the_others_get_their_turns() -> None:
+    async def play() -> tuple[int, int]:
+        refused, turns_begun = list[None](), list[None]()
+        turns = Turns(on_refusal=lambda: refused.append(None))
+
+        async def take() -> None:
+            await turns.begin_turn("ours", inf)
+            turns_begun.append(None)
+            turns.end_turn("ours")
+
+        await turns.begin_turn("ours", inf)
+        waiting = [asyncio.ensure_future(take()) for _ in range(MOST_WAITING)]
+        await _settle()
+        with pytest.raises(DatabaseUnavailable, match="waits already"):
+            await asyncio.wait_for(take(), 60)
+        # Another organisation is not refused, and whoever gives up makes room.
+        await asyncio.wait_for(turns.begin_turn("theirs", inf), 60)
+        waiting.pop().cancel()
+        await _settle()
+        waiting.append(asyncio.ensure_future(take()))
+        await _settle()
+        turns.end_turn("ours")
+        await asyncio.wait_for(asyncio.gather(*waiting), 60)
+        return len(refused), len(turns_begun)
+
+    assert asyncio.run(play()) == (1, MOST_WAITING)
 
 
 def test_one_that_is_cancelled_passes_its_turn_on() -> None:

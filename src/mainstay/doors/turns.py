@@ -17,6 +17,9 @@ from time import monotonic
 
 from mainstay.infrastructure.database import DatabaseUnavailable
 
+# How many requests of an owner may wait. Each holds a connection and its body, so a fifth of the connections that a
+# process keeps is the most for one of them.
+MOST_WAITING = 200
 # An owner is busy if more than this wait for their turn: what a few people do at once is not slowed.
 FEW_WAITING = 5
 # A busy owner rests this many times as long as its turn took, but no longer than this.
@@ -43,12 +46,12 @@ class Turns:
     def __init__(
         self,
         at_once: int = 1,
-        on_timeout: Callable[[], None] | None = None,
+        on_refusal: Callable[[], None] | None = None,
         longest_rest: float = 0.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._at_once = at_once
-        self._on_timeout = on_timeout
+        self._on_refusal = on_refusal
         self._longest_rest = longest_rest
         self._clock = clock
         # Who made the latest request and when, and when someone else made one.
@@ -57,7 +60,10 @@ class Turns:
         self._queues: dict[str, _Queue] = {}
 
     async def begin_turn(self, owner: str, until: float) -> None:
-        """Wait for a turn of the owner, until this moment (by `monotonic`); `end_turn` must be called afterwards."""
+        """Wait for a turn of the owner, until this moment (by `monotonic`); `end_turn` must be called afterwards.
+
+        Raise DatabaseUnavailable if it does not come in time, or if too many wait already.
+        """
         self._note_request(owner)
         queue = self._queues.get(owner)
         if queue is None:
@@ -66,6 +72,8 @@ class Turns:
             queue.running += 1
             queue.began_at = self._clock()
             return
+        if len(queue.waiting) >= MOST_WAITING:
+            raise self._refuse("Too much other work of this organisation waits already.")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue.waiting.append(turn)
         try:
@@ -75,12 +83,11 @@ class Turns:
             if turn.done() and not turn.cancelled():
                 # The turn came at the moment in which the wait was given up.
                 self.end_turn(owner)
-            turn.cancel()
+            elif turn in queue.waiting:
+                queue.waiting.remove(turn)
             if not isinstance(error, TimeoutError):
                 raise
-            if self._on_timeout:
-                self._on_timeout()
-            raise DatabaseUnavailable("Other work of this organisation takes too long.") from None
+            raise self._refuse("Other work of this organisation takes too long.") from None
 
     def end_turn(self, owner: str) -> None:
         """End a turn of the owner, and let its next work begin, perhaps after a rest."""
@@ -90,6 +97,11 @@ class Turns:
             asyncio.get_running_loop().call_later(rest, self._begin_next, owner)
         else:
             self._begin_next(owner)
+
+    def _refuse(self, reason: str) -> DatabaseUnavailable:
+        if self._on_refusal:
+            self._on_refusal()
+        return DatabaseUnavailable(reason)
 
     def _begin_next(self, owner: str) -> None:
         queue = self._queues[owner]

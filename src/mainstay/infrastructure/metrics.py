@@ -129,8 +129,8 @@ def _limit_note(limit: int) -> str:
 
 
 def format_timeouts(count: int) -> str:
-    """Return the number of changes that timed out waiting for others of their organisation, in the same format."""
-    words = "Changes that were given up because others of the same organisation took too long."
+    """Return the number of changes that did not get their turn among others of their organisation, likewise."""
+    words = "Changes that were given up because others of the same organisation took too long or were too many."
     return _format_family("mainstay_change_timeouts_total", "counter", words, {"": count})
 
 

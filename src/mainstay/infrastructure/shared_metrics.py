@@ -46,7 +46,7 @@ class SharedMetrics:
         self._last_usage = pool
 
     def count_timeout(self) -> None:
-        """Count a change that timed out waiting for its organisation's other changes."""
+        """Count a change that was given up because of its organisation's other changes."""
         self._counters.own_row[self._timeouts_index] += 1
 
     def pool_usage(self) -> PoolUsage:
