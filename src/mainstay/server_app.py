@@ -56,7 +56,7 @@ from mainstay.doors.oauth.token import TokenEndpoint
 from mainstay.doors.office.routes import TokenMakers, build_office
 from mainstay.doors.pages.page_language import localise_door
 from mainstay.doors.pages.session import Visitors
-from mainstay.doors.runner import CONTENT_THREADS, Runner
+from mainstay.doors.runner import CONTENT_THREADS, PRINT_THREADS, Runner
 from mainstay.doors.server_names import ServerNames
 from mainstay.doors.turns import LONGEST_REST_SECONDS, Turns
 from mainstay.identity.last_used import WRITE_SECONDS, LastUsed
@@ -206,7 +206,7 @@ def _open_visitors(
     settings: Settings, performer: Performer, runner: Runner, limits: RateLimits, addresses: ServerNames
 ) -> Visitors:
     files, temporary_files = open_files(settings), TemporaryFiles(DataFolder(settings.data).temporary_files)
-    content, printer = ContentReader(CONTENT_THREADS), Printer(CONTENT_THREADS)
+    content, printer = ContentReader(CONTENT_THREADS), Printer(PRINT_THREADS)
     return Visitors(
         performer,
         runner,

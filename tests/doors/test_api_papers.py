@@ -29,6 +29,7 @@ from support.cast import Cast, make_cast
 from support.in_process import run_in_process
 from support.installations import Installation
 from support.invoices import issue_invoice, make_invoice
+from support.killed_children import kill_children
 from support.quotes import issue_quote, make_quote, open_document_files
 from support.random_billing import make_billing_firm
 from support.raw_http import check_refusal
@@ -130,6 +131,24 @@ def test_a_file_that_is_not_ready_says_so_until_it_is(server_without_worker: Run
     answer = server_without_worker.request("GET", path, key)
     assert answer.status_code == 200
     assert answer.content.startswith(b"%PDF-")
+
+
+def test_a_file_whose_process_is_killed_is_not_ready_until_it_is_printed_again(
+    server_without_worker: RunningServer, only_cast: Cast
+) -> None:
+    key, performer = only_cast.make_key(Access.READ), only_cast.performer
+    path = f"{QUOTES}/{issue_quote(only_cast, deliver='none')['id']}/pdf"
+    assert server_without_worker.request("GET", path, key).status_code == 202
+    worker = open_worker(server_without_worker.settings, performer)
+    with kill_children():
+        while worker.run_next_tasks():
+            pass
+    assert server_without_worker.request("GET", path, key).status_code == 202
+    later = replace(performer, clock=lambda: performer.clock() + outbox_queue.RETRIES[0])
+    while replace(worker, performer=later).run_next_tasks():
+        pass
+    answer = server_without_worker.request("GET", path, key)
+    assert (answer.status_code, answer.content[:5]) == (200, b"%PDF-")
 
 
 def test_the_office_shows_a_page_that_loads_again_by_itself(

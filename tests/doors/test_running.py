@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
-from threading import Event
+from threading import Event, Semaphore
 from time import monotonic
 
 import pytest
 
 from mainstay.business.people.operations import get_me
-from mainstay.doors.runner import Runner
+from mainstay.doors.runner import CONTENT_THREADS, Runner
 from mainstay.infrastructure.database import DatabaseUnavailable
 from mainstay.infrastructure.deadline import WAIT_SECONDS, current_deadline, use_deadline
 from mainstay.kernel.context import Context, RequestDetails
@@ -18,6 +18,7 @@ from mainstay.values.ids import new_id
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.schemas import Input, Output
 from support.cast import Cast
+from support.waiting import wait_until
 
 TIMEOUT_SECONDS = 60
 
@@ -127,6 +128,43 @@ def test_however_many_changes_of_one_organisation_wait_another_finds_a_thread(ru
         return found
 
     assert asyncio.run(crowd()) == other
+
+
+@pytest.mark.parametrize("kind", ["files", "prints"])
+def test_one_file_or_print_waits_for_one_of_those_of_organisations_with_many(runner: Runner, kind: str) -> None:
+    run = {"files": runner.run_content_work, "prints": runner.run_print}[kind]
+    order, may_end = list[str](), Semaphore(0)
+
+    def work(owner: str) -> None:
+        order.append(owner)
+        may_end.acquire(timeout=TIMEOUT_SECONDS)
+
+    async def crowd() -> None:
+        many = [asyncio.ensure_future(run(owner, work, owner)) for owner in ("ours", "theirs") for _ in range(5)]
+        await runner.run(wait_until, lambda: len(order) == CONTENT_THREADS)
+        one = asyncio.ensure_future(run("third", work, "third"))
+        await asyncio.sleep(0)
+        may_end.release()
+        await runner.run(wait_until, lambda: len(order) > CONTENT_THREADS)
+        may_end.release(len(many))
+        await asyncio.gather(*many, one)
+
+    asyncio.run(crowd())
+    assert sorted(order[:CONTENT_THREADS]) == ["ours", "theirs"]
+    assert order[CONTENT_THREADS] == "third"
+
+
+def test_files_do_not_wait_for_prints(runner: Runner) -> None:
+    event = Event()
+
+    async def crowd() -> str:
+        prints = [asyncio.ensure_future(runner.run_print(owner, event.wait, TIMEOUT_SECONDS)) for owner in "abcd"]
+        found = await asyncio.wait_for(runner.run_content_work("theirs", str, "read"), TIMEOUT_SECONDS / 2)
+        event.set()
+        await asyncio.gather(*prints)
+        return found
+
+    assert asyncio.run(crowd()) == "read"
 
 
 def test_a_change_that_waits_too_long_for_its_turn_is_refused_without_being_begun(runner: Runner) -> None:

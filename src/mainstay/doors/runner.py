@@ -22,9 +22,9 @@ T = TypeVar("T")
 # The threads that use the database are no more than the connections of a process (`POOL_SIZE`), so that none waits for
 # a connection.
 QUICK_THREADS, CHANGE_THREADS, LONG_THREADS, BACKGROUND_THREADS, PROBE_THREADS = 6, 4, 3, 2, 1
-# As many as there are child processes for uploaded content, because each thread waits for one.
-CONTENT_THREADS = 2
-# How long a request waits for long or content work of the same organisation.
+# As many as there are child processes that read uploaded content, and that print, because each thread waits for one.
+CONTENT_THREADS, PRINT_THREADS = 2, 2
+# How long a request waits for long work, uploads or prints of the same organisation.
 TURN_TIMEOUT_SECONDS = 60.0
 
 
@@ -40,14 +40,16 @@ class Threads:
         self.long = ThreadPoolExecutor(LONG_THREADS)
         # Work that goes on after the answer, such as imports.
         self.background = ThreadPoolExecutor(BACKGROUND_THREADS)
-        # Work that waits for a child process, which reads or prints content.
+        # Work that waits for a child process, which reads uploaded content.
         self.content = ThreadPoolExecutor(CONTENT_THREADS)
+        # Work that waits for a child process, which prints.
+        self.prints = ThreadPoolExecutor(PRINT_THREADS)
         # Probes, which are answered however busy the server is.
         self.probes = ThreadPoolExecutor(PROBE_THREADS)
 
     def close(self) -> None:
         """Finish the work that has begun, and drop long and background work that still waits."""
-        for executor in (self.quick, self.changes, self.content, self.probes):
+        for executor in (self.quick, self.changes, self.content, self.prints, self.probes):
             executor.shutdown()
         for executor in (self.long, self.background):
             executor.shutdown(cancel_futures=True)
@@ -68,6 +70,7 @@ class Runner:
     long_turns: Turns = field(default_factory=lambda: Turns(at_once=2))
     background_turns: Turns = field(default_factory=Turns)
     content_turns: Turns = field(default_factory=Turns)
+    print_turns: Turns = field(default_factory=Turns)
 
     async def run_read(self, function: Callable[..., T], *args: Any) -> T:
         """Run a bounded read."""
@@ -103,8 +106,12 @@ class Runner:
         return await _run_in_turn(self.long_turns, organisation, self.threads.long, function, *args)
 
     async def run_content_work(self, organisation: str, function: Callable[..., T], *args: Any) -> T:
-        """Run work that lets a child process read or print content."""
+        """Run work that lets a child process read uploaded content."""
         return await _run_in_turn(self.content_turns, organisation, self.threads.content, function, *args)
+
+    async def run_print(self, organisation: str, function: Callable[..., T], *args: Any) -> T:
+        """Run work that lets a child process print."""
+        return await _run_in_turn(self.print_turns, organisation, self.threads.prints, function, *args)
 
     async def run_in_background(self, organisation: str, function: Callable[..., T], *args: Any) -> T:
         """Run work that goes on after the answer; it waits for its turn without a limit."""

@@ -12,10 +12,11 @@ from doors.office.test_quotes import fields_of
 from mainstay.business.organisation.operations import change_subscription
 from mainstay.vocabulary.actor import operator_actor
 from mainstay.vocabulary.permissions import Role
-from support.browser_session import BrowserSession, emails_to, sign_in_new_person
+from support.browser_session import BrowserSession, emails_to, sign_in_new_person, visible_text
 from support.cast import Cast
 from support.customers import make_customer
 from support.invoices import issue_invoice, make_invoice, reread_invoice
+from support.killed_children import kill_children
 from support.purchases import make_order, place_order
 from support.quotes import issue_quote, make_quote
 from support.servers import RunningServer
@@ -60,6 +61,19 @@ def test_a_draft_is_seen_as_it_would_be_printed_and_nothing_of_it_stays(
         assert (draft["number"] or "") in text
         assert not is_stored(server, printed.content)
     assert issue_invoice(cast)["number"] == "INV-0001"
+
+
+def test_a_draft_whose_process_is_killed_is_refused_and_the_next_one_is_printed(
+    session: BrowserSession, cast: Cast
+) -> None:
+    for path, _ in make_drafts(cast):
+        with kill_children():
+            for address in (f"{path}/draft.pdf", f"{path}/draft.webp"):
+                answer = session.get(address)
+                assert answer.status_code == 409
+                assert "The PDF could not be created. Try again." in visible_text(answer.text)
+        assert session.get("/readyz").status_code == 200
+        assert session.get(f"{path}/draft.pdf").content.startswith(b"%PDF-")
 
 
 def test_what_was_sent_has_its_own_pdf_and_no_other(session: BrowserSession, cast: Cast) -> None:

@@ -58,12 +58,12 @@ class DraftPreviewPages:
         draft = await self.office.perform(request, self.operation, self._read_input(request, record_id))
         organisation = request.actor.organisation
         try:
-            printed = await self.office.visitors.runner.run_content_work(
-                organisation, self._print_snapshot, draft, render
-            )
+            printed = await self.office.visitors.runner.run_print(organisation, self._print_snapshot, draft, render)
         except RenderingFailed as error:
             log_error("draft not printed", error, request=request.http_request.id)
-            raise Conflict(Message("The PDF could not be created. Shorten the texts, then try again.")) from None
+            raise Conflict(
+                Message("The PDF could not be created. Try again. If it fails again, shorten the texts.")
+            ) from None
         return printed, draft.name
 
     def _read_input(self, request: OfficeRequest, record_id: str) -> dict[str, object]:

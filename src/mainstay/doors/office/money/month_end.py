@@ -104,7 +104,7 @@ class MonthEndPages:
             "sections": [self._build_section(request, report) for report in pack.reports],
         }
         visitors, today = self.office.visitors, self.office.today(request).isoformat()
-        return await visitors.runner.run_content_work(
+        return await visitors.runner.run_print(
             request.actor.organisation, visitors.printer.print_reports, orjson.dumps(sheet).decode(), today
         )
 
