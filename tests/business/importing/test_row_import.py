@@ -64,6 +64,20 @@ def test_customers_are_brought_over_each_by_an_act_of_its_own(cast: Cast) -> Non
     assert (made["operation"], made["by"]["person"]["name"]) == ("create_customer", "Orla Office")
 
 
+def test_payment_terms_are_days_with_or_without_the_word(cast: Cast) -> None:
+    terms = {"30 days": 30, "14 Days": 14, "7days": 7, "1 day": 1, "60": 60}
+    import_rows(cast, "customers", ["Name", "Payment terms"], *([f"Calder {text}", text] for text in terms))
+    assert [one["paymentTermsDays"] for one in list_records(cast)] == [*terms.values()]
+    outcome = check_rows(cast, "customers", ["Name", "Payment terms"], ["Ryburn", "30s"], ["Pennine", "days"])
+    assert [fault.row for fault in outcome.faults] == [2, 3]
+
+
+def test_cells_of_blanks_are_checked_at_once(cast: Cast) -> None:
+    # Nobody measures time here: when each cell took seconds, this did not come to an end.
+    blanks = ["Calder", f"30{' ' * 32_000}weeks"]
+    assert check_rows(cast, "customers", ["Name", "Payment terms"], *[blanks] * 300).created == 0
+
+
 def test_to_look_at_rows_changes_nothing(cast: Cast) -> None:
     outcome = check_rows(cast, "customers", CUSTOMERS, CALDER, RYBURN)
     assert (outcome.created, outcome.faults) == (2, [])

@@ -126,7 +126,7 @@ def _to_tags(text: str) -> list[str]:
 
 
 def _to_days(text: str) -> object:
-    days = re.sub(r"\s*days?$", "", text, flags=re.IGNORECASE)
+    days = text.lower().removesuffix("days").removesuffix("day").rstrip()
     return int(days) if days.isdecimal() and days.isascii() and len(days) < _MAX_DIGITS else text
 
 
