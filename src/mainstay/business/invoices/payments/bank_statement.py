@@ -133,6 +133,8 @@ class _UnpaidInvoice(NamedTuple):
     due: int
     customer_id: str
     customer_name: str
+    # The words that tell the customer's name from others.
+    name_words: frozenset[str]
 
 
 class _Matcher:
@@ -149,7 +151,10 @@ class _Matcher:
             " WHERE invoice.organisation_id = :organisation AND invoice.owing = 1"
             f" ORDER BY invoice.due_on, invoice.id LIMIT {_MAX_COMPARED}"
         )
-        self.unpaid = [_UnpaidInvoice(str(a), str(b), int(c or 0), str(d), str(e)) for a, b, c, d, e in rows]
+        self.unpaid = [
+            _UnpaidInvoice(str(a), str(b), int(c or 0), str(d), str(e), _find_name_words(str(e)))
+            for a, b, c, d, e in rows
+        ]
         self.unmatched = {one.id: one.due for one in self.unpaid}
         self.by_digits: dict[int, list[_UnpaidInvoice]] = defaultdict(list)
         self.by_due: dict[int, list[_UnpaidInvoice]] = defaultdict(list)
@@ -197,7 +202,9 @@ class _Matcher:
             exact = sum(self.unmatched[one.id] for one in by_number) == amount
             return by_number, "number and amount" if exact else "number"
         by_amount = [one for one in self.by_due.get(amount, ()) if self.unmatched[one.id] == amount]
-        by_name = [one for one in by_amount if _is_name_in(one.customer_name, text)]
+        # Thousands of invoices can have the same amount.
+        text_words = frozenset(_find_words(text))
+        by_name = [one for one in by_amount if one.name_words and one.name_words <= text_words]
         if len({one.customer_id for one in by_name}) == 1:
             return by_name[:1], "name and amount"
         return (by_amount, "amount") if len(by_amount) == 1 else ([], None)
@@ -220,9 +227,12 @@ def _is_number_in(number: str, plain_text: str) -> bool:
     return re.search(rf"{re.escape(bare)}(?!\d)", plain_text) is not None
 
 
-def _is_name_in(name: str, text: str) -> bool:
-    """Return whether a text contains all distinctive words of a name."""
-    words = re.findall(r"\w+", name.casefold())
+def _find_name_words(name: str) -> frozenset[str]:
+    """Return the distinctive words of a name, all of which a text must have to contain the name."""
+    words = _find_words(name)
     own = [word for word in words if word not in _IGNORED_WORDS]
-    distinctive = [word for word in own if len(word) >= _SHORTEST_WORD] or own or words
-    return bool(distinctive) and set(distinctive) <= set(re.findall(r"\w+", text.casefold()))
+    return frozenset([word for word in own if len(word) >= _SHORTEST_WORD] or own or words)
+
+
+def _find_words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
