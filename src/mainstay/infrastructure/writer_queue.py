@@ -13,7 +13,9 @@ from time import monotonic, sleep
 
 from mainstay.infrastructure.database import DatabaseUnavailable
 
-_POLL_SECONDS = 0.001
+# A change takes a few milliseconds. With a pause of one, two processes made a third fewer changes than one process did:
+# after each change nobody had the lock for a while. With this pause they make as many, for less processor time.
+_POLL_SECONDS = 0.0002
 
 
 class WriterQueue:
