@@ -154,17 +154,20 @@ def test_one_file_or_print_waits_for_one_of_those_of_organisations_with_many(run
     assert order[CONTENT_THREADS] == "third"
 
 
-def test_files_do_not_wait_for_prints(runner: Runner) -> None:
+@pytest.mark.parametrize(("kind", "slow_kind"), [("a file", "prints"), ("a report", "archives")])
+def test_what_a_person_waits_for_has_threads_of_its_own(runner: Runner, kind: str, slow_kind: str) -> None:
+    run = {"a file": runner.run_content_work, "a report": runner.run_long}[kind]
+    run_slow = {"prints": runner.run_print, "archives": runner.run_archive}[slow_kind]
     event = Event()
 
     async def crowd() -> str:
-        prints = [asyncio.ensure_future(runner.run_print(owner, event.wait, TIMEOUT_SECONDS)) for owner in "abcd"]
-        found = await asyncio.wait_for(runner.run_content_work("theirs", str, "read"), TIMEOUT_SECONDS / 2)
+        slow = [asyncio.ensure_future(run_slow(owner, event.wait, TIMEOUT_SECONDS)) for owner in "abcd"]
+        found = await asyncio.wait_for(run("theirs", str, kind), TIMEOUT_SECONDS / 2)
         event.set()
-        await asyncio.gather(*prints)
+        await asyncio.gather(*slow)
         return found
 
-    assert asyncio.run(crowd()) == "read"
+    assert asyncio.run(crowd()) == kind
 
 
 def test_a_change_that_waits_too_long_for_its_turn_is_refused_without_being_begun(runner: Runner) -> None:

@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 # The threads that use the database are no more than the connections of a process (`POOL_SIZE`), so that none waits for
 # a connection.
-QUICK_THREADS, CHANGE_THREADS, LONG_THREADS, BACKGROUND_THREADS, PROBE_THREADS = 6, 4, 3, 2, 1
+QUICK_THREADS, CHANGE_THREADS, LONG_THREADS, BACKGROUND_THREADS, ARCHIVE_THREADS, PROBE_THREADS = 6, 4, 3, 2, 2, 1
 # As many as there are child processes that read uploaded content, and that print, because each thread waits for one.
 CONTENT_THREADS, PRINT_THREADS = 2, 2
 # How long a request waits for long work, uploads or prints of the same organisation.
@@ -40,6 +40,8 @@ class Threads:
         self.long = ThreadPoolExecutor(LONG_THREADS)
         # Work that goes on after the answer, such as imports.
         self.background = ThreadPoolExecutor(BACKGROUND_THREADS)
+        # The archives of everything that an organisation has, which take minutes.
+        self.archives = ThreadPoolExecutor(ARCHIVE_THREADS)
         # Work that waits for a child process, which reads uploaded content.
         self.content = ThreadPoolExecutor(CONTENT_THREADS)
         # Work that waits for a child process, which prints.
@@ -48,10 +50,10 @@ class Threads:
         self.probes = ThreadPoolExecutor(PROBE_THREADS)
 
     def close(self) -> None:
-        """Finish the work that has begun, and drop long and background work that still waits."""
+        """Finish the work that has begun, and drop long and background work and archives that still wait."""
         for executor in (self.quick, self.changes, self.content, self.prints, self.probes):
             executor.shutdown()
-        for executor in (self.long, self.background):
+        for executor in (self.long, self.background, self.archives):
             executor.shutdown(cancel_futures=True)
 
 
@@ -69,6 +71,7 @@ class Runner:
     # Two at once, so that a report need not wait for a colleague's export.
     long_turns: Turns = field(default_factory=lambda: Turns(at_once=2))
     background_turns: Turns = field(default_factory=Turns)
+    archive_turns: Turns = field(default_factory=Turns)
     content_turns: Turns = field(default_factory=Turns)
     print_turns: Turns = field(default_factory=Turns)
 
@@ -117,6 +120,12 @@ class Runner:
         """Run work that goes on after the answer; it waits for its turn without a limit."""
         return await _run_in_turn(
             self.background_turns, organisation, self.threads.background, function, *args, max_wait=inf
+        )
+
+    async def run_archive(self, organisation: str, function: Callable[..., T], *args: Any) -> T:
+        """Run the work on an archive, which goes on after the answer; it waits for its turn without a limit."""
+        return await _run_in_turn(
+            self.archive_turns, organisation, self.threads.archives, function, *args, max_wait=inf
         )
 
     async def run_probe(self, function: Callable[..., T], *args: Any) -> T:

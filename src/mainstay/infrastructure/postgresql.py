@@ -37,7 +37,7 @@ from mainstay.values.ids import is_id
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 # One connection for each thread of a server process that uses the database (`doors/runner.py`).
-POOL_SIZE = 16
+POOL_SIZE = 18
 POOL_WAIT_SECONDS = 5.0
 # Any number works, as long as every migrating process uses the same one.
 MIGRATION_LOCK = 7_205_759

@@ -128,7 +128,7 @@ class FullExportPages:
             partial(visitors.temporary_files.set_progress, name),
         )
         try:
-            await visitors.runner.run_long(request.actor.organisation, full_export.make, name)
+            await visitors.runner.run_archive(request.actor.organisation, full_export.make, name)
         except Exception as error:
             log_error("export failed", error, request=request.http_request.id)
             visitors.temporary_files.set_progress(name, _FAILED)
