@@ -459,13 +459,18 @@ def test_losing_the_right_to_write_ends_writing(assistant: AssistantOfTests, cas
     assert [one["text"] for one in results_of(turn)] == ["There is no tool 'log_hours'."]
 
 
+@pytest.mark.parametrize(
+    "long_reply",
+    [
+        ScriptedTurn("x" * 40_000, (ScriptedCall("list_customers"),)),
+        ScriptedTurn(calls=(ScriptedCall("list_customers", {"limit": 10, "after": "x" * 99_000}),) * 2),
+    ],
+)
 def test_a_conversation_that_has_become_too_long_ends_and_takes_no_more_questions(
-    assistant: AssistantOfTests,
+    assistant: AssistantOfTests, long_reply: ScriptedTurn
 ) -> None:
     # The server of an organisation's own model writes as much as it likes, and counts as few tokens.
-    look = ScriptedCall("list_customers")
-    long_reply = ScriptedTurn("x" * 199_000, (look,), input_tokens=1, output_tokens=0)
-    assistant.model.add_script("How many", *[long_reply] * MAX_MODEL_CALLS)
+    assistant.model.add_script("How many", *[replace(long_reply, input_tokens=1, output_tokens=0)] * MAX_MODEL_CALLS)
     turn = assistant.ask_and_answer("How many customers do we have?")
     assert (turn.status, turn.problem) == (TurnStatus.FAILED, dump_message(TOO_LONG))
     assert turn.model_calls < MAX_MODEL_CALLS / 2

@@ -12,9 +12,9 @@ from mainstay.values.message import Message
 from mainstay.vocabulary.permissions import Access
 from mainstay.vocabulary.schemas import Output
 
-# The most characters of a conversation's steps, several times what a model can read at once. The server of a model
-# decides how much it writes, and the whole conversation is read at each step and shown on one page.
-_MAX_LENGTH = 2_000_000
+# The most characters of a conversation's steps, and of the texts of the model among them. The server of a model decides
+# how much it writes. All steps are read at each step; all texts are shown on one page, which takes a second then.
+_MAX_LENGTH, _MAX_TEXT_LENGTH = 2_000_000, 300_000
 TOO_LONG = Message("This conversation has become too long. Begin a new one.")
 
 
@@ -157,7 +157,9 @@ class Conversation(NamedTuple):
 
 def is_too_long(turns: Iterable[Turn]) -> bool:
     """Return whether the turns of a conversation are too long to go on with it."""
-    return sum(step.length for turn in turns for step in turn.steps) > _MAX_LENGTH
+    steps = [step for turn in turns for step in turn.steps]
+    texts = (step.content["text"] for step in steps if step.kind is StepKind.SAID)
+    return sum(step.length for step in steps) > _MAX_LENGTH or sum(map(len, texts)) > _MAX_TEXT_LENGTH
 
 
 def parse_step(number: int, kind: str, content: str, created_at: str) -> Step:
