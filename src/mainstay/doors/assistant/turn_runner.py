@@ -4,15 +4,18 @@ import asyncio
 from contextlib import suppress
 
 from mainstay.business.assistant import store
+from mainstay.business.assistant.operations import MAX_WORKING
 from mainstay.business.assistant.store import AbandonedTurn
 from mainstay.doors.assistant.turn_work import AssistantParts, TurnWork
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
 from mainstay.infrastructure.deadline import reset_deadline
 from mainstay.infrastructure.log import log_error
 
-# How often a process looks for turns on which nobody works, and how many it works on at once.
+# How often a process looks for turns on which nobody works.
 _LOOK_SECONDS = 2.0
-MAX_TURNS_AT_ONCE = 32
+# How many turns a process works on at once. Mostly they wait for a model, which can be slow on purpose: so there is
+# room for other organisations while several ask as many questions as they may.
+MAX_TURNS_AT_ONCE = 10 * MAX_WORKING
 
 
 class TurnRunner:
