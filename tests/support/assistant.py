@@ -11,7 +11,7 @@ from mainstay.business.assistant.model import Step, StepKind, Turn
 from mainstay.business.assistant.operations import ask_assistant
 from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.catalogue import CATALOGUE
-from mainstay.doors.assistant.cards import Cards
+from mainstay.doors.assistant.cards import Cards, OpenCard
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.turn_runner import TurnRunner
 from mainstay.doors.assistant.turn_work import AssistantParts, TurnWork
@@ -80,12 +80,16 @@ class AssistantOfTests:
 
     def show_cards(self, turn: Turn, role: Role = Role.OFFICE) -> dict[int, str]:
         """Return the cards of a turn as a page shows them: their tokens by their numbers."""
+        return {card.step.number: card.token for card in self.open_cards(turn, role)}
 
-        async def show(parts: AssistantParts) -> dict[int, str]:
+    def open_cards(self, turn: Turn, role: Role = Role.OFFICE) -> list[OpenCard]:
+        """Return the cards of a turn that wait for its person."""
+
+        async def open_now(parts: AssistantParts) -> list[OpenCard]:
             cards = Cards(TurnRunner(parts), self.cast.actor(role, door=Door.OFFICE), PROGRAM_FORMAT)
-            return {card.step.number: card.token for card in await cards.open(self.read(turn.id))}
+            return await cards.open(self.read(turn.id))
 
-        return self.run(show)
+        return self.run(open_now)
 
     def decide_shown(
         self, turn: Turn, shown: dict[int, str], *, confirmed: bool, role: Role = Role.OFFICE, go_on: bool = True

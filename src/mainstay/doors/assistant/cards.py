@@ -9,6 +9,7 @@ from mainstay.business.assistant import store
 from mainstay.business.assistant.model import Step, StepKind, Turn, TurnStatus
 from mainstay.business.assistant.operations import NOT_CONFIRMED
 from mainstay.changes.idempotency import Answer
+from mainstay.doors.assistant.card_warnings import PreviewedCall, find_card_warnings
 from mainstay.doors.assistant.turn_runner import TurnRunner
 from mainstay.doors.assistant.turn_work import name_call, perform_change
 from mainstay.doors.json import decode_json, encode_json
@@ -34,6 +35,8 @@ class OpenCard(NamedTuple):
     preview: Answer
     # What the form sends back, so that nothing is done if something else would happen by then.
     token: str
+    # What the assistant itself arranged, until now.
+    warnings: list[Message]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,8 @@ class Cards:
         """Return the cards of a turn that wait, as they are now."""
         if turn.status is not TurnStatus.WAITING:
             return []
-        assistant = await self.turns.parts.runner.run_read(self._read_assistant_now, turn.id)
-        return [await self._open_card(assistant, step) for step in turn.cards]
+        assistant, changes = await self.turns.parts.runner.run_read(self._read_assistant_now, turn)
+        return [await self._open_card(assistant, step, changes) for step in turn.cards]
 
     async def decide(self, turn_id: str, shown: Mapping[int, str], *, confirmed: bool) -> bool:
         """Perform what these cards show, or nothing of it; return whether all are still as they were shown.
@@ -104,11 +107,14 @@ class Cards:
         result = perform_change(replace(self.turns.parts, performer=batch), assistant, operation, arguments, details)
         return result | {"decision": "confirmed"}
 
-    async def _open_card(self, assistant: Actor, step: Step) -> OpenCard:
-        parts, operation = self.turns.parts, self._find_operation(step)
-        given = encode_json(step.content["arguments"])
-        preview = await parts.runner.perform(parts.performer, operation, assistant, given, self._details(operation))
-        return OpenCard(step, operation, preview, _find_token(preview) or _hash_of(preview))
+    async def _open_card(self, assistant: Actor, step: Step, changes: list[str]) -> OpenCard:
+        parts, operation, arguments = self.turns.parts, self._find_operation(step), step.content["arguments"]
+        given, details = encode_json(arguments), self._details(operation)
+        preview = await parts.runner.perform(parts.performer, operation, assistant, given, details)
+        # The assistant may have changed something after it asked, so the warnings are found when the card is shown.
+        call = PreviewedCall.from_preview(arguments, decode_json(preview.body))
+        warnings = await parts.runner.run(find_card_warnings, parts.performer, assistant, operation, call, changes)
+        return OpenCard(step, operation, preview, _find_token(preview) or _hash_of(preview), warnings)
 
     def _find_operation(self, card: Step) -> Operation:
         operation = self.turns.parts.tools.find_operation(card.content["operation"])
@@ -120,9 +126,12 @@ class Cards:
         """Return the details of a preview; what is irreversible has one anyway."""
         return RequestDetails("card", dry_run=not operation.is_irreversible, message_format=self.message_format)
 
-    def _read_assistant_now(self, turn_id: str) -> Actor:
+    def _read_assistant_now(self, turn: Turn) -> tuple[Actor, list[str]]:
+        """Return the assistant, and what it has changed in the conversation of a turn."""
         with self.turns.parts.performer.database.read_transaction(self.person.organisation) as db:
-            return _read_assistant(db, turn_id)
+            conversation = store.read_conversation(db, turn.conversation_id)
+            changes = [change for one in conversation.turns for change in one.undoable_changes]
+            return _read_assistant(db, turn.id), changes
 
     def _fetch_own(self, db: DatabaseHandle, turn_id: str) -> Turn:
         db.me = self.person.id

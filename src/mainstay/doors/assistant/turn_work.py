@@ -21,7 +21,6 @@ from mainstay.business.organisation.assistant_settings import AssistantSettings,
 from mainstay.business.records.undo import undo_change
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.agent_calls import take_agent_format
-from mainstay.doors.assistant.card_warnings import PreviewedCall, find_card_warnings
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.models.client import stream_reply
 from mainstay.doors.assistant.models.conversation import Finished, ModelRequest
@@ -394,9 +393,7 @@ class TurnWork:
         self, state: TurnState, operation: Operation, arguments: dict[str, Any], place: dict[str, int]
     ) -> None:
         """Show the person what would happen, so that they confirm or decline it."""
-        parts, actor = self._parts, state.actor
-        changes = [change for turn in state.conversation.turns for change in turn.undoable_changes]
-        content: dict[str, Any] = await preview_call(parts, actor, operation, arguments, changes)
+        content: dict[str, Any] = await preview_call(self._parts, state.actor, operation, arguments)
         kind = StepKind.ASKED if "operation" in content else StepKind.ANSWERED
         await self._store(state, kind, {**place, **content}, Cost(tool_calls=1))
 
@@ -474,9 +471,9 @@ def _describe_answer(parts: AssistantParts, actor: Actor, operation: Operation, 
 
 
 async def preview_call(
-    parts: AssistantParts, actor: Actor, operation: Operation, arguments: dict[str, Any], changes: list[str]
+    parts: AssistantParts, actor: Actor, operation: Operation, arguments: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return what a call would do, with warnings, for its person to decide; or its result, if it cannot be done."""
+    """Return a call for its person to decide, as it is stored; or its result, if it cannot be done."""
     details = RequestDetails("preview", dry_run=True)
     try:
         answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
@@ -485,14 +482,7 @@ async def preview_call(
     preview = orjson.loads(answer.body)
     if not is_card_possible(preview):
         return {"text": join_texts(parts.tools.build_result(operation, answer, actor)), "isError": True}
-    call = PreviewedCall.from_preview(arguments, preview)
-    warnings = await parts.runner.run(find_card_warnings, parts.performer, actor, operation, call, changes)
-    return {
-        "operation": operation.name,
-        "arguments": arguments,
-        "summary": preview["summary"],
-        "warnings": [*map(dump_message, warnings)],
-    }
+    return {"operation": operation.name, "arguments": arguments}
 
 
 def _parse_arguments(text: str) -> dict[str, Any] | str:

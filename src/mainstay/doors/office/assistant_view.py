@@ -127,13 +127,13 @@ class ConversationView(NamedTuple):
         return translate_text("Looked up: {action}", action=label_in_text(title))
 
     def _show_card(self, card: OpenCard) -> ShownCard:
-        warnings = [self._render(warning) for warning in card.step.content["warnings"]]
+        page_format = PageFormat(self.request.display)
         return ShownCard(
             card.step.number,
             card.token,
             current_language().translate(card.operation.title),
             read_preview(card.preview),
-            warnings,
+            [page_format.render(warning) for warning in card.warnings],
         )
 
     def _path_of(self, record_id: object) -> str:
