@@ -140,10 +140,12 @@ def test_a_loopback_redirect_matches_any_port(world: World, redirect_uri: str) -
     assert world.ping(world.connect()["access_token"]) == 200
 
 
-def test_only_an_app_that_stays_on_the_device_gets_a_warning(world: World) -> None:
+def test_who_returns_to_a_program_on_the_device_is_warned(world: World) -> None:
+    """Any program there can ask in the name of an app, also of one that has a website."""
+    on_the_web = "https://app.example/callback"
+    world.host.document["redirect_uris"] = [CALLBACK, on_the_web]
     assert "a program on your own device" in world.open_screen().text
-    world.advance_clock(MAX_FRESH)
-    world.host.document["redirect_uris"] = [CALLBACK, "https://app.example/callback"]
+    world.app.redirect_uri = on_the_web
     assert "a program on your own device" not in world.open_screen().text
 
 

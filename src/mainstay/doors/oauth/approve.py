@@ -89,7 +89,8 @@ class ApprovalScreen:
             visitor=visitor,
             app=app_request.client.name,
             described_at=urlsplit(app_request.client.id).netloc if app_request.client.is_document else None,
-            is_loopback_only=app_request.client.is_document and all(map(is_loopback, app_request.client.redirect_uris)),
+            # Any program on the device can ask in the name of an app whose document everyone can read.
+            leads_to_device=app_request.client.is_document and is_loopback(app_request.redirect_uri),
             returns_to=_destination_of(app_request.redirect_uri),
             places=memberships,
             chosen=chosen,
