@@ -11,7 +11,8 @@ from mainstay.business.invoices.drafting.operations import update_invoice
 from mainstay.business.invoices.issuing.sending import send_invoice
 from mainstay.business.invoices.payments.recording import record_payment
 from mainstay.business.overview.operations import get_overview
-from mainstay.business.people.operations import get_me
+from mainstay.business.people.operations import get_me, invite_person, update_person
+from mainstay.business.people.roles import change_role
 from mainstay.business.records.notes import list_notes
 from mainstay.business.records.search import search
 from mainstay.business.records.undo import undo_change
@@ -248,6 +249,22 @@ def test_what_commits_to_an_amount_waits_and_nothing_else(cast: Cast, operation:
     assert waits(cast, program, operation, given) == (operation.name in COMMITTING)
     if operation.name in COMMITTING:
         assert read_trail(cast) == before
+
+
+@pytest.mark.parametrize("limits", [{"amountLimit": "500"}, {"confirmsInOffice": True}])
+def test_nobody_is_let_in_by_a_limited_program(cast: Cast, limits: dict[str, object]) -> None:
+    """Whoever it let in would have none of its limits."""
+    program = limit_key(cast, **limits)
+    before = read_trail(cast)
+    member = cast.people[Role.MEMBER]
+    for operation, given in (
+        (invite_person, {"name": "Eve", "email": "eve@evil.example", "role": "admin"}),
+        (update_person, {"personId": member, "email": "eve@evil.example"}),
+        (change_role, {"personId": member, "role": "admin", "confirmed": True}),
+    ):
+        assert waits(cast, program, operation, given)
+    assert read_trail(cast) == before
+    assert not waits(cast, limit_key(cast), operation, given)
 
 
 def test_exactly_the_limit_is_allowed(cast: Cast) -> None:

@@ -257,8 +257,8 @@ get_connection = declare_get(
 def update_connection(ctx: Context, given: UpdateConnection, connection: Connection) -> Connection:
     """Edit connected app.
 
-    Choose whether the person has to confirm on the website whatever can't be undone. Owners and admins can change any
-    app, others their own; and only they limit it to some areas, to amounts or to a last day.
+    Choose whether the person has to confirm on the website whatever can't be undone or lets someone in. Owners and
+    admins can change any app, others their own; and only they limit it to some areas, to amounts or to a last day.
     """
     return save_limits(ctx, CONNECTIONS, connection, given)
 

@@ -25,7 +25,7 @@ ConfirmsInOffice = Annotated[
     bool,
     Field(
         title="Confirm on the website",
-        description="The person has to confirm on the website whatever can't be undone.",
+        description="The person has to confirm on the website whatever can't be undone or lets someone in.",
     ),
 ]
 Toolsets = Annotated[
@@ -36,7 +36,8 @@ AmountLimit = Annotated[
     Price | None,
     Field(
         title="Confirm amounts above",
-        description="Whatever commits you to more than this waits until its person confirms it on the website.",
+        description="Whatever commits you to more than this, or lets someone in, waits until its person confirms it on"
+        " the website.",
     ),
 ]
 ExpiresOn = Annotated[Day | None, Field(title="Works until", description="The last day on which it works.")]

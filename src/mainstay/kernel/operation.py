@@ -116,7 +116,8 @@ class Operation:
     emails_outside: bool = False
     # Whether it can commit the organisation to an amount, so that it may wait for the person of a limited program.
     commits_amount: bool = False
-    # Whether it lets someone into the organisation: the assistant never does that without a click of its person.
+    # Whether it lets someone into the organisation, or further: the assistant, and programs with limits, never do that
+    # without a click of their person.
     gives_access: bool = False
     # Whether it performs operations that were stored before, some of which are irreversible.
     performs_stored: bool = False

@@ -31,6 +31,7 @@ class ChangeRole(IrreversibleInput):
     permission=Permission.PEOPLE_CHANGE,
     effect=Effect.IRREVERSIBLE,
     api_path="POST /people/{person_id}/role",
+    gives_access=True,
     on=PEOPLE,
     blocked_by=Person.role_not_changeable,
     not_undone=Message("Change the role again."),

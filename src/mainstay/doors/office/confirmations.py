@@ -1,4 +1,4 @@
-"""The page on which a person confirms what a program asked for: it cannot be undone, or exceeds its limit."""
+"""The page where a person confirms what a program asked for: it is irreversible, too large, or lets someone in."""
 
 from dataclasses import replace
 from typing import NamedTuple
