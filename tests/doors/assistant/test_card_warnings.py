@@ -82,7 +82,9 @@ def test_of_an_amount_that_it_changed(assistant: AssistantOfTests, cast: Cast) -
     _, invoice = make_customer_s_invoice(cast)
     edit = {"edit": "add", "description": "Extra", "unitPrice": "900"}
     change = ScriptedCall("update_invoice", {"invoiceId": invoice, "edits": [edit]})
-    [(text, fields)] = warnings_of(assistant, ask(assistant, change, ScriptedCall("send_invoice", {"invoiceId": invoice})))
+    [(text, fields)] = warnings_of(
+        assistant, ask(assistant, change, ScriptedCall("send_invoice", {"invoiceId": invoice}))
+    )
     assert text == CHANGED
     assert "Lines" in str(fields)
     assert "Total" in str(fields) or "Totals" in str(fields)

@@ -9,8 +9,8 @@ import orjson
 import pytest
 
 from mainstay.business.assistant import store
-from mainstay.business.assistant.model import TOO_LONG, StepKind, TurnStatus
-from mainstay.business.assistant.operations import NOT_CONFIRMED, stop_assistant
+from mainstay.business.assistant.model import TOO_LONG, StepKind, Turn, TurnStatus
+from mainstay.business.assistant.operations import NOT_CONFIRMED, delete_conversation, stop_assistant
 from mainstay.business.customers.operations import get_customer, list_customers, update_customer
 from mainstay.business.invoices.drafting.operations import update_invoice
 from mainstay.business.jobs.operations import create_job, get_job
@@ -19,7 +19,8 @@ from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import get_person, update_person
 from mainstay.business.people.roles import change_role
 from mainstay.business.records.history import get_history
-from mainstay.doors.assistant.turn_work import MAX_MODEL_CALLS
+from mainstay.doors.assistant.models.reply_builder import MAX_CALLS
+from mainstay.doors.assistant.turn_work import MAX_MODEL_CALLS, MAX_SECONDS, TurnWork
 from mainstay.identity import sessions
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.values.stored_message import dump_message
@@ -32,10 +33,18 @@ from support.customers import make_customer
 from support.hours import cast_at
 from support.interruptions import die
 from support.invoices import issue_invoice, make_invoice, reread_invoice
+from support.model_server import RecordedRequest
 from support.model_streams import ScriptedCall, ScriptedError, ScriptedTurn
 from support.visits import DAY, plan_test_visit
 
 DONE = ScriptedTurn("All done.")
+
+
+def read_tokens(cast: Cast) -> list[int]:
+    """Return the tokens that were counted, by person and day."""
+    with cast.performer.database.read_transaction(cast.organisation) as db:
+        rows = db.all("SELECT tokens FROM assistant_usage WHERE organisation_id = :organisation")
+    return [int(row[0] or 0) for row in rows]
 
 
 @pytest.fixture
@@ -249,12 +258,71 @@ def test_the_tokens_of_a_day_are_limited(assistant: AssistantOfTests, cast: Cast
     assert assistant.ask_and_answer("Three.", Role.OWNER).status is TurnStatus.DONE
 
 
+def test_questions_at_once_do_not_each_exceed_the_tokens_of_a_day(assistant: AssistantOfTests, cast: Cast) -> None:
+    """The second is asked while the model reads the first."""
+    cast.perform(update_assistant_settings, cast.actor(Role.OWNER, door=Door.OFFICE), assistantDailyTokens=100)
+    turns: list[Turn] = []
+
+    def answer(_request: RecordedRequest) -> ScriptedTurn:
+        if not turns:
+            turns.append(assistant.ask("Two."))
+            with ThreadPoolExecutor(1) as another_process:
+                turns.append(another_process.submit(assistant.answer, turns[0]).result())
+        return DONE
+
+    assistant.model.answer = answer
+    assert assistant.ask_and_answer("One.").status is TurnStatus.DONE
+    assert "tokens for today" in str(turns[-1].problem)
+    assert read_tokens(cast) == [132]
+
+
+def test_tokens_count_if_the_conversation_is_deleted_meanwhile(assistant: AssistantOfTests, cast: Cast) -> None:
+    turn = assistant.ask("Look.")
+
+    def answer(_request: RecordedRequest) -> ScriptedTurn:
+        office = cast.actor(Role.OFFICE, door=Door.OFFICE)
+        cast.perform(delete_conversation, office, conversationId=turn.conversation_id)
+        return DONE
+
+    assistant.model.answer = answer
+    assistant.run(lambda parts: TurnWork(parts, cast.organisation, turn.id).run())
+    # The tools alone are that long.
+    assert read_tokens(cast)[0] > 10_000
+
+
+def test_tokens_count_if_the_reply_is_of_no_use(assistant: AssistantOfTests, cast: Cast) -> None:
+    many = ScriptedTurn(calls=(ScriptedCall("get_me"),) * (MAX_CALLS + 1))
+    assistant.model.add_script("Look", many, DONE)
+    assert assistant.ask_and_answer("Look.").status is TurnStatus.DONE
+    assert read_tokens(cast)[0] > 10_000
+
+
+def test_a_server_that_refuses_costs_nothing(assistant: AssistantOfTests, cast: Cast) -> None:
+    assistant.model.add_script("Look", ScriptedError(529, "busy", "overloaded_error"), DONE)
+    assert assistant.ask_and_answer("Look.").status is TurnStatus.DONE
+    assert read_tokens(cast) == [132]
+
+
 def test_an_answer_takes_no_more_steps_than_allowed(assistant: AssistantOfTests) -> None:
     assistant.model.answer = lambda _request: ScriptedTurn(calls=(ScriptedCall("get_me"),) * 2)
     turn = assistant.ask_and_answer("Go on for ever.")
     assert turn.status is TurnStatus.FAILED
     assert (turn.model_calls, turn.tool_calls) == (21, 40)
     assert len(results_of(turn)) == 40
+
+
+def test_all_tries_of_a_reply_share_the_time(assistant: AssistantOfTests, cast: Cast) -> None:
+    assistant.model.add_script("Look", ScriptedError(529, "busy", "overloaded_error"), DONE)
+    turn = assistant.ask("Look.")
+    with cast.performer.database.write_transaction(cast.organisation) as db:
+        db.run(
+            "UPDATE conversation_turn SET worked_ms = :worked WHERE organisation_id = :organisation AND id = :id",
+            worked=MAX_SECONDS * 1000 - 500,
+            id=turn.id,
+        )
+    turn = assistant.answer(turn)
+    assert turn.status is TurnStatus.FAILED
+    assert "minutes" in str(turn.problem)
 
 
 def test_a_fault_of_the_model_is_told_and_can_be_asked_again(assistant: AssistantOfTests) -> None:
@@ -264,8 +332,9 @@ def test_a_fault_of_the_model_is_told_and_can_be_asked_again(assistant: Assistan
     assert "key" in str(turn.problem)
 
 
-# How often a turn uses the database until it makes its first call: it takes the lease, reads, stores and reads.
-FIRST_CALL = 5
+# How often a turn uses the database until it makes its first call: it takes the lease, reads, reserves tokens, stores
+# and reads.
+FIRST_CALL = 6
 
 
 def test_another_process_goes_on_where_one_died(assistant: AssistantOfTests, cast: Cast) -> None:

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,7 +23,7 @@ from mainstay.changes.idempotency import Answer
 from mainstay.doors.agent_calls import take_agent_format
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.models.client import stream_reply
-from mainstay.doors.assistant.models.conversation import Finished, ModelRequest
+from mainstay.doors.assistant.models.conversation import Finished, ModelRequest, TextDelta
 from mainstay.doors.assistant.models.model_problem import ModelProblem
 from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.doors.assistant.models.token_estimate import estimate_request_tokens, estimate_text_tokens
@@ -94,13 +94,20 @@ class TurnState(NamedTuple):
     actor: Actor
     settings: AssistantSettings
     surroundings: Surroundings
-    # The tokens that the person used today, and that everyone used this month.
-    usage: tuple[int, int]
 
     @property
     def day(self) -> str:
         """Today's date in the organisation."""
         return local_date(self.surroundings.now, self.surroundings.time_zone).isoformat()
+
+
+@dataclass(slots=True)
+class ArrivingReply:
+    """What has arrived of a reply."""
+
+    # Whether the server has accepted the request.
+    has_begun: bool = False
+    texts: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -170,6 +177,7 @@ class TurnWork:
         self._lease = secrets.token_hex(8)
         self._began = monotonic()
         self._stopping = asyncio.Event()
+        self._reserved_tokens = 0
 
     async def run(self) -> None:
         """Work on the turn until it has ended or waits for its person, unless another process does already."""
@@ -228,9 +236,7 @@ class TurnWork:
             settings = store.read_assistant_settings(db)
             name, zone = store.read_organisation_names(db)
             here = Surroundings(actor, name, zone, performer.clock(), performer.base_url)
-            day = local_date(here.now, zone).isoformat()
-            usage = store.read_usage(db, conversation.person_id, day)
-        return TurnState(conversation, turn, actor, settings, here, usage)
+        return TurnState(conversation, turn, actor, settings, here)
 
     def _check_limits(self, state: TurnState) -> None:
         turn, settings = state.turn, state.settings
@@ -244,14 +250,9 @@ class TurnWork:
             raise EndOfTurn(TurnStatus.FAILED, TOO_LONG)
 
     def _check_model_limits(self, state: TurnState) -> ModelSettings:
-        turn, settings, (today, month) = state.turn, state.settings, state.usage
-        if turn.model_calls >= MAX_MODEL_CALLS:
+        if state.turn.model_calls >= MAX_MODEL_CALLS:
             raise EndOfTurn(TurnStatus.FAILED, _MODEL_LIMIT)
-        if today >= settings.assistant_daily_tokens:
-            raise EndOfTurn(TurnStatus.FAILED, _PERSON_LIMIT)
-        if month >= settings.assistant_monthly_tokens:
-            raise EndOfTurn(TurnStatus.FAILED, _MONTH_LIMIT)
-        model = self._parts.choose_model(self._organisation, settings)
+        model = self._parts.choose_model(self._organisation, state.settings)
         if model is None:
             raise EndOfTurn(TurnStatus.FAILED, _NO_MODEL)
         return model
@@ -259,25 +260,28 @@ class TurnWork:
     async def _ask_model(self, state: TurnState) -> None:
         """Ask the model for its next reply, and store it whole."""
         model, request = self._check_model_limits(state), self._build_request(state)
-        seconds_left = MAX_SECONDS - state.turn.worked_ms / 1000
+        ends_at = asyncio.get_running_loop().time() + MAX_SECONDS - state.turn.worked_ms / 1000
         for pause in (*_PAUSES, None):
-            written: list[str] = []
+            await self._write(self._reserve_tokens, state, estimate_request_tokens(request) + MAX_OUTPUT_TOKENS)
+            arriving = ArrivingReply()
             try:
-                async with asyncio.timeout(seconds_left):
-                    finished = await self._stream(model, request, written)
+                async with asyncio.timeout_at(ends_at):
+                    finished = await self._stream(model, request, arriving)
             except TimeoutError:
-                await self._store_partial(state, request, written)
+                await self._store_partial(state, request, arriving)
                 raise EndOfTurn(TurnStatus.FAILED, _TIME_LIMIT) from None
             except ModelProblem as problem:
-                if written:
-                    await self._store_partial(state, request, written)
-                if pause is None or not problem.is_temporary or written:
+                if arriving.texts:
+                    await self._store_partial(state, request, arriving)
+                elif not arriving.has_begun:
+                    await self._write(self._settle_tokens, state, 0)
+                if pause is None or not problem.is_temporary or arriving.texts:
                     raise EndOfTurn(TurnStatus.FAILED, problem.message) from None
                 await asyncio.sleep(max(pause, min(problem.retry_after or 0, _LONGEST_PAUSE)))
                 continue
             except EndOfTurn:
                 # The person stopped it: what was written so far stays.
-                await self._store_partial(state, request, written)
+                await self._store_partial(state, request, arriving)
                 raise
             break
         reply = finished.reply
@@ -290,9 +294,30 @@ class TurnWork:
         }
         await self._store(state, StepKind.SAID, content, Cost(1, tokens=finished.input_tokens + finished.output_tokens))
 
-    async def _stream(self, model: ModelSettings, request: ModelRequest, written: list[str]) -> Finished:
+    def _reserve_tokens(self, db: DatabaseHandle, state: TurnState, tokens: int) -> None:
+        """Count the tokens of a reply beforehand, as far as those of the day and of the month are not used up.
+
+        So several questions at once do not each exceed what is left. Once the reply is there, what it really took is
+        counted instead. If it is of no use, or if its conversation is deleted meanwhile, this counts: the model has
+        read the question all the same.
+        """
+        settings, person = state.settings, state.conversation.person_id
+        today, month = store.read_usage(db, person, state.day)
+        if today >= settings.assistant_daily_tokens:
+            raise EndOfTurn(TurnStatus.FAILED, _PERSON_LIMIT)
+        if month >= settings.assistant_monthly_tokens:
+            raise EndOfTurn(TurnStatus.FAILED, _MONTH_LIMIT)
+        left = min(settings.assistant_daily_tokens - today, settings.assistant_monthly_tokens - month)
+        self._reserved_tokens = min(tokens, left)
+        store.add_usage(db, person, state.day, self._reserved_tokens)
+
+    def _settle_tokens(self, db: DatabaseHandle, state: TurnState, tokens: int) -> None:
+        """Count these tokens instead of those that were reserved."""
+        store.add_usage(db, state.conversation.person_id, state.day, tokens - self._reserved_tokens)
+
+    async def _stream(self, model: ModelSettings, request: ModelRequest, arriving: ArrivingReply) -> Finished:
         """Return the reply of the model. Meanwhile, keep the lease, and end if the person wants to stop."""
-        reply = asyncio.create_task(self._receive(model, request, written))
+        reply = asyncio.create_task(self._receive(model, request, arriving))
         stopping = asyncio.create_task(self._stopping.wait())
         try:
             while not reply.done():
@@ -306,13 +331,15 @@ class TurnWork:
             with suppress(asyncio.CancelledError, ModelProblem):
                 await reply
 
-    async def _receive(self, model: ModelSettings, request: ModelRequest, written: list[str]) -> Finished:
+    async def _receive(self, model: ModelSettings, request: ModelRequest, arriving: ArrivingReply) -> Finished:
         async with aclosing(stream_reply(self._parts.client, model, request)) as events:
             async for event in events:
+                arriving.has_begun = True
                 if isinstance(event, Finished):
                     return event
-                written.append(event.text)
-                self._parts.live.publish(self._turn_id, event.text)
+                if isinstance(event, TextDelta):
+                    arriving.texts.append(event.text)
+                    self._parts.live.publish(self._turn_id, event.text)
         raise ModelProblem(Message("The model's answer broke off."), is_temporary=True)
 
     def _build_request(self, state: TurnState) -> ModelRequest:
@@ -327,9 +354,9 @@ class TurnWork:
             MAX_OUTPUT_TOKENS,
         )
 
-    async def _store_partial(self, state: TurnState, request: ModelRequest, written: list[str]) -> None:
+    async def _store_partial(self, state: TurnState, request: ModelRequest, arriving: ArrivingReply) -> None:
         """Store what the model had written when it was interrupted, and count roughly what it read and wrote."""
-        text = "".join(written)
+        text = "".join(arriving.texts)
         tokens = estimate_request_tokens(request) + estimate_text_tokens(len(text))
         content: dict[str, Any] = {"text": text, "calls": [], "raw": None, "reason": "end"}
         await self._store(state, StepKind.SAID, content, Cost(1, tokens=tokens))
@@ -407,7 +434,7 @@ class TurnWork:
         store.add_cost(db, self._turn_id, self._lease, cost._replace(worked_ms=int((now - self._began) * 1000)))
         store.add_step(db, self._turn_id, kind, content, self._parts.performer.clock())
         if cost.tokens:
-            store.add_usage(db, state.conversation.person_id, state.day, cost.tokens)
+            self._settle_tokens(db, state, cost.tokens)
         self._began = now
 
     async def _end(self, status: TurnStatus, problem: Message | None) -> None:

@@ -174,15 +174,14 @@ class AssistantPages:
                     shown = await self._show_turn(request, turn)
                     page = self.office.render_page("turn.html", request, shown=shown)
                     yield _make_event("step", page.body if isinstance(page.body, bytes) else b"", last)
-                    seen, alive_at = last, monotonic()
+                    seen = last
                 if turn.status is not TurnStatus.WORKING or self.turns.is_closing:
                     yield _make_event("end", b"", seen)
                     return
                 text = await watch.wait(_LOOK_SECONDS)
                 if text:
                     yield _make_event("text", orjson.dumps(text))
-                    alive_at = monotonic()
-                elif monotonic() - alive_at > _ALIVE_SECONDS:
+                if monotonic() - alive_at > _ALIVE_SECONDS:
                     if await self.office.visitors.find_visitor(request.http_request) is None:
                         return
                     yield b": alive\n\n"

@@ -245,6 +245,23 @@ def test_a_reply_has_limits() -> None:
         read_chat(*calls)
 
 
+def test_the_arguments_of_all_calls_count_together() -> None:
+    half = "x" * (MAX_ARGUMENTS // 2)
+    pieces = [{"tool_calls": [{"index": number, "function": {"arguments": half}}]} for number in range(3)]
+    assert read_chat(*pieces[:2])
+    with pytest.raises(ModelProblem):
+        read_chat(*pieces)
+
+
+def test_what_is_sent_back_can_be_stored() -> None:
+    """JSON can be read to a greater depth than it can be written."""
+    nested: Any = 1
+    for _ in range(245):
+        nested = [nested]
+    with pytest.raises(ModelProblem):
+        read_chat({"tool_calls": [{"index": 0, "id": "c1", "extra_content": nested}]})
+
+
 # What servers make of Chat Completions
 
 

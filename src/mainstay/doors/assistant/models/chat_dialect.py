@@ -182,7 +182,7 @@ class _ChatReader:
     def _read_call(self, piece: JsonObject) -> None:
         function = read_object(piece.get("function"))
         call = self._find_call(piece, read_text(function.get("name")))
-        call.add_arguments(write_arguments(function.get("arguments")))
+        self._builder.add_arguments(call, write_arguments(function.get("arguments")))
         if extra := piece.get("extra_content"):
             self._builder.count_raw(len(write_json(extra)))
             self._extras[self._builder.calls.index(call)] = extra

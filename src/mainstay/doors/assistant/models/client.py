@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.doors.assistant.models.chat_dialect import ChatDialect
-from mainstay.doors.assistant.models.conversation import Finished, ModelEvent, ModelRequest
+from mainstay.doors.assistant.models.conversation import Finished, ModelEvent, ModelRequest, ReplyBegun
 from mainstay.doors.assistant.models.dialect import Dialect, ReplyParser
 from mainstay.doors.assistant.models.messages_dialect import MessagesDialect
 from mainstay.doors.assistant.models.model_problem import ModelProblem, make_status_problem, make_unclear_problem
@@ -41,6 +41,7 @@ async def stream_reply(
             if response.status != HTTPStatus.OK:
                 reason = await response.read_beginning(_MAX_ERROR_BYTES)
                 raise make_status_problem(response.status, response.headers.get("retry-after"), reason, settings.key)
+            yield ReplyBegun()
             async with aclosing(response.iterate_body()) as pieces:
                 async for piece in pieces:
                     for event in parser.feed(piece):

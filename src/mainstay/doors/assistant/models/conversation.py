@@ -64,6 +64,10 @@ class ModelRequest(NamedTuple):
     max_output_tokens: int
 
 
+class ReplyBegun(NamedTuple):
+    """The server has accepted the request. It is the first event of each reply."""
+
+
 class TextDelta(NamedTuple):
     """The next piece of the reply's text."""
 
@@ -86,4 +90,4 @@ class Finished(NamedTuple):
     is_estimated: bool = False
 
 
-ModelEvent = TextDelta | Finished
+ModelEvent = ReplyBegun | TextDelta | Finished

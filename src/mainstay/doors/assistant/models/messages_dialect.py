@@ -140,7 +140,7 @@ class _MessagesReader:
         """Return the whole reply."""
         for index, whole in self._whole_inputs.items():
             if not self._calls[index].arguments:
-                self._calls[index].add_arguments(write_arguments(whole))
+                self._builder.add_arguments(self._calls[index], write_arguments(whole))
         calls = self._builder.build_calls()
         return self._builder.finish(calls, self._build_raw(dict(zip(self._calls, calls, strict=True))))
 
@@ -168,7 +168,7 @@ class _MessagesReader:
         if kind == "text_delta":
             return self._add_text(index, read_text(delta.get("text")))
         if kind == "input_json_delta" and index in self._calls:
-            self._calls[index].add_arguments(read_text(delta.get("partial_json")))
+            self._builder.add_arguments(self._calls[index], read_text(delta.get("partial_json")))
         elif kind in _HIDDEN_DELTAS and index in self._blocks:
             name = _HIDDEN_DELTAS[kind]
             piece = read_text(delta.get(name))

@@ -23,8 +23,8 @@ from mainstay.values.json_object import JsonObject
 from mainstay.values.message import Message
 
 MAX_CALLS = 16
-# Of the text, of the arguments of one call, and of what is only sent back to the server.
-MAX_TEXT, MAX_ARGUMENTS, MAX_RAW = 200_000, 100_000, 1_000_000
+# Of the text, of the arguments of all calls, and of what is only sent back to the server.
+MAX_TEXT, MAX_ARGUMENTS, MAX_RAW = 40_000, 100_000, 200_000
 _MAX_ID, _MAX_NAME = 1_000, 200
 
 
@@ -35,14 +35,6 @@ class CallBuilder:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
-    size: int = 0
-
-    def add_arguments(self, piece: str) -> None:
-        """Add the next piece of the arguments."""
-        self.arguments.append(piece)
-        self.size += len(piece)
-        if self.size > MAX_ARGUMENTS:
-            raise _make_size_problem()
 
 
 class ReplyBuilder:
@@ -52,6 +44,7 @@ class ReplyBuilder:
         self._request = request
         self._text: list[str] = []
         self._text_size = 0
+        self._arguments_size = 0
         self._raw_size = 0
         self.calls: list[CallBuilder] = []
         self.input_tokens = 0
@@ -81,6 +74,13 @@ class ReplyBuilder:
         self.calls.append(call)
         return call
 
+    def add_arguments(self, call: CallBuilder, piece: str) -> None:
+        """Add the next piece of a call's arguments."""
+        call.arguments.append(piece)
+        self._arguments_size += len(piece)
+        if self._arguments_size > MAX_ARGUMENTS:
+            raise _make_size_problem()
+
     def count_raw(self, size: int) -> None:
         """Count what is only sent back to the server."""
         self._raw_size += size
@@ -102,6 +102,7 @@ class ReplyBuilder:
 
     def finish(self, calls: tuple[ModelCall, ...], raw: JsonObject | None = None) -> Finished:
         """Return the whole reply."""
+        write_json([[[[[[[[raw]]]]]]]])  # refuses what is nested too deeply to be stored or sent back
         reply = ModelReply("".join(self._text), calls, raw)
         reason = self.reason or "end"
         if reason in {"end", "tools"}:

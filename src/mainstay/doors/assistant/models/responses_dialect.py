@@ -129,7 +129,7 @@ class _ResponsesReader:
         self._items.append(item)
         if kind == "function_call":
             call = self._builder.add_call(read_text(item.get("call_id")), read_text(item.get("name")))
-            call.add_arguments(write_arguments(item.get("arguments")))
+            self._builder.add_arguments(call, write_arguments(item.get("arguments")))
         if kind == "message" and not self._builder.has_text:
             return self._builder.add_text("".join(map(_read_part, read_list(item.get("content")))))
         return ""
