@@ -54,7 +54,7 @@ CLICKS = ("confirm", "confirm", "confirm twice", "decline", "confirm old", "stop
 OUTSIDER = "eve@evil.example"
 # The text that only the other organisation has.
 SECRET = "Xanadu"
-DAILY_TOKENS, MONTHLY_TOKENS, REPLY_TOKENS = 40_000, 60_000, 132
+DAILY_TOKENS, MONTHLY_TOKENS, REPLY_TOKENS = 4_000, 6_000, 132
 _MAX_ROUNDS = 12
 
 
