@@ -235,10 +235,11 @@ class Performer:
         the amount that the program is limited to; and for both programs, whatever lets someone in: they would have
         none of these limits.
         """
-        limit, lets_in = ctx.actor.amount_limit, operation.gives_access
-        waits = (ctx.actor.confirms_in_office and (operation.is_irreversible or ctx.needs_person or lets_in)) or (
-            limit is not None and (ctx.committed > limit or lets_in)
-        )
+        limit = ctx.actor.amount_limit
+        is_irreversible = operation.is_irreversible or ctx.needs_person
+        waits = (ctx.actor.confirms_in_office and is_irreversible) or (limit is not None and ctx.committed > limit)
+        if operation.gives_access:
+            waits |= ctx.actor.confirms_in_office or limit is not None
         if waits and not ctx.request.confirmed_in_office:
             raise _WaitsForPerson(self.preview_maker.make_preview(ctx, operation, given, ()), in_office=True)
         if ctx.needs_person and ctx.request.asks_person:
