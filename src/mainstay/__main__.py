@@ -42,6 +42,16 @@ def _migrate(settings: Settings, _arguments: Namespace) -> dict[str, Any]:
         database.close()
 
 
+def _adopt(settings: Settings, _arguments: Namespace) -> dict[str, Any]:
+    composition = import_lazily("mainstay.composition")
+    database = composition.open_performer(settings).database
+    try:
+        composition.adopt_installation(settings, database)
+    finally:
+        database.close()
+    return {"adopted": ["secret", "files"]}
+
+
 def _openapi(settings: Settings, _arguments: Namespace) -> None:
     catalogue = import_lazily("mainstay.catalogue").CATALOGUE
     description: bytes = import_lazily("mainstay.doors.api.openapi").build_openapi(catalogue, settings.base_url)
@@ -68,6 +78,7 @@ COMMANDS = CommandLineSetup(
         "serve": _serve,
         "worker": _worker,
         "migrate": _migrate,
+        "adopt": _adopt,
         "openapi": _openapi,
         "version": _version,
         **{command: _lazy_command("doors.cli.backups", command) for command in ("check", "backup", "restore", "move")},

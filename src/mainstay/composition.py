@@ -9,8 +9,9 @@ from mainstay.identity.first_organisation import FirstOrganisation
 from mainstay.identity.links import LinkMaker
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.infrastructure.data_folder import DataFolder
-from mainstay.infrastructure.database import DatabaseHandle, MigratableDatabase
+from mainstay.infrastructure.database import Database, DatabaseHandle, MigratableDatabase
 from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.installation_parts import adopt_parts, check_parts
 from mainstay.infrastructure.installation_secret import load_installation_secret
 from mainstay.infrastructure.migrations.apply import migrate
 from mainstay.infrastructure.sqlite import SqliteDatabase
@@ -98,9 +99,19 @@ def open_sealer(settings: Settings) -> Encryptor:
     return Encryptor(_load_secret(settings))
 
 
+def check_installation(settings: Settings, database: Database) -> None:
+    """Refuse to serve a database with the secret or the files of another installation."""
+    check_parts(database, _load_secret(settings), open_files(settings))
+
+
+def adopt_installation(settings: Settings, database: Database) -> None:
+    """Let a database take the secret and the files of these settings as its own."""
+    adopt_parts(database, _load_secret(settings), open_files(settings))
+
+
 def open_first_organisation(settings: Settings) -> FirstOrganisation:
     """Return the set-up of the first organisation."""
-    return FirstOrganisation(_load_secret(settings), DataFolder(settings.data).first_code)
+    return FirstOrganisation(_load_secret(settings))
 
 
 def open_key_maker(settings: Settings) -> "SecretDeriver":

@@ -18,7 +18,7 @@ from granian.constants import HTTPModes, Interfaces, Loops, RuntimeModes
 from granian.http import HTTP1Settings
 from granian.server import MPServer
 
-from mainstay.composition import open_files, open_first_organisation, open_performer
+from mainstay.composition import check_installation, open_files, open_first_organisation, open_performer
 from mainstay.doors.metric_labels import METRIC_LABELS
 from mainstay.doors.pages.rendering import compile_templates
 from mainstay.identity.first_organisation import SET_UP_PATH, has_no_accounts
@@ -135,7 +135,7 @@ def serve(settings: Settings) -> None:
 
 def prepare_shared_files(settings: Settings) -> str | None:
     """Create the files that the server processes share; return the code to set up the first organisation, if needed."""
-    code = _begin_first_organisation(settings)
+    code = _open_installation(settings)
     open_files(settings).remove_unfinished()
     create_run_files(settings)
     compile_templates(DataFolder(settings.data).templates)
@@ -150,16 +150,15 @@ def create_run_files(settings: Settings) -> None:
     SharedMetrics.create(folder.counters, METRIC_LABELS, count_process_slots(settings))
 
 
-def _begin_first_organisation(settings: Settings) -> str | None:
+def _open_installation(settings: Settings) -> str | None:
+    """Check that everything belongs to one installation; return the code for its first organisation, if it has none."""
     database = open_performer(settings).database
-    with database.read_transaction(ALL_ORGANISATIONS) as db:
-        is_needed = has_no_accounts(db)
-    database.close()
-    first_organisation = open_first_organisation(settings)
-    if is_needed:
-        return first_organisation.create_code()
-    first_organisation.delete_code()
-    return None
+    try:
+        check_installation(settings, database)
+        with database.read_transaction(ALL_ORGANISATIONS) as db:
+            return open_first_organisation(settings).code if has_no_accounts(db) else None
+    finally:
+        database.close()
 
 
 def _log_start(settings: Settings, code: str | None) -> None:
@@ -170,7 +169,7 @@ def _log_start(settings: Settings, code: str | None) -> None:
         next_step = "Nobody gets a mail. Set MAINSTAY_SMTP."
         log("mails go to a folder", level="warn", folder=str(DataFolder(settings.data).emails), next=next_step)
     if code:
-        next_step = "Open the link to make the first organisation. Its code counts until the next start."
+        next_step = "Open the link to make the first organisation."
         log("no organisation yet", next=next_step, link=f"{settings.base_url}{SET_UP_PATH}?code={code}", code=code)
 
 

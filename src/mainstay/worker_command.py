@@ -13,6 +13,7 @@ from mainstay.business.records.file_removal import REMOVE_FILE, make_removal_han
 from mainstay.catalogue import UPKEEP
 from mainstay.changes.outbox_depth import MAX_COUNTED, measure_lanes
 from mainstay.composition import (
+    check_installation,
     open_address_guard,
     open_files,
     open_link_maker,
@@ -50,6 +51,7 @@ def work(settings: Settings) -> None:
     """Do the tasks of the outbox and send deliveries to webhooks, until asked to end."""
     folder = DataFolder(settings.data)
     performer = open_performer(settings)
+    check_installation(settings, performer.database)
     email_counts = Counter(sent=0, failed=0)
     worker, dispatcher = open_worker(settings, performer, email_counts), open_dispatcher(settings, performer)
     stopping = stop_on_signal(WakeupSender(folder.worker_socket).wake)

@@ -66,11 +66,6 @@ class DataFolder:
         return self.path / "run" / "passing"
 
     @property
-    def first_code(self) -> Path:
-        """The hash of the code that is needed to create the first organisation from another machine."""
-        return self.path / "run" / "first-code"
-
-    @property
     def secret(self) -> Path:
         """The file of the installation's secret, if no setting contains it."""
         return self.path / "secret"

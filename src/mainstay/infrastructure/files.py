@@ -90,6 +90,27 @@ class FileStore:
     def _aside_path(self, name: str) -> Path:
         return self.folder / "aside" / name
 
+    def read_id(self) -> str | None:
+        """Return the ID of this store, by which a server notices that it has the files of another installation."""
+        try:
+            return self._id_path.read_text("ascii")
+        except FileNotFoundError:
+            return None
+
+    def create_id(self) -> str:
+        """Give this store an ID unless it has one, and return the one that it has."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        unfinished_path, file = _create_file(self.folder, self._id_path.name)
+        with file:
+            file.write(secrets.token_hex(16).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            self._id_path.hardlink_to(unfinished_path)
+        unfinished_path.unlink()
+        _sync_folder(self.folder)
+        return self._id_path.read_text("ascii")
+
     def remove_unfinished(self) -> None:
         """Remove unfinished files of processes that died; other servers may be writing here."""
         for path in self._unfinished_folder.glob("*"):
@@ -100,6 +121,10 @@ class FileStore:
     @property
     def _unfinished_folder(self) -> Path:
         return self.folder / "unfinished"
+
+    @property
+    def _id_path(self) -> Path:
+        return self.folder / "store-id"
 
 
 @dataclass(frozen=True, slots=True)

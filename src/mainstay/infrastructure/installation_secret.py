@@ -1,5 +1,7 @@
 """The installation's secret, from which one-time links and webhook secrets are derived."""
 
+import hashlib
+import hmac
 import os
 import secrets
 from contextlib import suppress
@@ -30,6 +32,18 @@ def load_installation_secret(setting: str | None, path: Path) -> bytes:
         path.hardlink_to(fresh)
     fresh.unlink()
     return _read_secret(path)
+
+
+def find_installation_secret(setting: str | None, path: Path) -> bytes | None:
+    """Return the secret from the setting or the file, or None if there is none yet."""
+    if setting is not None:
+        return setting.encode()
+    return path.read_bytes() if path.exists() else None
+
+
+def fingerprint_of(secret: bytes) -> str:
+    """Return a fingerprint by which a secret can be recognised without being revealed."""
+    return hmac.new(secret, b"mainstay backup", hashlib.sha256).hexdigest()[:32]
 
 
 def _read_secret(path: Path) -> bytes:

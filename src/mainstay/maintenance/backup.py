@@ -12,6 +12,7 @@ import orjson
 
 from mainstay.infrastructure.database import Row, ScanHandle
 from mainstay.infrastructure.files import FileStore, content_name_of
+from mainstay.infrastructure.installation_secret import fingerprint_of
 from mainstay.infrastructure.migrations.apply import newest_step
 from mainstay.infrastructure.schema import SchemaTable, read_tables
 from mainstay.maintenance.archive import (
@@ -24,7 +25,7 @@ from mainstay.maintenance.archive import (
     OperatorRefusal,
     create_backup_file,
 )
-from mainstay.maintenance.installation import Installation, fingerprint_of
+from mainstay.maintenance.installation import Installation
 from mainstay.values.moments import moment_text
 
 ReportProgress = Callable[[str], None]
@@ -68,7 +69,7 @@ def back_up(
             schema=newest_step(db),
             tables=stored_tables,
             files=copied,
-            secret=fingerprint_of(secret),
+            secret=fingerprint_of(secret) if secret else None,
         )
         manifest.write(archive)
         report("sealing it with a checksum")

@@ -15,7 +15,8 @@ from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import DatabaseUnavailable, ScanHandle
 from mainstay.infrastructure.database_checks import find_unknown_steps, has_no_tables
 from mainstay.infrastructure.email_sending import EmailNotSent, SmtpTransport
-from mainstay.infrastructure.installation_secret import load_installation_secret
+from mainstay.infrastructure.installation_parts import HOW_TO_ADOPT, find_wrong_parts, read_parts
+from mainstay.infrastructure.installation_secret import find_installation_secret, load_installation_secret
 from mainstay.infrastructure.invariants import CheckContext
 from mainstay.infrastructure.migrations.apply import HOW_TO_UPDATE, is_too_old, newest_step
 from mainstay.infrastructure.reachability import ServerUnreachable, fetch_redis_time, fetch_response, is_listening
@@ -97,6 +98,7 @@ def _examine_database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
             if database.engine == "postgresql":
                 yield from _examine_database_server(db, now)
             if schema.remedy is None and not has_no_tables(context):
+                yield from _examine_parts(db, settings)
                 yield from _examine_clock(db, now)
                 yield from _examine_storage(db, storage_limit(settings))
     except DatabaseUnavailable as error:
@@ -145,6 +147,14 @@ def _examine_storage(db: ScanHandle, limit: int) -> Iterator[Diagnosis]:
     for name, used in rows:
         found = f"{name} uses {size_text(int(used or 0))} of {size_text(limit)}"
         yield Diagnosis("storage", found, "Set MAINSTAY_STORAGE_PER_ORGANISATION higher, or ask them to remove files.")
+
+
+def _examine_parts(db: ScanHandle, settings: Settings) -> Iterator[Diagnosis]:
+    """Report a secret or files of another installation. The first start of a server stores what belongs to it."""
+    secret = find_installation_secret(settings.secret, DataFolder(settings.data).secret)
+    for wrong in find_wrong_parts(read_parts(db), secret, open_files(settings)):
+        found, _, remedy = wrong.partition(". ")
+        yield Diagnosis("installation", found, f"{remedy} {HOW_TO_ADOPT}")
 
 
 def _compare_clocks(clock: str, seconds: float, now: datetime) -> Diagnosis:

@@ -1,12 +1,11 @@
 """An installation that is copied or restored: its database, its files and its secret."""
 
-import hashlib
-import hmac
 from dataclasses import dataclass
 
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import MigratableDatabase
 from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.installation_secret import find_installation_secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +25,4 @@ class Installation:
     @property
     def secret(self) -> bytes | None:
         """The secret from the settings or from the file, or None if there is none yet."""
-        if self.given_secret is not None:
-            return self.given_secret.encode()
-        path = self.folder.secret
-        return path.read_bytes() if path.exists() else None
-
-
-def fingerprint_of(secret: bytes | None) -> str | None:
-    """Return a fingerprint by which a secret can be recognised without being revealed."""
-    return None if secret is None else hmac.new(secret, b"mainstay backup", hashlib.sha256).hexdigest()[:32]
+        return find_installation_secret(self.given_secret, self.folder.secret)

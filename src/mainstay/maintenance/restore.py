@@ -8,6 +8,8 @@ import orjson
 
 from mainstay.infrastructure.database import DatabaseHandle, SchemaHandle, UniqueViolation, Value
 from mainstay.infrastructure.files import content_name_of
+from mainstay.infrastructure.installation_parts import forget_file_store
+from mainstay.infrastructure.installation_secret import fingerprint_of
 from mainstay.infrastructure.migrations.apply import (
     LAST_WITH_OLDER_STEPS,
     is_too_old,
@@ -18,7 +20,7 @@ from mainstay.infrastructure.migrations.apply import (
 from mainstay.infrastructure.schema import SchemaTable, read_tables
 from mainstay.maintenance.archive import FILES, SECRET, TABLES, BackupTable, DamagedBackup, Manifest, OperatorRefusal
 from mainstay.maintenance.backup import ReportProgress
-from mainstay.maintenance.installation import Installation, fingerprint_of
+from mainstay.maintenance.installation import Installation
 
 # This table is not restored, because it lists the steps that were applied to this database itself.
 _STEP_TABLE = "schema_step"
@@ -44,6 +46,7 @@ def restore_backup(archive: ZipFile, target: Installation, report: ReportProgres
     migrate(target.database, manifest.schema)
     _restore_rows(archive, manifest, target, report)
     migrate(target.database)
+    forget_file_store(target.database)
     return manifest
 
 

@@ -4,6 +4,7 @@ import ipaddress
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -15,7 +16,6 @@ from mainstay.business.people.operations import list_people
 from mainstay.composition import open_first_organisation, open_performer
 from mainstay.doors.office.sign_in.first_organisation import CODES_PER_ADDRESS
 from mainstay.identity.sign_in import look_up_address
-from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.settings import Settings
 from mainstay.vocabulary.actor import operator_actor
 from support.browser_session import BrowserSession, cookies_set_by, visible_text
@@ -67,9 +67,9 @@ def list_organisations(settings: Settings) -> list[Any]:
     return found
 
 
-def make_code(server: InProcessServer) -> str:
+def read_code(server: InProcessServer) -> str:
     """The code of a start, as the log of a real server has it."""
-    return open_first_organisation(server.settings).create_code()
+    return open_first_organisation(server.settings).code
 
 
 def submit_set_up(session: BrowserSession, code: str, **given: str) -> httpx2.Response:
@@ -80,7 +80,7 @@ def submit_set_up(session: BrowserSession, code: str, **given: str) -> httpx2.Re
 def test_whoever_follows_the_link_of_the_log_makes_the_first_organisation_and_is_in_it(
     empty_server: InProcessServer,
 ) -> None:
-    code, session = make_code(empty_server), BrowserSession(empty_server)
+    code, session = read_code(empty_server), BrowserSession(empty_server)
     assert session.get("/").headers["Location"] == "/sign-in"
     assert session.get("/sign-in").headers["Location"] == "/set-up"
     page = session.get(f"/set-up?code={code}")
@@ -99,7 +99,7 @@ def test_whoever_follows_the_link_of_the_log_makes_the_first_organisation_and_is
 
 @pytest.mark.engines("sqlite", "postgresql")
 def test_it_is_as_if_the_operator_had_made_it_from_the_command_line(empty_server: InProcessServer) -> None:
-    submit_set_up(BrowserSession(empty_server), make_code(empty_server))
+    submit_set_up(BrowserSession(empty_server), read_code(empty_server))
     [organisation] = list_organisations(empty_server.settings)
     performer = open_performer(empty_server.settings)
     cast = Cast(performer, organisation["id"], {})
@@ -122,7 +122,7 @@ def test_it_is_as_if_the_operator_had_made_it_from_the_command_line(empty_server
 
 
 def test_afterwards_the_page_is_gone(empty_server: InProcessServer) -> None:
-    code, late = make_code(empty_server), BrowserSession(empty_server)
+    code, late = read_code(empty_server), BrowserSession(empty_server)
     page = late.get("/set-up").text
     submit_set_up(BrowserSession(empty_server), code)
 
@@ -147,7 +147,7 @@ def test_where_someone_can_sign_in_there_is_no_such_page(server: RunningServer) 
 
 @pytest.mark.engines("sqlite", "postgresql")
 def test_of_many_who_make_it_at_once_one_does(empty_server: InProcessServer) -> None:
-    code, forms = make_code(empty_server), []
+    code, forms = read_code(empty_server), []
     for number in range(8):
         session = BrowserSession(empty_server)
         forms.append((session, session.get("/set-up").text, f"{number}@beam.example"))
@@ -171,7 +171,7 @@ def test_of_many_who_make_it_at_once_one_does(empty_server: InProcessServer) -> 
 def test_it_needs_the_code_of_the_log_wherever_one_is(
     empty_server: InProcessServer, kind: type[BrowserSession]
 ) -> None:
-    code, session = make_code(empty_server), kind(empty_server)
+    code, session = read_code(empty_server), kind(empty_server)
     page = session.get("/set-up").text
     assert 'name="code"' in page
     for wrong in ("", "0000-0000-0000-0000", code[:-1], code + "0"):
@@ -194,7 +194,7 @@ def test_who_tries_codes_is_slowed_and_nobody_else_is(settings_without_proxies: 
     with run_in_process(
         replace(settings_without_proxies, trusted_proxies=(ipaddress.ip_network("127.0.0.1"),))
     ) as server:
-        code, session = make_code(server), BrowserSession(server)
+        code, session = read_code(server), BrowserSession(server)
         page = session.get("/set-up").text
         near = {"X-Forwarded-For": "203.0.113.7"}
         fields = {"csrf": hidden_value(page, "csrf")} | SET_UP_FIELDS
@@ -206,25 +206,21 @@ def test_who_tries_codes_is_slowed_and_nobody_else_is(settings_without_proxies: 
         assert submit_set_up(BrowserSession(server), code).headers["Location"] == "/"
 
 
-def test_a_code_counts_until_the_next_start_and_is_not_kept(settings_without_proxies: Settings) -> None:
-    kept = DataFolder(settings_without_proxies.data).first_code
-    with run_in_process(settings_without_proxies):
-        founding = open_first_organisation(settings_without_proxies)
-        first = founding.create_code()
-        assert founding.is_code(first)
-        assert kept.stat().st_mode & 0o777 == 0o600
-        assert first.replace("-", "").encode() not in kept.read_bytes()
-    with run_in_process(settings_without_proxies) as inside:
-        assert not founding.is_code(first)
-        submit_set_up(BrowserSession(inside), make_code(inside))
-    with run_in_process(settings_without_proxies):
-        assert not kept.exists()
-        assert not founding.is_code("")
+def test_servers_of_one_secret_show_one_code(settings_without_proxies: Settings) -> None:
+    first = open_first_organisation(replace(settings_without_proxies, secret="s" * 32))
+    second = open_first_organisation(replace(settings_without_proxies, secret="s" * 32, data=Path("elsewhere")))
+    other = open_first_organisation(replace(settings_without_proxies, secret="t" * 32))
+    assert first.code == second.code != other.code
+    assert first.is_code(f" {second.code.lower()} ")
+    assert first.is_code(second.code.replace("-", ""))
+    assert not first.is_code(other.code)
+    assert not first.is_code("")
+    assert not first.is_code("é")
 
 
 def test_what_is_wrong_is_told_beside_its_field(empty_server: InProcessServer) -> None:
     wrong = {"name": " ", "country": "XX", "ownerEmail": "me", "timeZone": "Nowhere"}
-    code = make_code(empty_server)
+    code = read_code(empty_server)
     page = submit_set_up(BrowserSession(empty_server), code, **wrong)
     assert page.status_code == 422
     for name in wrong:
@@ -239,7 +235,7 @@ def test_what_is_wrong_is_told_beside_its_field(empty_server: InProcessServer) -
 def test_another_site_cannot_send_the_form(empty_server: InProcessServer) -> None:
     session = BrowserSession(empty_server)
     page = session.get("/set-up").text
-    fields = {"csrf": hidden_value(page, "csrf"), "code": make_code(empty_server)} | SET_UP_FIELDS
+    fields = {"csrf": hidden_value(page, "csrf"), "code": read_code(empty_server)} | SET_UP_FIELDS
     assert session.post("/set-up", fields, Origin="http://127.0.0.1:9").status_code == 403
     assert session.post("/set-up", fields | {"csrf": "00" * 86}).status_code == 403
     assert BrowserSession(empty_server).post("/set-up", fields).status_code == 403

@@ -113,6 +113,7 @@ def _build_parser() -> argparse.ArgumentParser:
     demo = commands.add_command("demo", "create a demo organisation, or new keys for it", "demo")
     demo.add_argument("--large", action="store_true", help="with 20,000 jobs; takes some minutes")
     commands.add_standalone("migrate", "update the database to the latest schema")
+    commands.add_standalone("adopt", "accept the secret and the files here, if the former ones are lost for good")
     worker = commands.add_standalone("worker", "run background tasks only, without the server")
     worker.add_argument("--end-with-parent", type=int, help=argparse.SUPPRESS)
     commands.add_standalone("doctor", "find problems of this installation, and say how to fix them")
