@@ -13,7 +13,7 @@ from mainstay.infrastructure.database import Database, DatabaseHandle, Migratabl
 from mainstay.infrastructure.files import FileStore
 from mainstay.infrastructure.installation_parts import adopt_parts, check_parts
 from mainstay.infrastructure.installation_secret import load_installation_secret
-from mainstay.infrastructure.migrations.apply import migrate
+from mainstay.infrastructure.migrations.apply import make_schema_guard, migrate
 from mainstay.infrastructure.sqlite import SqliteDatabase
 from mainstay.infrastructure.worker_wakeups import WakeupSender
 from mainstay.kernel.catalogue import Catalogue
@@ -58,6 +58,7 @@ def open_performer(settings: Settings, clock: Clock = system_clock) -> Performer
     database = connect(settings)
     try:
         migrate(database)
+        database.check_schema = make_schema_guard(database.engine).check
     except BaseException:
         database.close()
         raise

@@ -66,11 +66,12 @@ from mainstay.infrastructure.content_reader import ContentReader
 from mainstay.infrastructure.cpu_priority import look_for_working_children, pin_to_core, share_working_children
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.files import TemporaryFiles
-from mainstay.infrastructure.migrations.apply import is_schema_current
+from mainstay.infrastructure.migrations.apply import make_schema_guard
 from mainstay.infrastructure.periodic import PeriodicTask
 from mainstay.infrastructure.process_slots import claim_slot
 from mainstay.infrastructure.processes import block_sigterm, end_with_parent
 from mainstay.infrastructure.rate_limits import MachineRateLimits, RateLimits
+from mainstay.infrastructure.readiness import Readiness
 from mainstay.infrastructure.shared_metrics import SharedMetrics
 from mainstay.infrastructure.streaming_client import StreamingClient
 from mainstay.kernel.perform import Performer
@@ -226,7 +227,8 @@ def _make_doors(
 ) -> dict[str, RequestHandler]:
     """Return the doors by their paths."""
     base, performer, runner = settings.base_url, bearer_auth.performer, bearer_auth.runner
-    health = Health(lambda: is_schema_current(performer.database), runner)
+    readiness = Readiness(performer.database, make_schema_guard(performer.database.engine), settings.data)
+    health = Health(readiness.find_problem, runner)
     challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
     server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}
     agents = McpDoor(

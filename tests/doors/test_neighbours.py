@@ -14,7 +14,7 @@ from support.raw_http import check_refusal
 from support.servers import RunningServer
 
 WAITING = 40
-MOST_WAITING = 5
+MAX_WAITING = 5
 ORGANISATION = "/api/v1/organisation"
 
 
@@ -46,7 +46,7 @@ def test_forty_changes_that_wait_for_one_organisation_stop_nobody_else(
 def test_changes_beyond_those_that_may_wait_are_refused_safe_to_retry(
     server: RunningServer, cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "MOST_WAITING", MOST_WAITING)
+    monkeypatch.setattr(turns, "MAX_WAITING", MAX_WAITING)
     key = cast.make_key(Access.WRITE)
 
     def change(number: int) -> httpx2.Response:
@@ -56,9 +56,9 @@ def test_changes_beyond_those_that_may_wait_are_refused_safe_to_retry(
         lock.enter_context(cast.performer.database.write_transaction(cast.organisation))
         asked = [clients.submit(change, number) for number in range(WAITING)]
         # One has the turn, and waits for the lock.
-        refused = list(islice(as_completed(asked), WAITING - MOST_WAITING - 1))
+        refused = list(islice(as_completed(asked), WAITING - MAX_WAITING - 1))
         assert {check_refusal(one.result(), 500) for one in refused} == {
             "Something went wrong on our side; it is safe to try again."
         }
         lock.close()
-        assert [one.result().status_code for one in asked if one not in refused] == [200] * (MOST_WAITING + 1)
+        assert [one.result().status_code for one in asked if one not in refused] == [200] * (MAX_WAITING + 1)

@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from mainstay.doors.turns import ACTIVE_SECONDS, FEW_WAITING, MOST_WAITING, Turns
+from mainstay.doors.turns import ACTIVE_SECONDS, FEW_WAITING, MAX_WAITING, Turns
 from mainstay.infrastructure.database import DatabaseUnavailable
 
 
@@ -90,7 +90,7 @@ def test_more_than_may_wait_are_refused_at_once_and_counted_and_the_others_get_t
             turns.end_turn("ours")
 
         await turns.begin_turn("ours", inf)
-        waiting = [asyncio.ensure_future(take()) for _ in range(MOST_WAITING)]
+        waiting = [asyncio.ensure_future(take()) for _ in range(MAX_WAITING)]
         await _settle()
         with pytest.raises(DatabaseUnavailable, match="waits already"):
             await asyncio.wait_for(take(), 60)
@@ -104,7 +104,7 @@ def test_more_than_may_wait_are_refused_at_once_and_counted_and_the_others_get_t
         await asyncio.wait_for(asyncio.gather(*waiting), 60)
         return len(refused), len(turns_begun)
 
-    assert asyncio.run(play()) == (1, MOST_WAITING)
+    assert asyncio.run(play()) == (1, MAX_WAITING)
 
 
 def test_one_that_is_cancelled_passes_its_turn_on() -> None:

@@ -10,10 +10,10 @@ import pytest
 from mainstay.composition import connect
 from mainstay.infrastructure.database import MigratableDatabase, NewerSchema, OlderSchema, SchemaHandle
 from mainstay.infrastructure.migrations import apply
-from mainstay.infrastructure.migrations.apply import MigrationStep, is_schema_current, migrate, steps_for
+from mainstay.infrastructure.migrations.apply import MigrationStep, migrate, steps_for
 from mainstay.settings import Settings
 from support.engines import ENGINES
-from support.schema_steps import ADD_PINNED_COLUMN, add_steps
+from support.schema_steps import ADD_LATER_STEP, ADD_PINNED_COLUMN, add_steps, find_schema_problem
 from support.stored_state import read_all_rows, table_names
 
 MIGRATING_PROCESS = """
@@ -67,7 +67,7 @@ def test_of_a_step_s_files_an_engine_gets_those_for_both_and_then_its_own(
 
 def test_an_empty_database_gets_every_step(empty_database: MigratableDatabase) -> None:
     assert migrate(empty_database) == [step.name for step in steps_for(empty_database.engine)]
-    assert is_schema_current(empty_database)
+    assert find_schema_problem(empty_database) is None
     assert {"organisation", "person", "audit"} <= {*table_names(empty_database)}
 
 
@@ -89,9 +89,9 @@ def test_only_what_is_missing_is_applied(
 ) -> None:
     migrate(empty_database)
     added = add_steps(monkeypatch, tmp_path / "steps", {"pins.sql": ADD_PINNED_COLUMN})
-    assert not is_schema_current(empty_database)
+    assert find_schema_problem(empty_database)
     assert migrate(empty_database) == added
-    assert is_schema_current(empty_database)
+    assert find_schema_problem(empty_database) is None
 
 
 def test_one_can_stop_at_a_step(
@@ -104,9 +104,9 @@ def test_one_can_stop_at_a_step(
     last = steps_for(empty_database.engine)[-2].number
     assert migrate(empty_database, last) == names[:-1]
     assert migrate(empty_database, last - 1) == []
-    assert not is_schema_current(empty_database)
+    assert find_schema_problem(empty_database)
     assert migrate(empty_database) == names[-1:]
-    assert is_schema_current(empty_database)
+    assert find_schema_problem(empty_database) is None
 
 
 def test_processes_that_start_at_once_apply_each_step_once(fresh_settings: Settings, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_step_that_fails_half_way_leaves_nothing_and_can_be_tried_again(
         migrate(empty_database)
     assert "half" not in table_names(empty_database)
     assert len(read_all_rows(empty_database)["schema_step"]) == len(known)
-    assert not is_schema_current(empty_database)
+    assert find_schema_problem(empty_database)
 
     steps[-1] = MigrationStep(number, "whole", make_step("whole"))
     assert migrate(empty_database) == ["whole"]
@@ -195,9 +195,10 @@ def test_an_empty_database_gets_all_steps_or_none(
 def test_a_newer_schema_is_refused_and_left_alone(empty_database: MigratableDatabase) -> None:
     migrate(empty_database)
     with empty_database.migration_transaction() as schema:
-        schema.run("INSERT INTO schema_step (number, name, applied_at) VALUES (99, 'later', 'later')")
+        for statement in ADD_LATER_STEP:
+            schema.run(statement)
     before = read_all_rows(empty_database)
-    with pytest.raises(NewerSchema, match=r"^The database has schema step 99; this Mainstay knows \d+\. Use a newer"):
+    with pytest.raises(NewerSchema, match=r"^The database has schema step 9999; this Mainstay knows \d+\. Use a newer"):
         migrate(empty_database)
     assert read_all_rows(empty_database) == before
 
@@ -218,7 +219,7 @@ def test_a_schema_by_the_single_steps_is_current(empty_database: MigratableDatab
     with empty_database.migration_transaction() as schema:
         schema.run("UPDATE schema_step SET name = '0063_decimal_signs_of_imports' WHERE number = 63")
         schema.run("INSERT INTO schema_step (number, name, applied_at) VALUES (62, '0062_customer_keys', 'before')")
-    assert is_schema_current(empty_database)
+    assert find_schema_problem(empty_database) is None
     assert migrate(empty_database) == []
 
 

@@ -75,6 +75,7 @@ FAULTS = [
     ),
     Fault("audit_chain", "does not fit the chain", ("UPDATE audit SET given = '{}' WHERE sequence = 2",)),
     Fault("audit_chain", "does not fit the chain", ("DELETE FROM audit WHERE sequence = 2",)),
+    Fault("clock", "has an entry of 2999-", ("UPDATE audit SET at = '2999-01-01T00:00:00.000Z' WHERE sequence = 2",)),
     Fault("doers", "is listed with another actor", ("UPDATE audit SET person_id = NULL WHERE person_id IS NOT NULL",)),
     Fault("doers", "is listed with another actor", ("UPDATE audit SET acted_by = 'house' WHERE sequence = 2",)),
     Fault("doers", "is listed with another actor", ("UPDATE audit SET client_id = 'key_x' WHERE sequence = 2",)),

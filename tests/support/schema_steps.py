@@ -5,11 +5,24 @@ from pathlib import Path
 
 import pytest
 
+from mainstay.infrastructure.database import ALL_ORGANISATIONS, MigratableDatabase
 from mainstay.infrastructure.migrations import apply
-from mainstay.infrastructure.migrations.apply import steps_for
+from mainstay.infrastructure.migrations.apply import make_schema_guard, steps_for
+from mainstay.infrastructure.schema_guard import SCHEMA_STATE
 
 # A step that adds a column.
 ADD_PINNED_COLUMN = "ALTER TABLE note ADD COLUMN pinned bigint NOT NULL DEFAULT 0;"
+# The rows that the migration of a later version leaves behind, with which this version cannot work.
+ADD_LATER_STEP = (
+    "INSERT INTO schema_step VALUES (9999, '9999_later', '2026')",
+    "UPDATE installation SET value = '9999' WHERE name = 'oldest_writer'",
+)
+
+
+def find_schema_problem(database: MigratableDatabase) -> str | None:
+    """Return why this version cannot serve a database."""
+    with database.read_transaction(ALL_ORGANISATIONS) as db:
+        return make_schema_guard(database.engine).find_problem(db.one(f"SELECT {SCHEMA_STATE}") or (None, None))
 
 
 def add_steps(monkeypatch: pytest.MonkeyPatch, folder: Path, *steps: dict[str, str]) -> list[str]:

@@ -5,8 +5,15 @@ from collections.abc import Iterator
 import orjson
 
 from mainstay.changes.audit import find_break, parse_actor
-from mainstay.infrastructure.invariants import CheckContext, Invariant, Violation, no_rows_invariant
+from mainstay.infrastructure.invariants import (
+    MAX_CLOCK_DIFFERENCE,
+    CheckContext,
+    Invariant,
+    Violation,
+    no_rows_invariant,
+)
 from mainstay.infrastructure.row_hashes import REMOVED, find_differences
+from mainstay.values.moments import moment_text
 
 
 def find_broken_chain(context: CheckContext) -> Iterator[Violation]:
@@ -16,6 +23,14 @@ def find_broken_chain(context: CheckContext) -> Iterator[Violation]:
         yield Violation(
             f"entry {broken} of the audit trail", "does not fit the chain: it, or one before it, was changed"
         )
+
+
+def find_future_entries(context: CheckContext) -> Iterator[Violation]:
+    """Find an audit trail whose latest entry lies in the future: the clock of this machine was set back, or is slow."""
+    row = context.db.one("SELECT max(at) FROM audit WHERE organisation_id = :organisation")
+    latest = str(row[0] or "") if row else ""
+    if latest > moment_text(context.now + MAX_CLOCK_DIFFERENCE):
+        yield Violation("the audit trail", f"has an entry of {latest}, and it is {moment_text(context.now)}")
 
 
 def find_wrong_actors(context: CheckContext) -> Iterator[Violation]:
@@ -90,6 +105,7 @@ WHERE organisation_id = :organisation AND due_at IS NULL AND problem IS NULL
 
 INVARIANTS = (
     Invariant("audit_chain", "The audit trail is unbroken", find_broken_chain),
+    Invariant("clock", "No entry of the trail lies in the future", find_future_entries),
     Invariant("doers", "Each entry of the trail is listed with its actor", find_wrong_actors),
     Invariant("histories", "Each entry of the trail is in the history of its records", find_lost_histories),
     no_rows_invariant(

@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mainstay.doors.http import Request, Response, error_response
+from mainstay.doors.http import RETRY_LATER, Request, Response, error_response
 from mainstay.doors.runner import Runner
-from mainstay.infrastructure.database import DatabaseUnavailable
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
     """Answers the probes of load balancers and process managers."""
 
-    check_ready: Callable[[], bool]
+    find_problem: Callable[[], str | None]
     runner: Runner
 
     async def answer_alive(self, _request: Request) -> Response:
@@ -20,9 +19,6 @@ class Health:
         return Response(200, b'{"status":"alive"}')
 
     async def answer_ready(self, _request: Request) -> Response:
-        """Answer whether the database can be reached and has the schema that this program needs."""
-        try:
-            ready = await self.runner.run_probe(self.check_ready)
-        except DatabaseUnavailable:
-            ready = False
-        return Response(200, b'{"status":"ready"}') if ready else error_response(503, "The database cannot be reached.")
+        """Answer whether this server can read and change its database, or why it cannot."""
+        problem = await self.runner.run_probe(self.find_problem)
+        return error_response(503, problem, RETRY_LATER) if problem else Response(200, b'{"status":"ready"}')

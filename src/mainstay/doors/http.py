@@ -1,6 +1,7 @@
 """What every HTTP door shares: the application, request ids, body limits and deadlines, and common headers."""
 
 import asyncio
+import errno
 import secrets
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -39,6 +40,9 @@ TEMPORARY_FILE_SECONDS = 10.0
 _COMPRESSED_BODY = Message(
     "Send the body as it is, without the header Content-Encoding: compressed bodies are not read."
 )
+# What pages, links and probes answer while nothing can be read or saved.
+UNAVAILABLE = Message("Mainstay is not available at the moment. Nothing was changed; try again in a minute.")
+RETRY_LATER: Headers = (("retry-after", "60"),)
 SERVER_ERROR = Message("Something went wrong on our side; it is safe to try again.")
 
 
@@ -287,7 +291,11 @@ class HttpApp:
         except Exception as error:
             # A bug becomes an answer here: the log gets the details, the client never does.
             log_fault(error, request)
-            response = error_response(500, str(SERVER_ERROR))
+            response = (
+                error_response(503, str(UNAVAILABLE), RETRY_LATER)
+                if is_unavailable(error)
+                else error_response(500, str(SERVER_ERROR))
+            )
         seconds = time.perf_counter() - began
         self.meters.observe(response.route_number or self.route_numbers.get(request.path, 0), response.status, seconds)
         if not response.quiet and (response.status != _OK or request.method not in _READ_METHODS):
@@ -333,6 +341,13 @@ class HttpApp:
 _READ_METHODS = {"GET", "HEAD"}
 # Plain numbers, because looking up a member of an enum at every request costs more than comparing it.
 _OK, _MULTIPLE_CHOICES = HTTPStatus.OK.value, HTTPStatus.MULTIPLE_CHOICES.value
+
+
+def is_unavailable(error: Exception) -> bool:
+    """Return whether an unexpected exception will go away by itself: the database is away, or a disk is full."""
+    return isinstance(error, DatabaseUnavailable) or (
+        isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
+    )
 
 
 def log_fault(fault: Exception, request: Request) -> None:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from math import inf, isinf
 from time import monotonic
 
-from mainstay.infrastructure.database import DatabaseUnavailable
+from mainstay.infrastructure.database import DatabaseBusy
 
 # How many requests of an owner may wait. Each holds a connection and its body, so a fifth of the connections that a
 # process keeps is the most for one of them.
-MOST_WAITING = 200
+MAX_WAITING = 200
 # An owner is busy if more than this wait for their turn: what a few people do at once is not slowed.
 FEW_WAITING = 5
 # A busy owner rests this many times as long as its turn took, but no longer than this.
@@ -62,7 +62,7 @@ class Turns:
     async def begin_turn(self, owner: str, until: float) -> None:
         """Wait for a turn of the owner, until this moment (by `monotonic`); `end_turn` must be called afterwards.
 
-        Raise DatabaseUnavailable if it does not come in time, or if too many wait already.
+        Raise DatabaseBusy if it does not come in time, or if too many wait already.
         """
         self._note_request(owner)
         queue = self._queues.get(owner)
@@ -72,7 +72,7 @@ class Turns:
             queue.running += 1
             queue.began_at = self._clock()
             return
-        if len(queue.waiting) >= MOST_WAITING:
+        if len(queue.waiting) >= MAX_WAITING:
             raise self._refuse("Too much other work of this organisation waits already.")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         queue.waiting.append(turn)
@@ -98,10 +98,10 @@ class Turns:
         else:
             self._begin_next(owner)
 
-    def _refuse(self, reason: str) -> DatabaseUnavailable:
+    def _refuse(self, reason: str) -> DatabaseBusy:
         if self._on_refusal:
             self._on_refusal()
-        return DatabaseUnavailable(reason)
+        return DatabaseBusy(reason)
 
     def _begin_next(self, owner: str) -> None:
         queue = self._queues[owner]

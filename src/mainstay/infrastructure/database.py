@@ -25,6 +25,10 @@ INSERT_OR_FAIL: Final = "INSERT OR FAIL INTO"
 SKIP_LOCKED: Final = "/* FOR NO KEY UPDATE SKIP LOCKED */"
 
 
+# Raises an error if a program may not change a database whose schema has this state (`schema_guard.py`).
+SchemaCheck = Callable[[Row], None]
+
+
 class UniqueViolation(Exception):
     """A row with this unique value already exists."""
 
@@ -35,6 +39,10 @@ class OverlapViolation(Exception):
 
 class DatabaseUnavailable(Exception):
     """The database cannot be reached or cannot accept the change now; nothing was changed."""
+
+
+class DatabaseBusy(DatabaseUnavailable):
+    """Other changes take too long; nothing was changed."""
 
 
 class NewerSchema(Exception):
@@ -133,6 +141,9 @@ class Database(Protocol):
 
 class MigratableDatabase(Database, Protocol):
     """A database whose schema can also be changed."""
+
+    # Decides before each change whether this program may still change the database; None lets it.
+    check_schema: SchemaCheck | None
 
     def scan_transaction(self) -> AbstractContextManager[ScanHandle]:
         """Open a transaction that reads one consistent state of everything and does not block writers."""

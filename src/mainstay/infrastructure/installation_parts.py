@@ -11,11 +11,11 @@ from mainstay.settings import SettingError
 
 _SECRET, _FILE_STORE = "secret", "file_store"
 
-OTHER_SECRET_HERE = (
+_WRONG_KEY = (
     "The secret of this server is not that of its database. Set MAINSTAY_SECRET to the one of the other servers, or"
     " bring back the file `secret` of the data folder."
 )
-OTHER_FILES_HERE = (
+_WRONG_FILES = (
     "The files of this server are not those of its database. Mount or name the file store of the other servers, or"
     " bring it back from a backup."
 )
@@ -26,7 +26,7 @@ def check_parts(database: Database, secret: bytes, files: FileStore) -> None:
     """Refuse to go on with the secret or the file store of another installation; a new database takes both."""
     with database.read_transaction(ALL_ORGANISATIONS) as db:
         stored_parts = read_parts(db)
-    if stored_parts.keys() != {_SECRET, _FILE_STORE}:
+    if not stored_parts.keys() >= {_SECRET, _FILE_STORE}:
         own_parts = {_SECRET: fingerprint_of(secret), _FILE_STORE: files.create_id()}
         with database.write_transaction(ALL_ORGANISATIONS) as db:
             for name, value in own_parts.items():
@@ -39,7 +39,7 @@ def check_parts(database: Database, secret: bytes, files: FileStore) -> None:
 def adopt_parts(database: Database, secret: bytes, files: FileStore) -> None:
     """Let the database take this secret and this file store as its own."""
     with database.write_transaction(ALL_ORGANISATIONS) as db:
-        db.run("DELETE FROM installation")
+        db.run("DELETE FROM installation WHERE name IN (:secret, :files)", secret=_SECRET, files=_FILE_STORE)
     check_parts(database, secret, files)
 
 
@@ -47,9 +47,9 @@ def find_wrong_parts(stored_parts: dict[str, str], secret: bytes | None, files: 
     """Return what is wrong with the secret and the file store of a server, as sentences."""
     problems = []
     if secret is not None and stored_parts.get(_SECRET, own := fingerprint_of(secret)) != own:
-        problems.append(OTHER_SECRET_HERE)
+        problems.append(_WRONG_KEY)
     if _FILE_STORE in stored_parts and files.read_id() != stored_parts[_FILE_STORE]:
-        problems.append(OTHER_FILES_HERE)
+        problems.append(_WRONG_FILES)
     return problems
 
 

@@ -7,7 +7,7 @@ consistent state, row by row, however much there is.
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from mainstay.infrastructure.database import ScanHandle, SchemaHandle
@@ -30,6 +30,10 @@ class Violation(NamedTuple):
 
     where: str
     problem: str
+
+
+# Clocks differ a little. A larger difference means that one of them is wrong.
+MAX_CLOCK_DIFFERENCE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)

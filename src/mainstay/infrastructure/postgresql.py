@@ -20,15 +20,18 @@ from mainstay.infrastructure.database import (
     ALL_ORGANISATIONS,
     INSERT_OR_FAIL,
     SKIP_LOCKED,
+    DatabaseBusy,
     DatabaseUnavailable,
     OverlapViolation,
     PoolUsage,
     Row,
+    SchemaCheck,
     UniqueViolation,
     Value,
     uses_now,
 )
 from mainstay.infrastructure.deadline import seconds_left
+from mainstay.infrastructure.schema_guard import SCHEMA_STATE
 from mainstay.settings import SettingError
 from mainstay.values.ids import is_id
 
@@ -143,6 +146,7 @@ class PostgresDatabase:
     engine = "postgresql"
 
     def __init__(self, url: str) -> None:
+        self.check_schema: SchemaCheck | None = None
         self._url = url
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
             url,
@@ -169,15 +173,20 @@ class PostgresDatabase:
     def write_transaction(self, organisation: str, *, keep: bool = True) -> Iterator[PostgresHandle]:
         """Open a transaction that changes all or nothing.
 
-        A lock on the organisation's row makes its changes happen one at a time.
+        A lock on the organisation's row makes its changes happen one at a time. A shared lock makes migrations wait for
+        changes, and changes for migrations, so that the schema is still the one that was checked.
         """
-        begin = _BEGIN_CHANGING
-        if organisation != ALL_ORGANISATIONS:
-            begin += f"; SET LOCAL lock_timeout = {max(round(seconds_left() * 1000), 1)}"  # zero would mean no limit
-        with self._transaction(begin, organisation, "COMMIT" if keep else "ROLLBACK") as handle:
+        begin, state = _BEGIN_CHANGING, SCHEMA_STATE if self.check_schema else "NULL, NULL"
+        begin += f"; SET LOCAL lock_timeout = {max(round(seconds_left() * 1000), 1)}"  # zero would mean no limit
+        begin += f"; SELECT pg_advisory_xact_lock_shared({MIGRATION_LOCK})"
+        end = "COMMIT" if keep else "ROLLBACK"
+        with _refuse_replica(), self._transaction(begin, organisation, end) as handle:
+            row = None
             if organisation != ALL_ORGANISATIONS:
                 # NO KEY: a transaction that only inserts references to the organisation need not wait for this lock.
-                handle.one("SELECT 1 FROM organisation WHERE id = :organisation FOR NO KEY UPDATE")
+                row = handle.one(f"SELECT {state} FROM organisation WHERE id = :organisation FOR NO KEY UPDATE")
+            if self.check_schema:
+                self.check_schema(row or handle.one(f"SELECT {state}") or (None, None))
             yield handle
 
     @contextmanager
@@ -201,7 +210,7 @@ class PostgresDatabase:
         A lock makes processes that start at the same time take turns.
         """
         self._test_connection()
-        with self.write_transaction(ALL_ORGANISATIONS) as handle:
+        with self._transaction(_BEGIN_CHANGING, ALL_ORGANISATIONS, "COMMIT") as handle:
             if handle.one("SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)"):
                 raise SettingError(_BYPASSES_ROW_SECURITY)
             handle.one("SELECT pg_advisory_xact_lock(CAST(:lock AS bigint))", lock=MIGRATION_LOCK)
@@ -294,8 +303,19 @@ class PostgresDatabase:
 def _translate_errors() -> Iterator[None]:
     try:
         yield
+    except psycopg.errors.LockNotAvailable as error:
+        raise DatabaseBusy("Other changes take too long.") from error
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise DatabaseUnavailable(f"The database cannot be reached: {' '.join(str(error).split())}.") from error
+
+
+@contextmanager
+def _refuse_replica() -> Iterator[None]:
+    """Treat a server that only reads like one that is away."""
+    try:
+        yield
+    except psycopg.errors.ReadOnlySqlTransaction as error:
+        raise DatabaseUnavailable("The database server only reads: it is a replica, or was made read-only.") from error
 
 
 @cache

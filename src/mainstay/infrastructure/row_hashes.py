@@ -131,6 +131,11 @@ def hashed_columns_of(db: DatabaseHandle, table: str) -> HashedColumns:
 _COLUMNS_CACHE: dict[tuple[str, str], HashedColumns] = {}
 
 
+def forget_columns() -> None:
+    """Forget the cached columns, because the schema has changed while this process runs."""
+    _COLUMNS_CACHE.clear()
+
+
 def read_hashed_columns(db: DatabaseHandle, table: str) -> HashedColumns:
     """Read the hashed columns of a table from the database, while its schema may be changing."""
     hashed = HASHED_TABLES[table]

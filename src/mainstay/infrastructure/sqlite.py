@@ -11,21 +11,24 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import cast
+from typing import NamedTuple, cast
 from weakref import WeakSet
 
 import apsw
 
 from mainstay.infrastructure.database import (
     ALL_ORGANISATIONS,
+    DatabaseBusy,
     DatabaseUnavailable,
     OverlapViolation,
     Row,
+    SchemaCheck,
     UniqueViolation,
     Value,
     uses_now,
 )
 from mainstay.infrastructure.deadline import WAIT_SECONDS, seconds_left
+from mainstay.infrastructure.schema_guard import SCHEMA_STATE
 from mainstay.infrastructure.writer_queue import WriterQueue
 
 # No two threads use one connection at the same time, so SQLite need not take a lock for each field of each row. It also
@@ -108,6 +111,14 @@ class SqliteHandle:
 _UNIQUE_ERRORS = {apsw.SQLITE_CONSTRAINT_UNIQUE, apsw.SQLITE_CONSTRAINT_PRIMARYKEY}
 
 
+class _Writer(NamedTuple):
+    """The connection that all changes share, whose turn it is in this process, and the queue of all processes."""
+
+    connection: apsw.Connection
+    turn: threading.Lock
+    queue: WriterQueue
+
+
 class SqliteDatabase:
     """A database file. Each thread reads on its own connection; changes share one connection, one at a time."""
 
@@ -115,13 +126,14 @@ class SqliteDatabase:
     engine = "sqlite"
 
     def __init__(self, path: Path) -> None:
+        self.check_schema: SchemaCheck | None = None
         self._path = path
         self._threads = threading.local()
         # The connection of a thread disappears from here when the thread ends.
         self._connections: WeakSet[apsw.Connection] = WeakSet()
-        self._write_lock = threading.Lock()
         self._writer = self._open()
         self._queue = WriterQueue(path.with_name(f"{path.name}-queue"))
+        self._shared_writer = _Writer(self._writer, threading.Lock(), self._queue)
         self._writer.set_busy_handler(self._queue.wait_or_give_up)
         # The undo log of a single statement is kept in memory, not in a file that is opened for each statement.
         self._writer.execute("PRAGMA temp_store = MEMORY")
@@ -139,7 +151,7 @@ class SqliteDatabase:
 
     def write_transaction(self, organisation: str, *, keep: bool = True) -> "_WriteTransaction":
         """Open a transaction that changes all or nothing, one at a time."""
-        return _WriteTransaction(self._writer, self._write_lock, self._queue, organisation, keep=keep)
+        return _WriteTransaction(self._shared_writer, organisation, self.check_schema, keep=keep)
 
     @contextmanager
     def scan_transaction(self) -> Iterator[SqliteHandle]:
@@ -158,12 +170,12 @@ class SqliteDatabase:
 
     def migration_transaction(self) -> AbstractContextManager[SqliteHandle]:
         """Open a normal write transaction: SQLite's schema is part of the transaction."""
-        return self.write_transaction(ALL_ORGANISATIONS)
+        return _WriteTransaction(self._shared_writer, ALL_ORGANISATIONS, None, keep=True)
 
     @contextmanager
     def load_transaction(self) -> Iterator[SqliteHandle]:
         """Open a write transaction in which no triggers run."""
-        with self.write_transaction(ALL_ORGANISATIONS) as handle:
+        with self.migration_transaction() as handle:
             self._writer.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
             try:
                 yield handle
@@ -245,20 +257,17 @@ class _ReadTransaction(_SingleRead):
 class _WriteTransaction:
     """A write transaction, which waits for its turn; a class for the same reason."""
 
-    __slots__ = ("_ends", "_organisation", "_queue", "_turn", "_writer")
+    __slots__ = ("_check_schema", "_ends", "_organisation", "_queue", "_turn", "_writer")
 
-    def __init__(
-        self, writer: apsw.Connection, turn: threading.Lock, queue: WriterQueue, organisation: str, *, keep: bool
-    ) -> None:
-        self._writer = writer
-        self._turn = turn
-        self._queue = queue
+    def __init__(self, writer: _Writer, organisation: str, check_schema: SchemaCheck | None, *, keep: bool) -> None:
+        self._writer, self._turn, self._queue = writer
         self._organisation = organisation
+        self._check_schema = check_schema
         self._ends = "COMMIT" if keep else "ROLLBACK"
 
     def __enter__(self) -> SqliteHandle:
         if not self._turn.acquire(timeout=seconds_left()):
-            raise DatabaseUnavailable("The changes before this one take too long.")
+            raise DatabaseBusy("The changes before this one take too long.")
         try:
             # Only the remaining time: other threads of this process may have used most of it.
             self._queue.enter(monotonic() + seconds_left())
@@ -266,7 +275,11 @@ class _WriteTransaction:
                 self._writer.execute("BEGIN IMMEDIATE")
             finally:
                 self._queue.leave()
+            if self._check_schema:
+                self._check_schema(cast("Row", self._writer.execute(f"SELECT {SCHEMA_STATE}").fetchone()))
         except BaseException as error:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
             self._turn.release()
             _raise_if_temporary(error)
             raise
@@ -297,7 +310,8 @@ def _raise_if_temporary(error: BaseException | None) -> None:
     Nothing was changed, so the caller may try again.
     """
     if isinstance(error, _TEMPORARY_ERRORS):
-        raise DatabaseUnavailable(str(error)) from error
+        is_busy = isinstance(error, apsw.BusyError | apsw.LockedError)
+        raise (DatabaseBusy if is_busy else DatabaseUnavailable)(str(error)) from error
 
 
 _TEMPORARY_ERRORS = (

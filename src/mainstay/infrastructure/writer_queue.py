@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from time import monotonic, sleep
 
-from mainstay.infrastructure.database import DatabaseUnavailable
+from mainstay.infrastructure.database import DatabaseBusy
 
 # A change takes a few milliseconds. With a pause of one, two processes made a third fewer changes than one process did:
 # after each change nobody had the lock for a while. With this pause they make as many, for less processor time.
@@ -31,7 +31,7 @@ class WriterQueue:
         self._until = until
         while not self._try_lock():
             if not self.wait_or_give_up(0):
-                raise DatabaseUnavailable("The changes of another process take too long.")
+                raise DatabaseBusy("The changes of another process take too long.")
 
     def leave(self) -> None:
         """Let the next process enter."""

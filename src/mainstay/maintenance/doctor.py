@@ -5,7 +5,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -17,15 +17,13 @@ from mainstay.infrastructure.database_checks import find_unknown_steps, has_no_t
 from mainstay.infrastructure.email_sending import EmailNotSent, SmtpTransport
 from mainstay.infrastructure.installation_parts import HOW_TO_ADOPT, find_wrong_parts, read_parts
 from mainstay.infrastructure.installation_secret import find_installation_secret, load_installation_secret
-from mainstay.infrastructure.invariants import CheckContext
+from mainstay.infrastructure.invariants import MAX_CLOCK_DIFFERENCE, CheckContext
 from mainstay.infrastructure.migrations.apply import HOW_TO_UPDATE, is_too_old, newest_step
 from mainstay.infrastructure.reachability import ServerUnreachable, fetch_redis_time, fetch_response, is_listening
 from mainstay.settings import SettingError, Settings
 from mainstay.values.moments import moment_text
 from mainstay.values.sizes import size_text
 
-# Clocks differ a little. A larger difference means that one of them is wrong.
-_MAX_CLOCK_DIFFERENCE = timedelta(seconds=10)
 _MIN_FREE_BYTES = 1 << 30
 # The share of an organisation's storage limit from which it is reported.
 _STORAGE_WARNING_SHARE = 0.9
@@ -130,7 +128,7 @@ def _examine_clock(db: ScanHandle, now: datetime) -> Iterator[Diagnosis]:
     """Compare the clock of this machine with the latest entry in the audit trail."""
     row = db.one("SELECT max(at) FROM audit")
     latest = str(row[0] or "") if row else ""
-    if latest > moment_text(now + _MAX_CLOCK_DIFFERENCE):
+    if latest > moment_text(now + MAX_CLOCK_DIFFERENCE):
         yield Diagnosis(
             "clock", f"it is {moment_text(now)} here, but the audit trail has an entry from {latest}", _SET_CLOCK
         )
@@ -159,7 +157,7 @@ def _examine_parts(db: ScanHandle, settings: Settings) -> Iterator[Diagnosis]:
 
 def _compare_clocks(clock: str, seconds: float, now: datetime) -> Diagnosis:
     difference = abs(seconds - now.timestamp())
-    remedy = _SET_CLOCK if difference > _MAX_CLOCK_DIFFERENCE.total_seconds() else None
+    remedy = _SET_CLOCK if difference > MAX_CLOCK_DIFFERENCE.total_seconds() else None
     return Diagnosis("clock", f"{clock} differs by {difference:.0f} seconds from that of this machine", remedy)
 
 

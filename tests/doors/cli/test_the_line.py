@@ -16,6 +16,7 @@ from mainstay.doors.cli.command_line import _build_parser
 from mainstay.settings import DESCRIPTIONS, Settings, read_settings
 from support.command_line import run_command as commanded
 from support.command_line import run_process, run_processes
+from support.schema_steps import ADD_LATER_STEP
 
 
 @pytest.fixture
@@ -72,10 +73,11 @@ def test_what_cannot_be_used_is_told_in_one_sentence(empty_settings: Settings, t
 def test_a_database_of_a_newer_mainstay_is_left_alone(empty_settings: Settings) -> None:
     performer = open_performer(empty_settings)
     with performer.database.write_transaction("*") as db:
-        db.run("INSERT INTO schema_step (number, name, applied_at) VALUES (999, 'later', 'later')")
+        for statement in ADD_LATER_STEP:
+            db.run(statement)
     performer.database.close()
 
-    assert run_process(empty_settings, "demo").error.startswith("The database has schema step 999;")
+    assert run_process(empty_settings, "demo").error.startswith("The database has schema step 9999;")
 
 
 def test_wrong_usage_is_told_apart_from_a_refusal(empty_settings: Settings) -> None:

@@ -5,7 +5,18 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote, urlencode
 
 from mainstay.doors.document_answers import REFRESH, RETRY_AFTER, FileNotReady
-from mainstay.doors.http import SERVER_ERROR, Headers, HttpError, Request, Response, error_response, log_fault
+from mainstay.doors.http import (
+    RETRY_LATER,
+    SERVER_ERROR,
+    UNAVAILABLE,
+    Headers,
+    HttpError,
+    Request,
+    Response,
+    error_response,
+    is_unavailable,
+    log_fault,
+)
 from mainstay.doors.pages.forms import FormError, query_parameters
 from mainstay.doors.pages.rendering import redirect, render_template
 from mainstay.doors.pages.static_files import STATIC_FILES
@@ -84,6 +95,8 @@ async def _call_view(view: View, request: Request, path_values: Mapping[str, str
         return respond_with_error(request, http_error.status, http_error.message)
     except Exception as exception:
         log_fault(exception, request)
+        if is_unavailable(exception):
+            return respond_with_error(request, 503, UNAVAILABLE, RETRY_LATER)
         return respond_with_error(request, 500, SERVER_ERROR)
 
 
@@ -99,6 +112,7 @@ _ERROR_TITLES = {
     415: Message("Something went wrong"),
     429: Message("Too many attempts"),
     500: Message("Something went wrong"),
+    503: Message("Not available at the moment"),
 }
 
 

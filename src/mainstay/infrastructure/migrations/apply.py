@@ -4,6 +4,10 @@ The first step is the baseline, which is the whole schema as of its number. Each
 engines under the same number. Its files are SQL for both engines (`0064_name.sql`), SQL for one of them
 (`0064_name.sqlite.sql`), or both; what SQL cannot express is a module with one function, `apply` (`0064_name.py`).
 
+A step that servers of the version before can live with says so in a comment: `Servers that know step 0079 may go on
+writing.` It may add tables, indexes, and columns that are null or have a default. After any other step, older servers
+refuse changes until they are updated, and go on reading.
+
 Each step and the note that it ran are one transaction, so a process killed half-way leaves the step undone, and
 processes that start together take turns. In an empty database all steps are one transaction.
 """
@@ -20,8 +24,6 @@ from runpy import run_path
 from typing import NamedTuple
 
 from mainstay.infrastructure.database import (
-    ALL_ORGANISATIONS,
-    Database,
     DatabaseHandle,
     MigratableDatabase,
     NewerSchema,
@@ -30,6 +32,7 @@ from mainstay.infrastructure.database import (
 )
 from mainstay.infrastructure.row_hashes import HASHED_TABLES
 from mainstay.infrastructure.row_security import enable_row_security
+from mainstay.infrastructure.schema_guard import SchemaGuard
 from mainstay.lazy_import import import_lazily
 from mainstay.values.moments import moment_text, system_clock
 
@@ -48,6 +51,11 @@ CREATE TABLE IF NOT EXISTS schema_step (
 """
 
 
+# The step that created the table with the oldest writer.
+_FIRST_GUARDED_STEP = 79
+_OLDEST_WRITER = re.compile(r"^(?:--|#) Servers that know step (\d{4}) may go on writing\.$", re.MULTILINE)
+
+
 @dataclass(frozen=True, slots=True)
 class MigrationStep:
     """One numbered change of the schema."""
@@ -57,6 +65,12 @@ class MigrationStep:
     # Makes the change; files are read only then, since most starts need none.
     run: Callable[[SchemaHandle], None]
     files: tuple[Path, ...] = ()
+
+    @property
+    def oldest_writer(self) -> int:
+        """The oldest step that a program must know to change a database with this step: its own, or an older one."""
+        declared = _OLDEST_WRITER.search("".join(file.read_text("utf-8") for file in self.files))
+        return int(declared[1]) if declared else self.number
 
     def find_changed_tables(self) -> list[str]:
         """Return the hashed tables whose rows the step may change: if it is only SQL, the tables that it names."""
@@ -72,9 +86,9 @@ def migrate(database: MigratableDatabase, last: int | None = None) -> list[str]:
     with database.migration_transaction() as handle:
         handle.run_script(_CREATE_SCHEMA_STEP)
         newest = newest_step(handle)
-    known = steps[-1].number
-    if newest > known:
-        raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {known}. Use a newer one.")
+        known = steps[-1].number
+        if newest > known and _read_oldest_writer(handle) > known:
+            raise NewerSchema(f"The database has schema step {newest}; this Mainstay knows {known}. Use a newer one.")
     if is_too_old(newest, database.engine):
         raise OlderSchema(
             f"The database has schema step {newest}, which is older than this Mainstay can bring up to date."
@@ -153,6 +167,8 @@ def _apply_steps(database: MigratableDatabase, steps: list[MigrationStep]) -> li
                 name=step.name,
                 at=moment_text(system_clock()),
             )
+            if step.number >= _FIRST_GUARDED_STEP:
+                _store_oldest_writer(handle, step.oldest_writer)
         return [step.name for step in missing]
 
 
@@ -166,10 +182,20 @@ def _rehash_changed_rows(handle: SchemaHandle, step: MigrationStep, newest: int)
     return rehashing
 
 
-def is_schema_current(database: Database) -> bool:
-    """Return whether every step has been applied."""
-    with database.read_transaction(ALL_ORGANISATIONS) as handle:
-        return newest_step(handle) == steps_for(database.engine)[-1].number
+def make_schema_guard(engine: str) -> SchemaGuard:
+    """Return the guard that knows every step of an engine."""
+    return SchemaGuard(steps_for(engine)[-1].number)
+
+
+def _read_oldest_writer(handle: DatabaseHandle) -> int:
+    row = handle.one("SELECT value FROM installation WHERE name = 'oldest_writer'")
+    return int(row[0] or 0) if row else 0
+
+
+def _store_oldest_writer(handle: DatabaseHandle, number: int) -> None:
+    number = max(number, _read_oldest_writer(handle))
+    handle.run("DELETE FROM installation WHERE name = 'oldest_writer'")
+    handle.run("INSERT INTO installation (name, value) VALUES ('oldest_writer', :number)", number=str(number))
 
 
 def newest_step(handle: DatabaseHandle) -> int:
