@@ -4,7 +4,7 @@ The first step is the baseline, which is the whole schema as of its number. Each
 engines under the same number. Its files are SQL for both engines (`0064_name.sql`), SQL for one of them
 (`0064_name.sqlite.sql`), or both; what SQL cannot express is a module with one function, `apply` (`0064_name.py`).
 
-A step that servers of the version before can live with says so in a comment: `Servers that know step 0079 may go on
+A step that servers of the version before can live with says so in a comment: `Servers that know step 0077 may go on
 writing.` It may add tables, indexes, and columns that are null or have a default. After any other step, older servers
 refuse changes until they are updated, and go on reading.
 
@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS schema_step (
 
 
 # The step that created the table with the oldest writer.
-_FIRST_GUARDED_STEP = 79
+_FIRST_GUARDED_STEP = 77
 _OLDEST_WRITER = re.compile(r"^(?:--|#) Servers that know step (\d{4}) may go on writing\.$", re.MULTILINE)
 
 
