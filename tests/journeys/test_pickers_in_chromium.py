@@ -9,7 +9,7 @@ from support.browser import check_page, enter_office, open_page
 from support.cast import Cast
 from support.customers import make_customer, make_job, make_site
 from support.hours import cast_at
-from support.invoices import make_approved_hour, make_hourly_job
+from support.invoices import issue_invoice, make_approved_hour, make_hourly_job, make_invoice
 from support.servers import RunningServer
 
 
@@ -135,3 +135,33 @@ def test_a_new_invoice_follows_what_is_chosen(server: RunningServer, cast: Cast,
         expect(page.get_by_role("status").first).to_contain_text("Draft invoice created.")
     (invoice,) = cast.perform(list_invoices)["data"]
     assert invoice["net"] == "60.00"
+
+
+def test_the_invoice_of_a_bank_statement_is_picked_by_its_customer(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    for name in ("Ann Boyle", "Ben Sutcliffe"):
+        issue_invoice(cast, make_invoice(cast, customerId=make_customer(cast, name)))
+    statement = "Date,Description,Amount\n05/01/2026,ANN BOYLE,1000.00\n05/01/2026,A transfer,300.00\n"
+    with open_page(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto("/payments/statement")
+        page.get_by_label("Record payments from a bank statement").set_input_files(
+            {"name": "bank.csv", "mimeType": "text/csv", "buffer": statement.encode()}
+        )
+        fields = page.get_by_role("combobox", name="Invoice")
+        matched, unmatched = fields.first, fields.last
+        expect(page.get_by_text("Ann Boyle · matched by name and amount")).to_be_visible()
+        # What was said of another number would be wrong.
+        matched.press_sequentially("2")
+        expect(page.get_by_text("matched by")).to_have_count(0)
+        matched.press("Backspace")
+        unmatched.press_sequentially("sutcliffe")
+        page.get_by_role("option", name="INV-0002").click()
+        expect(unmatched).to_have_value("INV-0002")
+        expect(page.get_by_role("row", name="A transfer")).to_contain_text("Ben Sutcliffe")
+        check_page(page)
+        page.get_by_role("button", name="Record 2 payments").click()
+        recorded = page.get_by_role("region", name="Recorded", exact=True)
+        expect(recorded).to_contain_text("INV-0001")
+        expect(recorded).to_contain_text("INV-0002")

@@ -68,6 +68,24 @@ def test_without_a_number_name_and_amount_say_it_or_the_amount_of_only_one(cast:
     )
 
 
+def test_a_part_from_a_known_customer_is_suggested_by_the_name_alone(cast: Cast) -> None:
+    ann, ben = make_customer(cast, "Ann Boyle"), make_customer(cast, "Ben Sutcliffe")
+    for customer in (ann, ann, ben):
+        issue_invoice(cast, make_invoice(cast, customerId=customer))
+    [part, more] = find_matches(cast, ("400.00", "A BOYLE PART"), ("1600.00", "BOYLE"))
+    assert (list_shares(part), part["why"], part["customerName"]) == ([("INV-0001", "400.00")], "name", "Ann Boyle")
+    # What the entry before pays is taken off, and the rest goes to the next invoice.
+    assert list_shares(more) == [("INV-0001", "600.00"), ("INV-0002", "1000.00")]
+
+
+def test_the_name_says_more_than_the_amount_of_another_customer(cast: Cast) -> None:
+    ann, ben = make_customer(cast, "Ann Boyle"), make_customer(cast, "Ben Sutcliffe")
+    issue_invoice(cast, make_invoice(cast, customerId=ann))
+    pay_invoice(cast, issue_invoice(cast, make_invoice(cast, customerId=ben)), "300")
+    [found] = find_matches(cast, ("1000.00", "SUTCLIFFE"))
+    assert (found["customerName"], found["why"]) == ("Ben Sutcliffe", "name")
+
+
 def issue_to_each(cast: Cast, *names: str) -> None:
     """Issue an invoice of the same amount to a new customer of each name."""
     for name in names:

@@ -94,6 +94,7 @@ class SearchPages:
             {
                 "id": one.id,
                 "title": record_title_of(one),
+                "number": RecordFields(one).get("number"),
                 "detail": detail_of(one, request.display) or _LAYOUTS[one.object].subtitle_of(one),
             }
             for one in page.data

@@ -92,7 +92,7 @@ class StatementOut(Output):
 def find_paid_invoices(ctx: Context, given: FindPaidInvoices) -> StatementOut:
     """Match bank statement to invoices.
 
-    Suggests which unpaid invoices the incoming payments are for, by invoice number or by amount and name.
+    Suggests which unpaid invoices the incoming payments are for, by invoice number, name and amount.
     [[Nothing is recorded: record_payment does that, with the suggested allocations and externalRef.]]
     """
     currency = settings_of(ctx).currency
@@ -158,9 +158,15 @@ class _Matcher:
         self.unmatched = {one.id: one.due for one in self.unpaid}
         self.by_digits: dict[int, list[_UnpaidInvoice]] = defaultdict(list)
         self.by_due: dict[int, list[_UnpaidInvoice]] = defaultdict(list)
+        self.by_customer: dict[str, list[_UnpaidInvoice]] = defaultdict(list)
+        # The customers by the longest word of their name, which a text that names them has.
+        self.by_name_word: dict[str, set[tuple[str, frozenset[str]]]] = defaultdict(set)
         for invoice in self.unpaid:
             self.by_digits[_trailing_digits_of(invoice.number)].append(invoice)
             self.by_due[invoice.due].append(invoice)
+            self.by_customer[invoice.customer_id].append(invoice)
+            if invoice.name_words:
+                self.by_name_word[max(invoice.name_words, key=len)].add((invoice.customer_id, invoice.name_words))
 
     def suggest(self, entry: StatementEntry, amount: int, reference: str) -> Suggestion:
         """Suggest what an entry pays."""
@@ -207,7 +213,24 @@ class _Matcher:
         by_name = [one for one in by_amount if one.name_words and one.name_words <= text_words]
         if len({one.customer_id for one in by_name}) == 1:
             return by_name[:1], "name and amount"
+        if named := self._find_named(text_words, amount):
+            return named, "name"
         return (by_amount, "amount") if len(by_amount) == 1 else ([], None)
+
+    def _find_named(self, text_words: frozenset[str], amount: int) -> list[_UnpaidInvoice]:
+        """Return the oldest unpaid invoices of the only customer that a text names, as many as an amount pays."""
+        customers = {
+            customer
+            for word in text_words
+            for customer, name_words in self.by_name_word.get(word, ())
+            if name_words <= text_words
+        }
+        found: list[_UnpaidInvoice] = []
+        for invoice in self.by_customer[customers.pop()] if len(customers) == 1 else ():
+            if amount > 0 and self.unmatched[invoice.id]:
+                found.append(invoice)
+                amount -= self.unmatched[invoice.id]
+        return found
 
     def _share_amount(self, found: list[_UnpaidInvoice], amount: int) -> list[tuple[_UnpaidInvoice, int]]:
         shares = share_out(amount, [self.unmatched[invoice.id] for invoice in found])

@@ -229,7 +229,8 @@ function offerRecords(input) {
       if (hit.detail) option.append(" ", made("span", { class: "sub" }, hit.detail));
       // Without a field for the id, the detail says which of several is meant.
       const isUnclear = !meant && hit.detail && titles.filter((title) => title === hit.title).length > 1;
-      option.addEventListener("click", () => take(hit.id, isUnclear ? `${hit.title} · ${hit.detail}` : hit.title));
+      const title = isUnclear ? `${hit.title} · ${hit.detail}` : hit.title;
+      option.addEventListener("click", () => take(hit.id, hit[input.dataset.takes] ?? title, hit));
       return option;
     });
     if (adder && text) {
@@ -250,12 +251,12 @@ function offerRecords(input) {
     below.show(options);
   }
 
-  function take(id, title) {
+  function take(id, title, hit = null) {
     input.value = title;
     if (meant && id) meant.value = `${id} ${title}`;
     below.open(false);
     input.dispatchEvent(new Event("change", { bubbles: true }));
-    input.dispatchEvent(new Event("picked", { bubbles: true }));
+    input.dispatchEvent(new CustomEvent("picked", { bubbles: true, detail: hit }));
   }
 
   whileTyping(input, asked, (hits) => (input.value.trim() ? show(hits) : offerUsual()));
