@@ -72,6 +72,38 @@ def test_lines_are_added_moved_and_removed_in_place(server: RunningServer, cast:
     ]
 
 
+def test_an_item_shows_its_price_and_ends_the_fault_of_a_missing_one(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    cast.perform(save_price_item, name="Heat pump", sellPrice="11760", unit="pcs")
+    quote = make_quote(cast, lines=[{"description": "Boiler", "unitPrice": "1000"}])
+    with open_page(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto(f"/quotes/{quote['id']}/lines")
+        new = page.locator(".line-row.new")
+        description, price = page.locator("#new-description"), new.get_by_label("Price", exact=True)
+        description.fill("heat")
+        description.press("Enter")
+        fault = "Enter a price, or choose an item from the price list."
+        expect(new).to_contain_text(fault)
+        expect(price).to_be_focused()
+        description.fill("heat p")
+        page.get_by_role("option", name="Heat pump").first.click()
+        expect(page.get_by_text(fault)).to_have_count(0)
+        expect(price).to_have_attribute("placeholder", "11760.00")
+        expect(new.get_by_label("Unit")).to_have_attribute("placeholder", "pcs")
+        description.fill("Heat pumps, two of them")
+        expect(price).to_have_attribute("placeholder", "")
+        description.fill("heat p")
+        page.get_by_role("option", name="Heat pump").first.click()
+        page.get_by_role("button", name="Add line").click()
+        # The amount is in one line, as all else of the row.
+        amount = page.locator(".line-row:not(.new)").last.locator(".num").last
+        expect(amount).to_have_text("£11,760.00")
+        assert amount.evaluate("amount => amount.getClientRects().length") == 1
+        assert page.locator(".line-row:not(.new)").last.evaluate("row => row.offsetHeight") <= _ROW_HEIGHT
+
+
 def test_a_new_line_is_a_row_like_the_others_or_a_heading(server: RunningServer, cast: Cast, browser: Browser) -> None:
     quote = make_quote(cast)
     with open_page(browser, server.url, WIDE) as page:

@@ -46,7 +46,7 @@ class PriceBook:
         message = (
             Message(REQUIRED)
             if fields.get("item_id") or kind != "item"
-            else Message("is required without {field}", field=FieldName("itemId"))
+            else Message("is required without {item}", item=FieldName("itemId"))
         )
         faults = [Fault(f"{path}.{to_camel(name)}", message) for name in needed if fields.get(name) is None]
         if faults:

@@ -11,8 +11,9 @@ from mainstay.business.records.model import Hit
 from mainstay.business.records.search import search
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.kit.reference_fields import detail_of, record_title_of
+from mainstay.doors.office.kit.reference_fields import AnyRecord, detail_of, record_title_of
 from mainstay.doors.office.layouts import LAYOUTS
+from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import problem_sentence
@@ -95,6 +96,7 @@ class SearchPages:
                 "id": one.id,
                 "title": record_title_of(one),
                 "number": RecordFields(one).get("number"),
+                **_item_values(one, request.display),
                 "detail": detail_of(one, request.display) or _LAYOUTS[one.object].subtitle_of(one),
             }
             for one in page.data
@@ -111,6 +113,13 @@ class SearchPages:
             query["kind"] = get_operation.output.noun
         found = await self.office.perform(request, search, query)
         return _Found([_describe_hit(hit) for hit in found.hits], found.has_more)
+
+
+def _item_values(record: AnyRecord, display: DisplaySettings) -> dict[str, Any]:
+    """Return what an item of the price list fills in on a line."""
+    fields = RecordFields(record)
+    price = fields.get("sellPrice")
+    return {"price": display.price_to_field(price), "unit": fields.get("unit")} if price else {}
 
 
 def _describe_hit(hit: Hit) -> dict[str, Any]:

@@ -148,6 +148,7 @@ SENTENCES: Mapping[str, str] = MappingProxyType(
         REQUIRED: "Enter {a_label}.",
         EMPTY: "Enter {a_label}.",
         "is required for a new record": "Enter {a_label}.",
+        "is required without {item}": "Enter {a_label}, or choose an item from the price list.",
         "is longer than {max_length} characters": "{label} must be {max_length} characters or fewer.",
         "has fewer than {min_length} characters": "{label} must have at least {min_length} characters.",
         "is not a whole number": "{label} must be a whole number.",

@@ -88,6 +88,7 @@ main.addEventListener("input", (event) => {
     return;
   }
   const form = event.target.closest("form");
+  if (event.target.matches(".line-row [data-find]")) showPrice(rowOf(event.target), null);
   if (form?.matches(".line-editor")) say("changed");
   followTotals(form);
 });
@@ -108,9 +109,28 @@ main.addEventListener("submit", (event) => {
 
 // An item of the price list has its price, so one goes on with the quantity; a line of its own needs one.
 main.addEventListener("picked", (event) => {
-  rowOf(event.target)?.querySelector("[name$=quantity]").focus();
+  const row = rowOf(event.target);
+  if (row) {
+    showPrice(row, event.detail);
+    clearFaults(row);
+    row.querySelector("[name$=quantity]").focus();
+  }
   followTotals(event.target.form);
 });
+
+// An item fills in what is left empty, which shows it meanwhile.
+function showPrice(row, item) {
+  row.querySelector("[name$=unitPrice]").placeholder = item?.price ?? "";
+  row.querySelector("[name$=unit]").placeholder = item?.unit ?? "";
+}
+
+// The item has what was missing.
+function clearFaults(row) {
+  for (const field of row.querySelectorAll("[aria-invalid]")) field.removeAttribute("aria-invalid");
+  for (const fault of row.querySelectorAll(".fault")) fault.remove();
+  if (!editor()?.querySelector(".fault")) main.querySelector(".notice.bad")?.remove();
+}
+
 main.addEventListener("free", (event) => rowOf(event.target).querySelector("[name$=unitPrice]").focus());
 
 main.addEventListener("keydown", (event) => {
