@@ -107,7 +107,7 @@ DRAWN = {
 
 
 # For the reports in which several columns have links: the label of the one whose figures are compared.
-LINKED_LABELS = {"receivables": "Unpaid", "hours": "Worked"}
+LINKED_LABELS = {"receivables": "Unpaid", "payables": "Unpaid", "hours": "Worked"}
 
 
 def read_columns(page: str) -> list[dict[str, str]]:

@@ -80,6 +80,9 @@ class ListBills(ListInput):
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Dated on or after this date.")
     until: LastDay | None = Field(None, description="Dated on or before this date.")
+    due_from: Day | None = Field(
+        None, title="Due from", description="Due on or after this date, or without a due date."
+    )
     due_before: Day | None = Field(None, title="Due before", description="Due before this date, soonest first.")
     text: SearchText | None = Field(None, title="Search", description="The bill number, the supplier or an amount.")
     order: Literal["newest", "dated", "due"] = Field(
@@ -155,10 +158,13 @@ def list_bills(ctx: Context, given: ListBills) -> PageResult[ListedBillOut]:
     conditions = {
         "bill.job_id = :job": job,
         "bill.purchase_order_id = :purchase_order": order,
+        "coalesce(bill.due_on, '9') >= :due_from": given.due_from,
         "bill.due_on < :due_before": given.due_before,
     }
     where = " AND ".join(condition for condition, value in conditions.items() if value)
-    return LISTED_BILLS.page(ctx, given, where, job=job, purchase_order=order, due_before=given.due_before)
+    return LISTED_BILLS.page(
+        ctx, given, where, job=job, purchase_order=order, due_from=given.due_from, due_before=given.due_before
+    )
 
 
 get_bill = declare_get(

@@ -26,12 +26,25 @@ def report_payables(ctx: Context, query: ReportQuery) -> ReportTable:
     limits = {name: (query.today - timedelta(days=days)).isoformat() for name, days in _AGE_LIMITS.items()}
     rows: list[list[RowValue]] = [[*row] for row in ctx.db.all(_SELECT_OPEN, **limits)]
     table = make_table(_COLUMNS, rows, _NOTES)
-    return replace(
-        table,
-        behind=RecordsBehind(
-            operation=list_bills.name, given={"status": "approved"}, columns={"supplierId": "supplierId"}
-        ),
+    behind = RecordsBehind(
+        operation=list_bills.name, given={"status": "approved"}, columns={"supplierId": "supplierId"}
     )
+    return replace(table, behind=behind, columns_behind=_find_bills_by_age(limits))
+
+
+def _find_bills_by_age(limits: dict[str, str]) -> dict[str, RecordsBehind]:
+    """Return the bills of each age, by column."""
+    today, month, two_months = limits.values()
+    ages = {
+        "notDue": {"dueFrom": today},
+        "late1To30": {"dueFrom": month, "dueBefore": today},
+        "late31To60": {"dueFrom": two_months, "dueBefore": month},
+        "lateOver60": {"dueBefore": two_months},
+    }
+    return {
+        column: RecordsBehind(operation=list_bills.name, given={"status": "approved", **due}, columns={})
+        for column, due in ages.items()
+    }
 
 
 _NOTES = (Message("As of today: approved bills that are not paid. Bills without a due date count as not yet due."),)
