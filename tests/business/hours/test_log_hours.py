@@ -31,6 +31,12 @@ def test_hours_are_logged_as_a_date_and_minutes(cast: Cast) -> None:
     assert to_event_record(cast.perform(get_time_entry, Role.MEMBER, timeEntryId=entry["id"])) == to_event_record(entry)
 
 
+def test_without_a_date_they_are_of_today(cast: Cast) -> None:
+    # In London it is the next day already.
+    entry = cast_at(cast, "2026-06-15T23:30:00Z").perform(log_hours, Role.MEMBER, minutes=90)
+    assert (entry["on"], entry["minutes"]) == ("2026-06-16", 90)
+
+
 def test_hours_are_logged_from_a_beginning_to_an_end_without_the_break(cast: Cast) -> None:
     entry = cast_at(cast).perform(
         log_hours, Role.MEMBER, startedAt="2026-11-16T07:00", endedAt="2026-11-16T11:30:00Z", breakMinutes=30
@@ -175,7 +181,7 @@ START = {"startedAt": "2026-11-16T08:00"}
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({}, "on: is required: enter on and minutes, or startedAt and endedAt; minutes: is required"),
+        ({}, "minutes: is required: enter minutes, or startedAt and endedAt"),
         ({"on": "2026-11-16"}, "minutes: is required"),
         ({"on": "2026-11-16", "minutes": 0}, "minutes: is below 1"),
         ({"on": "2026-11-16", "minutes": -5}, "minutes: is below 1"),
@@ -186,7 +192,7 @@ START = {"startedAt": "2026-11-16T08:00"}
             {"on": "2026-11-16", "minutes": 60, "breakMinutes": 5},
             "breakMinutes: is only for hours with startedAt and endedAt",
         ),
-        (START, "endedAt: is required: enter on and minutes, or startedAt and endedAt"),
+        (START, "endedAt: is required: enter minutes, or startedAt and endedAt"),
         (
             START | {"endedAt": "2026-11-16T09:00", "minutes": 60},
             "minutes: can't be combined with startedAt and endedAt",

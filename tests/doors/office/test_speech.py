@@ -43,18 +43,17 @@ def test_a_visit_that_cannot_be_planned(server: RunningServer, cast: Cast, field
 
 
 OPENING_QUOTE, CLOSING_QUOTE = "\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}"
-DATE_OR_TIMES = (
-    f"{OPENING_QUOTE}Date{CLOSING_QUOTE} and {OPENING_QUOTE}Time{CLOSING_QUOTE}, or"
-    f" {OPENING_QUOTE}Start{CLOSING_QUOTE} and {OPENING_QUOTE}End{CLOSING_QUOTE}"
+TIME_OR_TIMES = (
+    f"{OPENING_QUOTE}Time{CLOSING_QUOTE}, or {OPENING_QUOTE}Start{CLOSING_QUOTE} and {OPENING_QUOTE}End{CLOSING_QUOTE}"
 )
 
 
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({}, f"Date is required: enter {DATE_OR_TIMES}."),
-        ({"on": DAY}, f"Time is required: enter {DATE_OR_TIMES}."),
-        ({"startedAt": f"{DAY}T08:00"}, f"End is required: enter {DATE_OR_TIMES}."),
+        ({}, f"Time is required: enter {TIME_OR_TIMES}."),
+        ({"on": DAY}, f"Time is required: enter {TIME_OR_TIMES}."),
+        ({"startedAt": f"{DAY}T08:00"}, f"End is required: enter {TIME_OR_TIMES}."),
         ({"on": DAY, "minutes": "0"}, "Time must be 0:01 or more."),
         ({"on": DAY, "minutes": "1", "breakMinutes": "25h"}, "Break must be 24:00 or less."),
         (

@@ -47,6 +47,10 @@ VisitId = Annotated[
 WorkDate = Annotated[
     Day | None, Field(title="Date", description="Enter either a date and the time worked, or a start and an end.")
 ]
+LoggedDate = Annotated[
+    Day | None,
+    Field(title="Date", description="Default: today. Leave it empty if you enter a start and an end."),
+]
 WorkDuration = Annotated[
     _MinutesFromOne | None,
     Field(title="Time", description="Time worked on that date, without breaks."),
@@ -135,9 +139,9 @@ def read_work_time(ctx: Context, settings: OrganisationSettings, given: Any) -> 
         _refuse_date_and_minutes(given.on, given.minutes)
         _require(startedAt=given.started_at, endedAt=given.ended_at)
         return _read_start_and_end(ctx, settings, given.started_at, given.ended_at, given.break_minutes)
-    _require(on=given.on, minutes=given.minutes)
+    _require(minutes=given.minutes)
     _refuse_break(given.break_minutes)
-    return work_time_on(given.on, given.minutes, settings.time_zone, ctx.now)
+    return work_time_on(given.on or settings.today(ctx).isoformat(), given.minutes, settings.time_zone, ctx.now)
 
 
 def read_changed_time(
@@ -211,8 +215,7 @@ def _require(**fields: object) -> None:
     missing = [name for name, value in fields.items() if not value]
     if missing:
         problem = Message(
-            "is required: enter {date} and {minutes}, or {start} and {end}",
-            date=FieldName("on"),
+            "is required: enter {minutes}, or {start} and {end}",
             minutes=FieldName("minutes"),
             start=FieldName("startedAt"),
             end=FieldName("endedAt"),

@@ -10,6 +10,7 @@ from mainstay.business.hours.inputs import (
     BillableMinutes,
     BreakMinutes,
     EndedAt,
+    LoggedDate,
     StartedAt,
     VisitId,
     WorkDate,
@@ -70,7 +71,7 @@ class LogHours(Input):
     """When, how long and on which job: on and minutes, or startedAt and endedAt."""
 
     job_id: WorkJobId = None
-    on: WorkDate = None
+    on: LoggedDate = None
     minutes: WorkDuration = None
     started_at: StartedAt = None
     ended_at: EndedAt = None
