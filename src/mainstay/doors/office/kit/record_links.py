@@ -1,5 +1,6 @@
 """Links from a record to the records that it names, if the viewer can see those."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,6 +10,8 @@ from mainstay.doors.pages.display import RecordCell
 from mainstay.kernel.kind import Kind
 from mainstay.vocabulary.refusal import NotFound
 from mainstay.vocabulary.typed_records import RecordFields
+
+_NAMING_FIELD = re.compile("(.+)(Name|Number)")
 
 
 async def add_links(
@@ -22,11 +25,14 @@ async def add_links(
 
 
 async def _link_of(office: OfficePages, request: OfficeRequest, record: AnyRecord, name: str) -> str:
-    """Return the address of the record that a field names, such as the customer of `customerName`.
+    """Return the address of the record that a field names, such as `customerName` or `jobNumber`.
 
     Empty if there is none, or if the viewer cannot see it.
     """
-    record_id = RecordFields(record).get(f"{name.removesuffix('Name')}Id") if name.endswith("Name") else None
+    fields, named = RecordFields(record), _NAMING_FIELD.fullmatch(name)
+    # The `supplierNumber` of a bill is its own: the supplier is named by `supplierName`.
+    is_own = named is not None and named[2] == "Number" and f"{named[1]}Name" in fields
+    record_id = fields.get(f"{named[1]}Id") if named and not is_own else None
     kind = office.catalogue.kinds.get(record_id.partition("_")[0]) if record_id else None
     if record_id is None or kind is None or not await _can_see(office, request, kind, record_id):
         return ""

@@ -83,6 +83,8 @@ INVOICES_LAYOUT = RecordLayout(
     facts=(
         "customerName",
         "siteName",
+        "jobNumber",
+        "quoteNumber",
         "issuedOn",
         "dueOn",
         "suppliedFrom",

@@ -74,7 +74,17 @@ ORDERS_LAYOUT = RecordLayout(
     title_of=lambda order: join_isolated(order.number, order.supplier_name),
     subtitle_of=lambda order: join_isolated(order.job_number, order.job_title),
     columns=("status", "total", "neededOn", "deliverTo"),
-    facts=("supplierName", "deliverTo", "siteName", "neededOn", "issuedOn", "sentAt", "notes", "closeReason"),
+    facts=(
+        "supplierName",
+        "jobNumber",
+        "deliverTo",
+        "siteName",
+        "neededOn",
+        "issuedOn",
+        "sentAt",
+        "notes",
+        "closeReason",
+    ),
     tabs={"all": "All", "draft": "Drafts", "sent": "Sent", "partReceived": "Part received", "received": "Received"}
     | {"partBilled": "Part billed", "billed": "Billed", "closed": "Closed", "cancelled": "Cancelled"},
     choices={"deliver": DELIVERY_CHOICES},
