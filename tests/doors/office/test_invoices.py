@@ -1,5 +1,6 @@
 """Invoices, payments and credit notes in the office, and the customer's own page of an invoice."""
 
+import re
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from support.invoices import (
     reread_invoice,
     void_issued,
 )
+from support.purchases import make_bill
 from support.quotes import make_default_tax_rate
 from support.servers import RunningServer
 from support.stored_state import names_amount
@@ -137,6 +139,29 @@ def test_why_an_invoice_cannot_be_void_is_told_before_anything_is_typed_with_the
     # Where there is nothing to credit either, nothing of it is offered.
     credit_issued(cast, invoice)
     assert f'href="{path}/credit"' not in session.get(f"{path}/void").text
+
+
+def test_the_warning_of_an_empty_draft_is_not_shown_of_a_later_version(session: BrowserSession, cast: Cast) -> None:
+    job = make_job(cast, make_customer(cast))
+    warning = "This draft is empty"
+    for fills_in in (False, True):
+        page = session.get(f"/invoices/new?jobId={job['id']}").text
+        drafted = session.post("/invoices/new", fields_of(page) | {"choice": "other"})
+        path = drafted.headers["location"].partition("?")[0].removesuffix("/lines")
+        if fills_in:
+            session.submit_form(f"{path}/lines", **{"new description": "Work", "new unitPrice": "100", "do": "save"})
+        assert (warning not in visible_text(session.get(path).text)) == fills_in
+
+
+def test_a_document_names_its_job_and_quote_as_links(session: BrowserSession, cast: Cast) -> None:
+    quote = make_accepted_quote(cast)
+    invoice = issue_invoice(cast, make_invoice(cast, quoteId=quote["id"]))
+    page = session.get(f"/invoices/{invoice['id']}").text
+    facts = dict(re.findall(r'<dt>(Job|Quote)</dt><dd><a href="([^"]*)"', page))
+    assert facts == {"Job": f"/jobs/{quote['jobId']}", "Quote": f"/quotes/{quote['id']}"}
+    # A supplier's number of a bill is no supplier.
+    bill = make_bill(cast)
+    assert "<dt>Bill number</dt><dd>4711</dd>" in session.get(f"/purchasing/bills/{bill['id']}").text
 
 
 def test_work_that_is_done_and_agreed_stands_on_the_worklist(session: BrowserSession, cast: Cast) -> None:

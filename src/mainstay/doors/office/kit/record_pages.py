@@ -137,7 +137,8 @@ class RecordPages:
             request,
             record,
             revealed=content.get("revealed"),
-            warnings=content.get("warnings", ()),
+            # What was said of an earlier version may no longer be so: an empty draft has lines now.
+            warnings=content.get("warnings", ()) if content.get("version") == _version_of(record) else (),
             headers=secret.headers if secret else (),
             notice=RESTORED_NOTICE
             if restored_note(request, record.id)
@@ -401,7 +402,7 @@ class RecordPages:
             deed=add_number(operation.title, operation, record),
             called=self.layout.localised_title_of(record, request.display),
             path=self.layout.path_of(record.id),
-            version=RecordFields(record).get("version"),
+            version=_version_of(record),
             fields=fields,
             preview=preview,
             instead=await UnblockingFinder(self.office, self.layout).find_actions(
@@ -505,7 +506,7 @@ class RecordPages:
             record=record,
             called=self.layout.localised_title_of(record, request.display) if record else None,
             path=self.layout.path_of(record.id) if record else self.layout.path,
-            version=fields.get("version", RecordFields(record).get("version") if record else None),
+            version=fields.get("version", _version_of(record) if record else None),
             sections=arrange_fields(own_fields, self.layout.first_fields, fields, faults, request.display),
             part=part,
             part_fields=[field for field in form_fields if field.name in part_names],
@@ -522,7 +523,7 @@ class RecordPages:
         revealed = self.reveal_secret(request, operation, answer) if self.reveal_secret else None
         warnings = list(RecordFields(answer).get("warnings", ()))[:_MAX_WARNINGS]
         is_bulk = operation.name in self.layout.bulk_operations
-        told = {"notice": " ".join(warnings)} if is_bulk else {"warnings": warnings}
+        told = {"notice": " ".join(warnings)} if is_bulk else {"warnings": warnings, "version": _version_of(answer)}
         has_content, content = revealed or warnings, {**told, "revealed": revealed}
         cookies = (
             [self.office.one_time_secrets.build_cookie(request.visitor, answer.id, content)] if has_content else []
@@ -606,3 +607,8 @@ class RecordPages:
     async def _custom_variables(self, request: OfficeRequest, record: AnyRecord | None) -> dict[str, Any]:
         variables: dict[str, Any] = await self.add_variables(request, record) if self.add_variables else {}
         return variables
+
+
+def _version_of(record: AnyRecord) -> int | None:
+    version: int | None = RecordFields(record).get("version")
+    return version
