@@ -216,8 +216,8 @@ def test_whoever_begins_is_told_the_first_steps(server: RunningServer, cast: Cas
 def test_the_first_customers_are_typed_or_brought_over_from_a_file(server: RunningServer, cast: Cast) -> None:
     office = sign_in_cast(server, cast, Role.OWNER)
     typed = '<a href="/customers/new">Add a customer</a>'
-    assert f'{typed} · <a href="/settings/import">Import from a file</a></li>' in office.get("/").text
-    assert office.get("/settings/import").status_code == 200
+    assert f'{typed} · <a href="/settings/import?kind=customers">Import from a file</a></li>' in office.get("/").text
+    assert 'value="customers" required checked' in office.get("/settings/import?kind=customers").text
 
 
 def test_a_site_and_a_contact_lead_to_their_customer(server: RunningServer, cast: Cast) -> None:

@@ -16,7 +16,7 @@ from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
 from mainstay.doors.office.kit.linked_changes import LinkedChange, perform_linked
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.settings.importing import PATH as IMPORT_PATH
+from mainstay.doors.office.settings.importing import import_path_of
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
 from mainstay.doors.pages.page_language import current_language
@@ -118,7 +118,7 @@ class FirstRunPages:
         check_permission(save_price_item, request.actor)
         trades = [(f"{PRICES_PATH}/{name}", starter) for name, starter in STARTER_LISTS.items()]
         return self.office.render_page(
-            "first_trades.html", request, area="Price list", trades=trades, import_path=IMPORT_PATH
+            "first_trades.html", request, area="Price list", trades=trades, import_path=import_path_of(ITEMS)
         )
 
     async def _show_starter(self, form: OpenForm[StarterList]) -> Response:

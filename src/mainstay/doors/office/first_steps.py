@@ -13,10 +13,11 @@ from mainstay.business.organisation.settings import SETTINGS, get_settings, upda
 from mainstay.business.people.operations import invite_person, list_people
 from mainstay.business.people.store import PEOPLE
 from mainstay.business.pricelist.operations import list_price_items, save_price_item
+from mainstay.business.pricelist.store import ITEMS
 from mainstay.business.pricelist.taxes import list_tax_rates, save_tax_rate
 from mainstay.doors.office.first_run import COUNTRY_PATH, PRICES_PATH
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
-from mainstay.doors.office.settings.importing import PATH as IMPORT
+from mainstay.doors.office.settings.importing import import_path_of
 from mainstay.kernel.operation import Operation
 
 
@@ -111,14 +112,14 @@ _STARTING_STEPS = (
         PRICES_PATH,
         save_price_item,
         _make_list_check(list_price_items),
-        _Alternative("Import from a file", IMPORT, create_customer),
+        _Alternative("Import from a file", import_path_of(ITEMS), create_customer),
     ),
     _Step(
         "Add a customer",
         CUSTOMERS.new_path,
         create_customer,
         _make_list_check(list_customers),
-        _Alternative("Import from a file", IMPORT, create_customer),
+        _Alternative("Import from a file", import_path_of(CUSTOMERS), create_customer),
     ),
     _Step("Create your first job", JOBS.new_path, create_job, _make_list_check(list_jobs)),
     _Step("Invite your team", PEOPLE.new_path, invite_person, _make_list_check(list_people, minimum=1)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import urlencode
 
 from mainstay.business.customers.operations import create_customer
 from mainstay.business.importing import store
@@ -33,6 +34,7 @@ from mainstay.doors.office.kit.office_pages import RESTORED_NOTICE, OfficePages,
 from mainstay.doors.office.kit.spreadsheet_rows import escape_formula, write_csv
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
+from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.page_language import translate_text
 from mainstay.doors.pages.rendering import redirect
@@ -42,6 +44,7 @@ from mainstay.infrastructure.file_types import to_single_line_name
 from mainstay.infrastructure.log import log_error
 from mainstay.infrastructure.tables import MAX_BYTES, MAX_ROWS, UnreadableTable
 from mainstay.kernel.catalogue import check_permission
+from mainstay.kernel.kind import Kind
 from mainstay.values.ids import is_id
 from mainstay.values.message import Message, ShownMessage
 from mainstay.vocabulary.refusal import Conflict, NotFound, raise_if_blocked
@@ -53,6 +56,11 @@ _MAX_FAULTS = 300
 _MAX_RUNS = 20
 # The most records named that remain for the same reason.
 _MAX_NAMED = 20
+
+
+def import_path_of(kind: Kind[Any]) -> str:
+    """Return the address of the form that imports records of a kind."""
+    return f"{PATH}?{urlencode({'kind': kind.plural})}"
 
 
 @dataclass(frozen=True)
@@ -82,7 +90,7 @@ class ImportPages:
     async def show_form(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show the form to choose a kind of record and a file."""
         check_permission(create_customer, request.actor)
-        return await self._render_form(request)
+        return await self._render_form(request, kind=query_parameters(request.http_request).get("kind", ""))
 
     async def receive_file(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Read a file and store its rows. Nothing is imported yet."""
