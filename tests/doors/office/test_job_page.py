@@ -8,7 +8,7 @@ import pytest
 from doors.office.test_customers import extract_main
 from doors.office.test_lists import add_many_people
 from mainstay.business.hours.visit_status import set_visit_status
-from mainstay.business.jobs.operations import change_job_status, get_job
+from mainstay.business.jobs.operations import change_job_status, get_job, update_job
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_cast, sign_in_new_person, visible_text
 from support.cast import Cast
@@ -249,6 +249,15 @@ def test_what_happened_is_told_as_it_was_done(server: RunningServer, cast: Cast)
         "Job created",
     ]
     assert "Hours rejected: Which job?" in visible_text(session.get(f"/hours/{entry}").text)
+
+
+def test_what_was_done_again_and_again_is_one_entry(server: RunningServer, cast: Cast) -> None:
+    job = make_job(cast, make_customer(cast))["id"]
+    for title in ("Mend it", "Mend the roof", "Mend the whole roof"):
+        cast.perform(update_job, Role.OFFICE, jobId=job, title=title)
+    diary = sign_in_new_person(server, cast, Role.OFFICE).get(f"/jobs/{job}").text.partition('<h2 id="diary">')[2]
+    assert re.findall("<strong>(.*?)</strong>", diary) == ["Details edited: title", "Job created"]
+    assert "Details edited: title 3 times" in visible_text(diary)
 
 
 def test_what_would_be_done_is_named_beside_the_way_out(server: RunningServer, cast: Cast) -> None:

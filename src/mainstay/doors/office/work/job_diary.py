@@ -24,6 +24,8 @@ from mainstay.values.moments import local_date, parse_moment
 _PAGE_SIZE = 25
 # The filters, each with the operation that someone must be able to perform to have anything to see there.
 _FILTERS = {"photos": None, "notes": None, "hours": list_hours, "emails": list_messages, "documents": None}
+# The kinds of entries that are changes of a record.
+_CHANGE_KINDS = frozenset({"job", "visit", "hours", "document"})
 
 
 @dataclass
@@ -40,6 +42,8 @@ class DiaryItem:
     undoable: bool
     has_failed: bool
     photos: list[JobDiaryEntryOut] = field(default_factory=list)
+    # How often the same was done in a row, such as editing the lines of a quote.
+    times: int = 1
 
     @property
     def is_hidden(self) -> bool:
@@ -56,6 +60,16 @@ class DiaryItem:
         first = self.entry
         return (first.kind, first.by, first.visibility) == (entry.kind, entry.by, entry.visibility) and bool(
             self.photos
+        )
+
+    def is_repeated_by(self, other: "DiaryItem") -> bool:
+        """Return whether another item is the same change of the same record by the same person."""
+        mine, theirs = self.entry, other.entry
+        return mine.kind in _CHANGE_KINDS and (mine.record_id, mine.by, self.what, mine.text) == (
+            theirs.record_id,
+            theirs.by,
+            other.what,
+            theirs.text,
         )
 
 
@@ -104,7 +118,11 @@ class JobDiary:
             if items and items[-1].takes(entry):
                 items[-1].photos.append(entry)
             else:
-                items.append(self._make_item(request, entry, is_newest=entry.record_id not in newest_of))
+                item = self._make_item(request, entry, is_newest=entry.record_id not in newest_of)
+                if items and items[-1].is_repeated_by(item):
+                    items[-1].times += 1
+                else:
+                    items.append(item)
             newest_of.add(entry.record_id)
         return items
 
