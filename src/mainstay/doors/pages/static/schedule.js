@@ -226,6 +226,8 @@ if (asked) {
     await plan();
   });
   asked.addEventListener("close", clearForm);
+  // What was wrong with another time or person would be read as wrong with this one.
+  asked.addEventListener("input", () => { asked.querySelector(".notice").hidden = true; });
   asked.addEventListener("keydown", (event) => {
     if (event.key === "Escape") asked.close();
   });
