@@ -7,14 +7,24 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mainstay.business.organisation.working_hours import WorkingHours
+from mainstay.values.descriptions import describe
 from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import Actor, Named
-from mainstay.vocabulary.permissions import Access, Permission, RequiresPermission, Role, has_permission
+from mainstay.vocabulary.permissions import Access, AssignableRole, Permission, RequiresPermission, Role, has_permission
 from mainstay.vocabulary.record_json import PriceText
 from mainstay.vocabulary.refusal import Conflict, Forbidden, Reason
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 PersonStatus = Literal["invited", "active", "left"]
+GivenRole = Annotated[
+    AssignableRole,
+    Field(
+        description=describe(
+            "Office: all work and money; admin: also people and settings; field staff and subcontractors: their own"
+            " jobs. [[Only an owner can make someone else an owner, on the website.]]"
+        )
+    ),
+]
 
 
 # A sentence names at most this many records, and says how many more there are.

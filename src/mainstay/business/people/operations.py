@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from mainstay.business.organisation import store as organisations
 from mainstay.business.organisation.working_hours import WorkingHours
 from mainstay.business.people.events import PersonInvited, PersonUpdated
-from mainstay.business.people.model import MeOut, Person, PersonExists, check_role_rank
+from mainstay.business.people.model import GivenRole, MeOut, Person, PersonExists, check_role_rank
 from mainstay.business.people.store import PEOPLE, check_sign_in_is_free, find_by_email, find_existing_person
 from mainstay.business.people.working_hours import check_not_empty
 from mainstay.kernel.context import Context
@@ -26,7 +26,7 @@ from mainstay.values.fields import (
 )
 from mainstay.values.message import Message
 from mainstay.vocabulary.actor import Named
-from mainstay.vocabulary.permissions import AssignableRole, Permission, RequiresPermission, Role
+from mainstay.vocabulary.permissions import Permission, RequiresPermission, Role
 from mainstay.vocabulary.refusal import Conflict, NotFound
 from mainstay.vocabulary.schemas import Input
 
@@ -54,9 +54,7 @@ class InvitePerson(Input):
 
     name: TextLine = Field(description="The person's full name.")
     email: Email = Field(description="The invitation goes here; they will sign in with it.")
-    role: AssignableRole = Field(
-        description="What they can see and do. Only an owner can make someone else an owner, on the website."
-    )
+    role: GivenRole
     phone: _Phone = None
     skills: _Skills = Field(default_factory=list)
     colour: _ScheduleColour = None

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mainstay.business.people.events import PersonLeft, PersonUpdated
-from mainstay.business.people.model import Person, check_role_rank, list_with_rest
+from mainstay.business.people.model import GivenRole, Person, check_role_rank, list_with_rest
 from mainstay.business.people.store import PEOPLE
 from mainstay.identity import sessions
 from mainstay.identity.calendar_links import end_calendar_link
@@ -14,7 +14,7 @@ from mainstay.kernel.operation import Effect, operation
 from mainstay.values.descriptions import describe
 from mainstay.values.message import Choice, Message
 from mainstay.vocabulary.actor import API_AND_OFFICE, Door
-from mainstay.vocabulary.permissions import HIGHEST_ROLE, AssignableRole, Permission, Role, has_permission
+from mainstay.vocabulary.permissions import HIGHEST_ROLE, Permission, Role, has_permission
 from mainstay.vocabulary.schemas import Input, IrreversibleInput
 
 
@@ -22,9 +22,7 @@ class ChangeRole(IrreversibleInput):
     """Which person, and their new role."""
 
     person_id: str = Field(description=describe("[[The person's id.]]"))
-    role: AssignableRole = Field(
-        description="What they can see and do. Only an owner can make someone else an owner, on the website."
-    )
+    role: GivenRole
 
 
 @operation(

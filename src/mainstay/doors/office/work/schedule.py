@@ -43,6 +43,7 @@ from mainstay.doors.office.work.schedule_months import ScheduleMonth, find_month
 from mainstay.doors.office.work.visit_lengths import find_length
 from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
 from mainstay.doors.office.work.visit_planning import PATH as PLANNING
+from mainstay.doors.pages.display import EMPTY_TEXT
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import Choices, default_values, form_fields_of, to_operation_input
 from mainstay.doors.pages.form_rows import join_times
@@ -63,6 +64,7 @@ from mainstay.kernel.catalogue import check_permission
 from mainstay.values.choices import to_label
 from mainstay.values.durations import hours_text
 from mainstay.values.message import Message
+from mainstay.values.names import zone_names
 from mainstay.values.wall_times import wall_time_text
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.refusal import NotFound, Refusal
@@ -159,6 +161,11 @@ def _start_of(visit: VisitOut) -> str:
     return str(visit.starts_at or visit.on)
 
 
+def _name_other_zone(visit: VisitOut, zone: str) -> str:
+    """Return the time zone of a visit if it is not the viewer's own."""
+    return EMPTY_TEXT if visit.time_zone == zone else zone_names().get(visit.time_zone, visit.time_zone)
+
+
 _CLASHES_LEAD = "Clashes are checked when you save."
 VISITS_LAYOUT = RecordLayout(
     kind=VISITS,
@@ -208,7 +215,7 @@ VISITS_LAYOUT = RecordLayout(
     },
     prefill=_prefill_visit,
     own_choices={"durationMinutes": _own_length},
-    field_texts={"startsAt": _format_visit_start},
+    field_texts={"startsAt": _format_visit_start, "timeZone": _name_other_zone},
     form_leads={
         plan_visit.name: _CLASHES_LEAD,
         move_visit.name: _CLASHES_LEAD,
