@@ -1,6 +1,6 @@
 """In a real browser: the lines of a document are edited by keyboard, without loading the page again."""
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from mainstay.business.pricelist.operations import save_price_item
 from mainstay.business.quotes.operations import get_quote
@@ -102,6 +102,31 @@ def test_an_item_shows_its_price_and_ends_the_fault_of_a_missing_one(
         expect(amount).to_have_text("£11,760.00")
         assert amount.evaluate("amount => amount.getClientRects().length") == 1
         assert page.locator(".line-row:not(.new)").last.evaluate("row => row.offsetHeight") <= _ROW_HEIGHT
+
+
+def test_what_is_typed_while_a_line_is_saved_is_in_the_total(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    quote = make_quote(cast, lines=[{"description": "Boiler", "unitPrice": "1000"}])
+    with open_page(browser, server.url) as page:
+        enter_office(page, cast, Role.OFFICE)
+        page.goto(f"/quotes/{quote['id']}/lines")
+        page.locator("#new-description").fill("Filter")
+        page.locator(".line-row.new").get_by_label("Price", exact=True).fill("50")
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route("**/lines", hold)
+        with page.expect_request("**/lines"):
+            page.get_by_role("button", name="Add line").click()
+        with page.expect_response("**/lines/totals"):
+            page.get_by_label("Quantity").first.fill("3")
+        held[0].continue_()
+        expect(page.locator(".line-row:not(.new)")).to_have_count(2)
+        expect(page.locator("#sums")).to_contain_text("3,050.00")
+        expect(page.locator(".save-state")).to_have_text("Not saved yet")
 
 
 def test_a_new_line_is_a_row_like_the_others_or_a_heading(server: RunningServer, cast: Cast, browser: Browser) -> None:

@@ -67,10 +67,13 @@ async function save(form, button) {
     form.requestSubmit(button);
     return;
   }
-  // What was typed while it was being saved stays.
+  // What was typed while it was being saved stays, and is in the total.
+  let typed = false;
   for (const [name, value] of new FormData(form)) {
     const field = fresh.elements.namedItem(name);
-    if (sent.get(name) !== value && field?.matches?.("input:not([type=hidden]), textarea")) field.value = value;
+    if (sent.get(name) === value || !field?.matches?.("input:not([type=hidden]), textarea")) continue;
+    field.value = value;
+    typed = true;
   }
   const next = fresh.querySelector("[autofocus]")?.id ?? (entered ? "new-description" : neighbour ?? focused?.id);
   main.replaceChildren(...page.querySelector("main").childNodes);
@@ -78,7 +81,8 @@ async function save(form, button) {
   prepare();
   const same = next ? document.getElementById(next) : editor().querySelector(`button[value="${verb} ${line}"]`);
   same?.focus();
-  if (!main.querySelector(".notice.bad")) say("saved");
+  if (typed) followTotals(editor());
+  if (!main.querySelector(".notice.bad")) say(typed ? "changed" : "saved");
 }
 
 main.addEventListener("input", (event) => {
