@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import httpx2
 import pytest
@@ -120,6 +121,53 @@ def test_a_card_is_confirmed_by_a_click_and_the_answer_goes_on(office: AskedOffi
     assert answer.headers["Location"] == address
     assert "Done as you said." in visible_text(office.wait(session, address))
     assert reread_invoice(office.cast, invoice)["status"] == "sent"
+
+
+def read_cards(page: str) -> tuple[str, dict[str, str]]:
+    """Return the turn of a page and the tokens of its cards."""
+    return re.findall(r'name="turn" value="([^"]+)"', page)[0], dict(
+        re.findall(r'name="(card \d+)" value="([^"]+)"', page)
+    )
+
+
+def ask_to_send_two(office: AskedOffice, session: BrowserSession) -> tuple[list[dict[str, Any]], str]:
+    """Let the assistant ask whether to send two invoices; return them and the address of the conversation."""
+    invoices = [make_invoice(office.cast) for _ in range(2)]
+    calls = tuple(ScriptedCall("send_invoice", {"invoiceId": one["id"], "deliver": "none"}) for one in invoices)
+    office.model.add_script("Send both", ScriptedTurn(calls=calls), ScriptedTurn("Both are sent."))
+    return invoices, office.ask(session, "Send both.", access="write")
+
+
+def test_several_invoices_are_sent_with_one_click_under_the_numbers_that_were_shown(office: AskedOffice) -> None:
+    session = office.sign_in()
+    invoices, address = ask_to_send_two(office, session)
+    page = session.get(address).text
+    shown = re.findall(r"INV-\d+", page.partition('class="cards"')[2].partition("</form>")[0])
+    assert len({*shown}) == 2
+    turn, cards = read_cards(page)
+    answer = session.submit_form(address, f"{address}/decide", turn=turn, do="confirm", **cards)
+    assert answer.headers["Location"] == address
+    assert "Both are sent." in visible_text(office.wait(session, address))
+    assert {reread_invoice(office.cast, one)["number"] for one in invoices} == {*shown}
+
+
+def test_what_depends_on_the_card_before_is_confirmed_after_it(office: AskedOffice) -> None:
+    session = office.sign_in()
+    invoices, address = ask_to_send_two(office, session)
+    page = session.get(address).text
+    turn, cards = read_cards(page)
+    first, second = (name.split()[1] for name in cards)
+    assert f'value="confirm {first}"' in page
+    assert f'value="confirm {second}"' not in page
+    answer = session.submit_form(address, f"{address}/decide", turn=turn, do=f"confirm {second}", **cards)
+    assert "What is still shown here was not done" in visible_text(session.follow_redirect(answer).text)
+    assert [reread_invoice(office.cast, one)["status"] for one in invoices] == ["draft", "draft"]
+    session.submit_form(address, f"{address}/decide", turn=turn, do=f"decline {first}", **cards)
+    page = session.get(address).text
+    _, cards = read_cards(page)
+    session.submit_form(address, f"{address}/decide", turn=turn, do=f"confirm {second}", **cards)
+    office.wait(session, address)
+    assert [reread_invoice(office.cast, one)["status"] for one in invoices] == ["draft", "sent"]
 
 
 def test_the_changes_of_a_turn_are_undone_together(office: AskedOffice) -> None:

@@ -37,6 +37,8 @@ class OpenCard(NamedTuple):
     token: str
     # What the assistant itself arranged, until now.
     warnings: list[Message]
+    # Whether the same would happen without the cards before it.
+    stands_alone: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +50,19 @@ class Cards:
     message_format: MessageFormat
 
     async def open(self, turn: Turn) -> list[OpenCard]:
-        """Return the cards of a turn that wait, as they are now."""
+        """Return the cards of a turn that wait, as they are now: what would happen if all are confirmed in order."""
         if turn.status is not TurnStatus.WAITING:
             return []
-        assistant, changes = await self.turns.parts.runner.run_read(self._read_assistant_now, turn)
-        return [await self._open_card(assistant, step, changes) for step in turn.cards]
+        return await self._write(self._open_now, turn)
 
     async def decide(self, turn_id: str, shown: Mapping[int, str], *, confirmed: bool) -> bool:
-        """Perform what these cards show, or nothing of it; return whether all are still as they were shown.
+        """Perform what each of these cards shows, in order; return whether all are still as they were shown.
 
         `shown` has the tokens of the cards by the numbers of their steps.
         """
         decided = [
             await self._write(self._decide_now, turn_id, number, token if confirmed else None)
-            for number, token in shown.items()
+            for number, token in sorted(shown.items())
         ]
         await self._write(self._go_on, turn_id)
         return all(decided)
@@ -99,7 +100,7 @@ class Cards:
         if operation.is_irreversible:
             arguments |= {"confirmed": True, "previewToken": token}
         else:
-            preview = batch.perform(operation, assistant, encode_json(arguments), self._details(operation))
+            preview = self._preview(batch, assistant, card)
             if _find_token(preview):
                 details = details._replace(preview_token=token)
             elif token != _hash_of(preview):
@@ -107,14 +108,38 @@ class Cards:
         result = perform_change(replace(self.turns.parts, performer=batch), assistant, operation, arguments, details)
         return result | {"decision": "confirmed"}
 
-    async def _open_card(self, assistant: Actor, step: Step, changes: list[str]) -> OpenCard:
-        parts, operation, arguments = self.turns.parts, self._find_operation(step), step.content["arguments"]
-        given, details = encode_json(arguments), self._details(operation)
-        preview = await parts.runner.perform(parts.performer, operation, assistant, given, details)
-        # The assistant may have changed something after it asked, so the warnings are found when the card is shown.
-        call = PreviewedCall.from_preview(arguments, decode_json(preview.body))
-        warnings = await parts.runner.run(find_card_warnings, parts.performer, assistant, operation, call, changes)
-        return OpenCard(step, operation, preview, _find_token(preview) or _hash_of(preview), warnings)
+    def _open_now(self, turn: Turn) -> list[OpenCard]:
+        """Try the cards one after the other, as they are confirmed, and roll all of it back.
+
+        Two invoices, for example, would be sent under two numbers.
+        """
+        performer, organisation = self.turns.parts.performer, self.person.organisation
+        with (
+            performer.open_batch(organisation, commit=False) as batch,
+            batch.database.read_transaction(organisation) as db,
+        ):
+            assistant = _read_assistant(db, turn.id)
+            conversation = store.read_conversation(db, turn.conversation_id)
+            changes = [change for one in conversation.turns for change in one.undoable_changes]
+            cards: list[OpenCard] = []
+            alone = [self._preview(batch, assistant, step) for step in turn.cards]
+            for step, preview_alone in zip(turn.cards, alone, strict=True):
+                if cards:
+                    self._perform(batch, db, turn.id, cards[-1].step, cards[-1].token)
+                preview = self._preview(batch, assistant, step) if cards else preview_alone
+                token = _find_token(preview) or _hash_of(preview)
+                stands_alone = _content_of(preview) == _content_of(preview_alone)
+                # The assistant may have changed something after it asked, so the warnings are found when the card is
+                # shown.
+                operation = self._find_operation(step)
+                call = PreviewedCall.from_preview(step.content["arguments"], decode_json(preview.body))
+                warnings = find_card_warnings(batch, assistant, operation, call, changes)
+                cards.append(OpenCard(step, operation, preview, token, warnings, stands_alone))
+        return cards
+
+    def _preview(self, batch: Performer, assistant: Actor, step: Step) -> Answer:
+        operation = self._find_operation(step)
+        return batch.perform(operation, assistant, encode_json(step.content["arguments"]), self._details(operation))
 
     def _find_operation(self, card: Step) -> Operation:
         operation = self.turns.parts.tools.find_operation(card.content["operation"])
@@ -125,13 +150,6 @@ class Cards:
     def _details(self, operation: Operation) -> RequestDetails:
         """Return the details of a preview; what is irreversible has one anyway."""
         return RequestDetails("card", dry_run=not operation.is_irreversible, message_format=self.message_format)
-
-    def _read_assistant_now(self, turn: Turn) -> tuple[Actor, list[str]]:
-        """Return the assistant, and what it has changed in the conversation of a turn."""
-        with self.turns.parts.performer.database.read_transaction(self.person.organisation) as db:
-            conversation = store.read_conversation(db, turn.conversation_id)
-            changes = [change for one in conversation.turns for change in one.undoable_changes]
-            return _read_assistant(db, turn.id), changes
 
     def _fetch_own(self, db: DatabaseHandle, turn_id: str) -> Turn:
         db.me = self.person.id
@@ -164,6 +182,12 @@ def _find_token(preview: Answer) -> str | None:
     """Return the token of a preview of something irreversible, itself or within an undo."""
     token: str | None = decode_json(preview.body).get("previewToken")
     return token
+
+
+def _content_of(preview: Answer) -> dict[str, Any]:
+    """Return what a preview says, without its token."""
+    content: dict[str, Any] = decode_json(preview.body)
+    return {name: value for name, value in content.items() if name != "previewToken"}
 
 
 def _hash_of(preview: Answer) -> str:

@@ -46,6 +46,8 @@ class ShownCard(NamedTuple):
     label: str
     preview: Preview
     warnings: Sequence[str]
+    # Whether it can be confirmed by itself: not if the cards before it change what it shows.
+    stands_alone: bool
 
 
 class ShownTurn(NamedTuple):
@@ -134,6 +136,7 @@ class ConversationView(NamedTuple):
             current_language().translate(card.operation.title),
             read_preview(card.preview),
             [page_format.render(warning) for warning in card.warnings],
+            card.stands_alone,
         )
 
     def _path_of(self, record_id: object) -> str:
