@@ -4,7 +4,7 @@ import pytest
 
 from mainstay.values.durations import hours_text
 from mainstay.values.lifetimes import describe_lifetime
-from mainstay.values.typed_durations import parse_minutes
+from mainstay.values.typed_durations import parse_break_minutes, parse_minutes
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,10 @@ def test_minutes_are_written_as_hours() -> None:
 def test_how_long_something_is_good_for_is_told_in_whole_days_or_hours() -> None:
     spans = (timedelta(days=7), timedelta(hours=12), timedelta(hours=1))
     assert [str(describe_lifetime(span)) for span in spans] == ["7 days", "12 hours", "an hour"]
+
+
+@pytest.mark.parametrize(
+    ("written", "minutes"), [("20", 20), (" 45 ", 45), ("120", 120), ("1", 60), ("0.5", 30), ("30m", 30), ("0", 0)]
+)
+def test_a_break_of_ten_or_more_is_in_minutes(written: str, minutes: int) -> None:
+    assert parse_break_minutes(written) == minutes

@@ -9,6 +9,7 @@ from mainstay.values.message import Message
 _MINUTES_OF_HOUR = 60
 # A whole number means hours, up to the hours of a day.
 _HOURS_OF_DAY = 24
+_FROM_TEN = re.compile("[1-9][0-9]{1,2}")
 _CLOCK = re.compile(r"([0-9]{1,2})(?::|h *)([0-5][0-9])(?: *m(?:in)?)?")
 _DIGITS = re.compile(r"([0-9]{2})([0-5][0-9])")
 _UNITS = re.compile(r"(?:([0-9]{1,2}) *h)|(?:([0-9]{1,4}) *m(?:in)?)")
@@ -34,6 +35,12 @@ def parse_minutes(written: str) -> int:
     if text.isascii() and text.isdigit():
         raise ValueError(Message("could be hours or minutes; write {text}m for minutes", text=text))
     raise ValueError(Message("is not a time such as 7:30, 7.5 or 45m"))
+
+
+def parse_break_minutes(written: str) -> int:
+    """Return the minutes of a break: a whole number from ten up means minutes, because no break takes ten hours."""
+    text = written.strip()
+    return int(text) if _FROM_TEN.fullmatch(text) else parse_minutes(written)
 
 
 def _parse_decimal_hours(hours: str, part: str) -> int:

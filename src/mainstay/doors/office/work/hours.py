@@ -47,7 +47,7 @@ from mainstay.doors.pages.rendering import redirect
 from mainstay.kernel.operation import Operation
 from mainstay.values.durations import hours_text
 from mainstay.values.message import Message, RenderedText
-from mainstay.values.typed_durations import parse_minutes
+from mainstay.values.typed_durations import parse_break_minutes, parse_minutes
 from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Fault, Invalid, Refusal, Stale
 from mainstay.vocabulary.schemas import RecordPage
@@ -237,7 +237,7 @@ class HoursPages:
         """Log hours of one day."""
         fields, display = form.fields, form.request.display
         given = {
-            "minutes": _parse_duration("time", "Time", fields.get("time", "")),
+            "minutes": _parse_duration("time", "Time", fields.get("time", ""), parse_minutes),
             "on": display.parse_date(fields.get("day", "")),
             "note": fields.get("note", "").strip() or None,
         }
@@ -255,7 +255,8 @@ class HoursPages:
             name: text for name in ("note", "endedAt") if (text := fields.get(name, "").strip())
         }
         given |= {"endedAt": display.parse_time(fields["endedAt"])} if "endedAt" in given else {}
-        given["breakMinutes"] = _parse_duration("break", "Break", fields.get("break", "") or "0")
+        written = fields.get("break", "") or "0"
+        given["breakMinutes"] = _parse_duration("break", "Break", written, parse_break_minutes)
         # The page of an entry stops its own timer, not another one that was started since.
         given |= {"timeEntryId": fields["entry"]} if fields.get("entry") else {}
         return await self._perform_and_redirect(form, stop_timer, given)
@@ -387,9 +388,9 @@ class _CellFaults(Invalid):
         self.faults_by_cell = faults_by_cell
 
 
-def _parse_duration(cell: str, label: str, text: str) -> int:
+def _parse_duration(cell: str, label: str, text: str, parse: Callable[[str], int]) -> int:
     try:
-        return parse_minutes(text)
+        return parse(text)
     except ValueError as problem:
         raise _CellFaults({cell: duration_problem(label, problem)}) from None
 

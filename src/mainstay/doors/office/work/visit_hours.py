@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from mainstay.values.message import Message, message_of
 from mainstay.values.moments import moment_text, parse_moment
-from mainstay.values.typed_durations import parse_minutes
+from mainstay.values.typed_durations import parse_break_minutes
 from mainstay.vocabulary.refusal import Fault, Invalid
 
 LONGEST = timedelta(hours=24)
@@ -119,6 +119,6 @@ def _shift(moment: str, minutes: int) -> str:
 
 def _parse_minutes(fields: Mapping[str, str], name: str) -> int:
     try:
-        return parse_minutes(fields[name])
+        return parse_break_minutes(fields[name])
     except ValueError as problem:
         raise Invalid([Fault(name, message_of(problem))]) from None

@@ -9,11 +9,11 @@ function minutesOf(text) {
   return minutes === undefined ? NaN : Number(hours) * 60 + Number(minutes);
 }
 
-// A break as it is typed, such as 30m or 0:30. Other spellings are left to the server.
+// A break as it is typed, such as 30m, 30 or 0:30. Other spellings are left to the server.
 function breakOf(text) {
-  if (!text.trim()) return 0;
-  const [, minutes] = text.trim().match(/^(\d{1,3}) ?m(?:in)?$/) ?? [];
-  return minutes === undefined ? minutesOf(text) : Number(minutes);
+  const written = text.trim();
+  const [, minutes, number] = written.match(/^(?:(\d{1,3}) ?m(?:in)?|([1-9]\d{1,2}))$/) ?? [];
+  return written ? Number(minutes ?? number ?? minutesOf(written)) : 0;
 }
 
 const plain = button.textContent;
