@@ -13,7 +13,7 @@ from mainstay.business.records.attachments import list_documents
 from mainstay.business.records.notes import list_notes
 from mainstay.business.schedule.operations import cancel_visit, get_visit, move_visit
 from mainstay.vocabulary.permissions import Role
-from support.browser import NARROW, check_page, open_page, sign_in
+from support.browser import NARROW, TINY, check_page, open_page, sign_in
 from support.browser_session import NewPerson, add_new_person
 from support.cast import Cast
 from support.images import draw_image, draw_noise
@@ -108,8 +108,9 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         page.get_by_label("Started").fill("08:00")
         page.get_by_label("Finished", exact=True).fill("09:30")
         expect(long_day).to_be_hidden()
-        page.get_by_label("Break").fill("15m")
-        expect(page.get_by_role("button", name="Finish and log 1:15")).to_be_visible()
+        for written in ("15m", "15", "0:15"):
+            page.get_by_label("Break").fill(written)
+            expect(page.get_by_role("button", name="Finish and log 1:15")).to_be_visible()
         page.goto(f"{path}/finish")
         page.get_by_label("Note for the office").fill("Cleared.")
         page.get_by_role("button", name=re.compile("Finish and log")).click()
@@ -215,6 +216,12 @@ def upload_slowly(page: Page) -> None:
 def waiting(page: Page) -> Locator:
     """Return what waits on the phone to be sent."""
     return page.get_by_role("region", name="Waiting to be sent").get_by_role("listitem")
+
+
+def drop(row: Locator) -> None:
+    """Drop something that waits: a second press confirms it."""
+    row.get_by_text("Drop", exact=True).click()
+    row.get_by_role("button", name="Drop for good").click()
 
 
 def finish_with_photo(page: Page) -> None:
@@ -345,6 +352,67 @@ def test_the_network_may_be_cut_at_each_step_of_a_visit_or_for_all_of_it(
     assert names_of_files(cast, cut_throughout) == ["drain.png"]
 
 
+def test_a_finish_that_waits_leaves_no_form_to_send_twice_and_is_named(
+    server: RunningServer, cast: Cast, browser: Browser
+) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_work(cast, person)
+    with open_page(browser, server.url, TINY, is_phone=True) as page:
+        sign_in(page, person)
+        cut_off(page, path)
+        page.get_by_role("button", name="Start work").click()
+        expect(waiting(page)).to_have_count(1)
+        expect(waiting(page).locator(".fault")).to_be_hidden()
+        # No button is broken within a word.
+        assert height_of(page, ".work-buttons :is(button, .button)") < 1.5 * _THUMB
+        finish_with_photo(page)
+        page.wait_for_url(f"**{path}")
+        expect(waiting(page)).to_have_count(2)
+        expect(waiting(page)).to_contain_text(["Mend the roof", "Mend the roof"])
+        expect(page.locator(".work-bar")).to_be_hidden()
+        # One press throws nothing away.
+        waiting(page).last.get_by_text("Drop", exact=True).click()
+        check_page(page)
+        expect(waiting(page)).to_have_count(2)
+        page.goto("/hours/week")
+        page.locator(".tabbar summary").click()
+        page.locator(".tabbar").get_by_role("button", name="Sign out").click()
+        expect(page.get_by_text("Signing out erases what waits here.")).to_be_visible()
+
+
+def test_a_finish_that_is_refused_is_corrected_in_its_form(server: RunningServer, cast: Cast, browser: Browser) -> None:
+    person = add_new_person(cast, Role.MEMBER)
+    path = plan_work(cast, person)
+    with open_page(browser, server.url, NARROW, is_phone=True) as page:
+        sign_in(page, person)
+        page.goto(path)
+        page.get_by_role("button", name="Start work").click()
+        expect(page.get_by_text("Visit started.")).to_be_visible()
+        page.get_by_role("link", name="Finish").click()
+        page.get_by_label("Started").fill("08:00")
+        page.get_by_label("Finished", exact=True).fill("09:30")
+        page.get_by_label("Break").fill("2h")
+        page.get_by_text("Split hours").click()
+        page.get_by_label("Time on other work").fill("15m")
+        page.get_by_label("Submit the hours").check()
+        send_finish(page)
+        expect(page.locator(".field.wrong .fault")).to_contain_text("Break is as long as the time worked")
+        expect(page.get_by_label("Break")).to_be_focused()
+        expect(page.get_by_text("Kept from before: drain.png")).to_be_visible()
+        expect(page.locator("#waiting")).to_be_hidden()
+        expect(page.get_by_label("Time on other work")).to_be_visible()
+        check_page(page)
+        page.get_by_label("Break").fill("15")
+        page.get_by_role("button", name="Finish and log 1:15").click()
+        expect(page.get_by_text("Visit done.")).to_be_visible()
+    visit = path.rpartition("/")[2]
+    assert names_of_files(cast, path) == ["drain.png"]
+    assert notes_of(cast, path) == ["Cleared."]
+    entries = [one for one in cast.perform(list_hours)["data"] if one["personId"] == person.id]
+    assert sorted(one["status"] for one in entries) == ["submitted", "submitted"]
+    assert {one["visitId"] for one in entries} == {visit, None}
+
+
 def test_two_phones_of_one_person_lose_nothing_and_log_hours_once(
     server: RunningServer, cast: Cast, browser: Browser
 ) -> None:
@@ -370,7 +438,7 @@ def test_two_phones_of_one_person_lose_nothing_and_log_hours_once(
         second.context.set_offline(False)
         expect(waiting(second).first).to_contain_text("already logged")
         expect(waiting(second).get_by_text("Choose the photos again")).to_have_count(0)
-        waiting(second).first.get_by_role("button", name="Drop").click()
+        drop(waiting(second).first)
         expect(waiting(second)).to_have_count(1)
         expect(waiting(second)).to_contain_text(["already logged"])
         waiting(second).get_by_role("link", name="Correct").click()
@@ -459,7 +527,7 @@ def test_what_is_refused_is_shown_with_what_was_typed_until_the_person_decides(
         page.goto("/hours/week")
         page.locator(".tabbar summary").click()
         page.locator(".tabbar").get_by_role("button", name="Sign out").click()
-        page.wait_for_url("**/today")
+        page.wait_for_url("**/today#sign-out")
         # The office plans it again, and the phone sends both.
         cast.perform(move_visit, visitId=path.rpartition("/")[2], notes="Back on")
         waiting(page).first.get_by_role("button", name="Send again").click()

@@ -502,6 +502,6 @@ for (const form of document.querySelectorAll('form[action="/sign-out"]')) {
   form.addEventListener("submit", (event) => {
     if (!Number(localStorage.getItem("waiting")) || location.pathname === "/today") return;
     event.preventDefault();
-    location.assign("/today");
+    location.assign("/today#sign-out");
   });
 }

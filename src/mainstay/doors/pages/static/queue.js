@@ -10,6 +10,8 @@ const MAX_SIDE = 2000;
 const offline = !document.getElementById("offline").hidden;
 // What the buttons of a visit are for once a form has been pressed.
 const STEP_AFTER = { start: "working", break: "onBreak", finish: "finished" };
+// How long a form may take to arrive before the phone says that it waits.
+const PATIENCE = 1000;
 const shownVisit = location.pathname.split("/")[3];
 const stepOf = (kept) => STEP_AFTER[kept.path.split("/").pop()];
 
@@ -73,6 +75,7 @@ async function keepForm(form, button) {
     path: form.getAttribute("action"),
     visit: form.getAttribute("action").match(/visit_[0-9A-Z]{26}/)[0],
     what: button.textContent.trim(),
+    title: panel.dataset.visit,
     at: new Date().toISOString(),
     once: newToken(),
     isMultipart: form.enctype === "multipart/form-data",
@@ -80,6 +83,7 @@ async function keepForm(form, button) {
     files,
     triedAt: 0,
     problem: "",
+    faults: [],
   };
   return put(kept);
 }
@@ -113,11 +117,14 @@ function post(kept, token) {
   });
 }
 
+// What a refusal says: all of it, and what it says of single fields.
 function problemOf(answer) {
   const page = new DOMParser().parseFromString(answer.responseText, "text/html");
+  const faults = [...page.querySelectorAll("main .field .fault")].map((one) => [one.id.replace(/-fault$/, ""), one.textContent.trim()]);
   const found = [...page.querySelectorAll("main .fault, main .notice.bad:not([data-lost-files])")].filter((one) => !one.querySelector(".fault"));
   const shown = found.length ? found : [...page.querySelectorAll("main p:not(.crumb)")];
-  return shown.map((one) => one.textContent.replace(/^\s*!\s*/, "").trim()).filter(Boolean).join(" ");
+  const problem = shown.map((one) => one.textContent.replace(/^\s*!\s*/, "").trim()).filter(Boolean).join(" ");
+  return { problem: problem || panel.dataset.refused, faults };
 }
 
 // Sends what waits, in order; of several tabs, one at a time. What follows a refused form of the same visit waits for it.
@@ -141,7 +148,7 @@ async function sendAll() {
       await remove(kept.id);
       led = answer.responseURL;
     } else {
-      await put({ ...kept, triedAt: 0, once: newToken(), problem: problemOf(answer) || panel.dataset.refused });
+      await put({ ...kept, triedAt: 0, once: newToken(), ...problemOf(answer) });
       held.add(kept.visit);
     }
   }
@@ -151,9 +158,12 @@ const send = () => navigator.locks.request("mainstay forms", sendAll);
 
 async function show() {
   const all = await list();
-  panel.hidden = !all.length;
+  // What is corrected is in the form.
+  const shown = all.filter((kept) => kept.id !== corrected?.id);
+  panel.hidden = !shown.length;
   localStorage.setItem("waiting", all.length);
-  panel.querySelector("ul").replaceChildren(...all.map(showOne));
+  panel.querySelector("ul").replaceChildren(...shown.map(showOne));
+  panel.querySelector("[data-leaving]").hidden = location.hash !== "#sign-out";
   showStep(all);
 }
 
@@ -169,24 +179,31 @@ function showStep(all) {
   const last = lastStep(all);
   const step = last ? stepOf(last) : bar.dataset.step;
   for (const one of bar.querySelectorAll("[data-when]")) one.hidden = !one.dataset.when.split(" ").includes(step);
+  bar.hidden = step === "finished";
   bar.classList.toggle("runs", step === "working" && Boolean(bar.querySelector("[data-since]")));
   // The timer of a start that waits is not known here.
   const entry = bar.querySelector("[name=entry]");
   if (entry && last) entry.value = "";
 }
 
+// Where a form is corrected; a button has nothing to correct.
+const correctionOf = (kept) =>
+  /\/(start|break)$/.test(kept.path) ? null : `${kept.path.endsWith("/finish") ? kept.path : `/schedule/visits/${kept.visit}`}?correct=${kept.id}`;
+
 function showOne(kept) {
   const row = panel.querySelector("template").content.cloneNode(true).firstElementChild;
   row.dataset.kept = kept.id;
   row.querySelector(".what").textContent = kept.what;
   row.querySelector("a").href = `/schedule/visits/${kept.visit}`;
+  const time = new Date(kept.at).toLocaleTimeString([], { timeStyle: "short" });
   const texts = kept.fields.filter(([name]) => name === "text").map(([, value]) => value);
-  row.querySelector(".sub").textContent =
-    [new Date(kept.at).toLocaleTimeString([], { timeStyle: "short" }), ...texts, ...kept.files.map((file) => file.name)].join(" · ");
-  row.querySelector(".fault").textContent = kept.problem;
+  row.querySelector(".sub").textContent = [kept.title, time, ...texts, ...kept.files.map((file) => file.name)].filter(Boolean).join(" · ");
+  const fault = row.querySelector(".fault");
+  fault.textContent = kept.problem;
+  fault.hidden = !kept.problem;
   const correct = row.querySelector("[data-correct]");
-  correct.hidden = !kept.problem || /\/(start|break)$/.test(kept.path);
-  correct.href = `${kept.path.endsWith("/finish") ? kept.path : `/schedule/visits/${kept.visit}`}?correct=${kept.id}`;
+  correct.hidden = !kept.problem || !correctionOf(kept);
+  correct.href = correctionOf(kept) ?? kept.path;
   row.querySelector("[data-again]").hidden = !kept.problem;
   row.querySelector("[data-again]").addEventListener("click", async () => {
     await put({ ...kept, problem: "" });
@@ -199,13 +216,51 @@ function showOne(kept) {
   return row;
 }
 
-// The form that is corrected gets what was typed; its files are kept with it.
+// The form that is corrected gets what was typed, and says what was refused; its files are kept with it.
 let corrected = null;
 async function openCorrection() {
   const id = Number(new URLSearchParams(location.search).get("correct"));
-  corrected = (await list()).find((kept) => kept.id === id) ?? null;
-  const form = corrected && document.querySelector(`form[action="${corrected.path}"]`);
-  for (const [name, value] of form ? corrected.fields : []) if (form.elements[name]) form.elements[name].value = value;
+  const kept = (await list()).find((one) => one.id === id);
+  const form = kept && document.querySelector(`form[action="${kept.path}"]`);
+  if (!form) return;
+  corrected = kept;
+  if (form.closest("details")) form.closest("details").open = true;
+  for (const [name, value] of kept.fields) fillIn(form.elements[name], value);
+  const names = form.querySelector("[data-kept-files]");
+  if (names && kept.files.length) {
+    names.textContent = names.dataset.keptFiles.replace("{names}", kept.files.map((file) => file.name).join(", "));
+    names.hidden = false;
+  }
+  const problems = kept.faults.filter(([name, text]) => showFault(form.elements[name], text));
+  if (!problems.length && kept.problem) form.prepend(makeFault(kept.problem));
+  form.elements.endedAt?.dispatchEvent(new Event("input"));
+}
+
+function fillIn(field, value) {
+  if (!field) return;
+  if (field.type === "checkbox") field.checked = true;
+  else field.value = value;
+  if (value && field.closest("details")) field.closest("details").open = true;
+}
+
+function makeFault(text) {
+  const fault = document.createElement("p");
+  Object.assign(fault, { className: "fault", textContent: text });
+  fault.setAttribute("role", "alert");
+  return fault;
+}
+
+function showFault(field, text) {
+  const around = field?.closest?.(".field");
+  if (!around) return false;
+  around.classList.add("wrong");
+  field.setAttribute("aria-invalid", "true");
+  const fault = makeFault(text);
+  fault.id = `${field.id}-fault`;
+  field.setAttribute("aria-describedby", [field.getAttribute("aria-describedby"), fault.id].filter(Boolean).join(" "));
+  around.append(fault);
+  if (!document.querySelector("[aria-invalid]:focus")) field.focus();
+  return true;
 }
 
 async function sendAndShow() {
@@ -236,10 +291,16 @@ async function sendKept(form, id) {
     await remove(corrected.id);
     corrected = null;
   }
-  const led = await sendAndShow();
+  const patience = setTimeout(show, PATIENCE);
+  const led = await send();
+  clearTimeout(patience);
   if (led) return location.assign(led);
+  const kept = (await list()).find((one) => one.id === id);
+  // What was refused is corrected in its form; what waits leaves no form that could be sent twice.
+  if (kept?.path.endsWith("/finish")) return location.assign(kept.problem ? correctionOf(kept) : `/schedule/visits/${kept.visit}`);
   delete form.dataset.sent;
-  if ((await list()).some((kept) => kept.id === id && !kept.problem)) form.reset();
+  if (kept && !kept.problem) form.reset();
+  await show();
   panel.scrollIntoView();
 }
 
