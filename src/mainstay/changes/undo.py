@@ -87,6 +87,18 @@ def find_change(db: DatabaseHandle, sequence: int) -> FoundChange | None:
     return FoundChange(str(operation), person, client, str(at), stored, undone == 1)
 
 
+def find_undone(db: DatabaseHandle, sequences: Sequence[int], now: datetime) -> dict[int, bool]:
+    """Return which of these changes were undone; without those that are too old to be undone."""
+    names = {f"sequence_{number}": sequence for number, sequence in enumerate(sequences)}
+    rows = db.all(
+        "SELECT sequence, undone FROM undo WHERE organisation_id = :organisation AND reason IS NULL"
+        f" AND created_at > :since AND sequence IN ({', '.join(f':{name}' for name in names)})",
+        since=moment_text(now - RETENTION),
+        **names,
+    )
+    return {int(str(sequence)): undone == 1 for sequence, undone in rows}
+
+
 def mark_undone(db: DatabaseHandle, sequence: int) -> None:
     """Note that a change was undone, so that it is not undone again."""
     db.run(

@@ -144,6 +144,7 @@ def test_several_invoices_are_sent_with_one_click_under_the_numbers_that_were_sh
     page = session.get(address).text
     shown = re.findall(r"INV-\d+", page.partition('class="cards"')[2].partition("</form>")[0])
     assert len({*shown}) == 2
+    assert visible_text(page).count("Waits for you: send invoice") == 2
     turn, cards = read_cards(page)
     answer = session.submit_form(address, f"{address}/decide", turn=turn, do="confirm", **cards)
     assert answer.headers["Location"] == address
@@ -181,6 +182,26 @@ def test_the_changes_of_a_turn_are_undone_together(office: AskedOffice) -> None:
     changes = re.findall(r'name="change" value="([\d ]+)"', page)[0]
     session.submit_page(page, "/changes/undo", change=changes, back=address)
     assert [office.cast.perform(get_customer, customerId=one)["phone"] for one in customers] == [None, None]
+    page = session.get(address).text
+    assert "Undone." in visible_text(page)
+    assert "Undo these 2 changes" not in visible_text(page)
+
+
+def test_who_has_used_their_tokens_is_not_asked_for_a_question(office: AskedOffice) -> None:
+    office.model.add_script("Spend", ScriptedTurn("Spent.", input_tokens=900))
+    session, owner = office.sign_in(), office.sign_in(Role.OWNER)
+    address = office.ask(session, "Spend.")
+    office.cast.perform(update_assistant_settings, assistantDailyTokens=100)
+    for path in (PATH, address):
+        page = session.get(path).text
+        assert "You have used your tokens for today. The assistant answers again tomorrow." in visible_text(page)
+        assert "912 of 100 tokens used today." in visible_text(page)
+        assert 'name="question"' not in page
+    assert 'name="question"' in owner.get(PATH).text
+    office.cast.perform(update_assistant_settings, assistantMonthlyTokens=100)
+    page = owner.get(PATH).text
+    assert "Your organisation has used its tokens for this month." in visible_text(page)
+    assert 'href="/settings/assistant/edit"' in page
 
 
 def test_a_stream_shows_the_steps_and_ends(office: AskedOffice) -> None:
@@ -221,7 +242,12 @@ def test_while_lapsed_it_is_readable_and_asks_nothing(office: AskedOffice) -> No
 def test_without_a_model_the_page_says_how_to_set_one_up(office: AskedOffice) -> None:
     owner = office.cast.actor(Role.OWNER, door=Door.OFFICE)
     office.cast.perform(update_assistant_settings, owner, assistantSource="off")
-    assert "Set up a model" in visible_text(office.sign_in(Role.OWNER).get(PATH).text)
+    session = office.sign_in(Role.OWNER)
+    assert "Set up a model" in visible_text(session.get(PATH).text)
+    # The settings lead there as well, instead of to a test of nothing.
+    settings = session.get("/settings/assistant").text
+    assert 'href="/settings/assistant/edit">Set up a model</a>' in settings
+    assert "Test the model" not in settings
     member = office.sign_in(Role.MEMBER).get(PATH).text
     assert "Ask an owner or admin." in visible_text(member)
     assert 'class="ask"' not in member

@@ -149,6 +149,14 @@ def key_purpose(organisation: str) -> str:
     return f"assistant key of {organisation}"
 
 
+def find_reached_limit(settings: AssistantSettings, usage: tuple[int, int]) -> Message | None:
+    """Return why nothing more can be asked: the tokens that a person used today, or everyone this month."""
+    today, month = usage
+    if today >= settings.assistant_daily_tokens:
+        return _PERSON_LIMIT
+    return _MONTH_LIMIT if month >= settings.assistant_monthly_tokens else None
+
+
 def needs_person(operation: Operation, arguments: Mapping[str, Any], conversation: Conversation) -> bool:
     """Return whether only a person's click performs a call: what is irreversible, or lets somebody in.
 
@@ -302,11 +310,9 @@ class TurnWork:
         read the question all the same.
         """
         settings, person = state.settings, state.conversation.person_id
-        today, month = store.read_usage(db, person, state.day)
-        if today >= settings.assistant_daily_tokens:
-            raise EndOfTurn(TurnStatus.FAILED, _PERSON_LIMIT)
-        if month >= settings.assistant_monthly_tokens:
-            raise EndOfTurn(TurnStatus.FAILED, _MONTH_LIMIT)
+        today, month = usage = store.read_usage(db, person, state.day)
+        if limit := find_reached_limit(settings, usage):
+            raise EndOfTurn(TurnStatus.FAILED, limit)
         left = min(settings.assistant_daily_tokens - today, settings.assistant_monthly_tokens - month)
         self._reserved_tokens = min(tokens, left)
         store.add_usage(db, person, state.day, self._reserved_tokens)

@@ -19,8 +19,10 @@ from mainstay.business.assistant.operations import (
     stop_assistant,
 )
 from mainstay.business.organisation.assistant_settings import AssistantSettings, update_assistant_settings
+from mainstay.changes.undo import find_undone
 from mainstay.doors.assistant.cards import Cards
 from mainstay.doors.assistant.turn_runner import TurnRunner
+from mainstay.doors.assistant.turn_work import find_reached_limit
 from mainstay.doors.http import Response, StreamBody
 from mainstay.doors.office.assistant_view import ConversationView, ShownTurn
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
@@ -194,19 +196,28 @@ class AssistantPages:
         except Refusal:
             # What was asked for is no longer possible, for example because the person has signed in again.
             cards = []
-        return view.show_turn(turn, cards)
+        changes = [int(change) for change in turn.undoable_changes]
+        undone = await self.office.visitors.runner.run_read(self._find_undone, request, changes) if changes else {}
+        return view.show_turn(turn, cards, undone)
+
+    def _find_undone(self, request: OfficeRequest, changes: list[int]) -> dict[int, bool]:
+        performer = self.office.visitors.performer
+        with performer.database.read_transaction(request.actor.organisation) as db:
+            return find_undone(db, changes, performer.clock())
 
     def _cards(self, request: OfficeRequest) -> Cards:
         return Cards(self.turns, request.actor, PageFormat(request.display))
 
     async def _shared_variables(self, request: OfficeRequest) -> dict[str, Any]:
         """Return what both pages show: whether there is a model, what may be done, and what was used."""
-        settings, (today, month) = await self.office.visitors.runner.run_read(self._read_usage, request)
+        settings, usage = await self.office.visitors.runner.run_read(self._read_usage, request)
+        limit, (today, month) = find_reached_limit(settings, usage), usage
         return {
             "has_model": self.office.has_assistant(request),
             "may_set_up": request.can_perform(update_assistant_settings),
             "may_change": request.actor.can(Permission.CONNECTIONS_WRITE),
             "may_ask": request.can_perform(ask_assistant),
+            "reached_limit": PageFormat(request.display).render(limit) if limit else "",
             "settings": settings,
             "used_today": _format_tokens(request, today),
             "daily_tokens": _format_tokens(request, settings.assistant_daily_tokens),

@@ -58,6 +58,20 @@ class ShownTurn(NamedTuple):
     cards: Sequence[ShownCard]
     problem: str
     last_step: int
+    # By change that is recent enough to be undone: whether it was.
+    undone: Mapping[int, bool]
+
+    @property
+    def undoable_changes(self) -> list[str]:
+        """The changes that can be undone together, the newest first."""
+        changes = self.turn.undoable_changes
+        return changes if all(self.undone.get(int(change)) is False for change in changes) else []
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether all that can be undone was undone."""
+        changes = self.turn.undoable_changes
+        return bool(changes) and all(self.undone.get(int(change)) for change in changes)
 
     @property
     def is_working(self) -> bool:
@@ -86,31 +100,35 @@ class ConversationView(NamedTuple):
     office: OfficePages
     request: OfficeRequest
 
-    def show_turn(self, turn: Turn, cards: Sequence[OpenCard] = ()) -> ShownTurn:
+    def show_turn(self, turn: Turn, cards: Sequence[OpenCard], undone: Mapping[int, bool]) -> ShownTurn:
         """Return a turn as it is shown."""
         results = {
             (step.content["said"], step.content["call"]): step for step in turn.steps if step.kind is StepKind.ANSWERED
         }
-        replies = [self._show_reply(step, results) for step in turn.steps if step.kind is StepKind.SAID]
+        replies = [self._show_reply(step, results, turn.status) for step in turn.steps if step.kind is StepKind.SAID]
         shown_cards = [self._show_card(card) for card in cards]
         last = turn.steps[-1].number if turn.steps else 0
-        return ShownTurn(turn, replies, shown_cards, self._render(turn.problem), last)
+        return ShownTurn(turn, replies, shown_cards, self._render(turn.problem), last, undone)
 
-    def _show_reply(self, step: Step, results: Mapping[tuple[int, int], Step]) -> ShownReply:
+    def _show_reply(self, step: Step, results: Mapping[tuple[int, int], Step], status: TurnStatus) -> ShownReply:
         calls = [
-            self._show_call(name, arguments, results.get((step.number, position)))
+            self._show_call(name, arguments, results.get((step.number, position)), status)
             for position, (_id, name, arguments) in enumerate(step.content["calls"])
         ]
         base_url = self.office.visitors.base_url
         return ShownReply(render_markdown(step.content["text"], base_url), calls)
 
-    def _show_call(self, name: str, arguments: str, result: Step | None) -> CallLine:
+    def _show_call(self, name: str, arguments: str, result: Step | None, status: TurnStatus) -> CallLine:
         operation = self.office.operations.get(name)
         content = result.content if result else {}
         has_failed = bool(content.get("isError"))
         title = current_language().translate(operation.title) if operation else to_label(name)
         if content.get("decision") == "declined":
             text = translate_text("Not confirmed: {action}", action=label_in_text(title))
+        elif result is None and status is TurnStatus.WAITING:
+            text = translate_text("Waits for you: {action}", action=label_in_text(title))
+        elif result is None and status is TurnStatus.WORKING:
+            text = title
         elif has_failed or result is None:
             text = translate_text("Not done: {action}", action=label_in_text(title))
         elif operation is None or not operation.changes:

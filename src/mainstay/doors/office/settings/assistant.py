@@ -84,9 +84,10 @@ class AssistantSettingsPages:
 
     async def _add_variables(self, request: OfficeRequest, _record: AnyRecord | None) -> dict[str, object]:
         """Return whether there is a model of the installation, and the tokens that were used this month."""
-        _, (_, month) = await self.office.visitors.runner.run_read(self._read, request)
-        model = self.turns.parts.operator_model
+        settings, (_, month) = await self.office.visitors.runner.run_read(self._read, request)
+        parts, model = self.turns.parts, self.turns.parts.operator_model
         return {
+            "has_model": parts.choose_model(request.actor.organisation, settings) is not None,
             "may_set_up": request.can_perform(update_assistant_settings),
             "max_key": _MAX_KEY_LENGTH,
             "operator_model": model.model if model else None,
