@@ -1,5 +1,6 @@
 """A visit in the field: one button starts it with the timer, and one page finishes it with hours, note and photos."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -82,6 +83,17 @@ def test_the_hours_are_filled_in_and_saved_with_the_note_and_the_photos_once(cas
     [photo] = cast.perform(list_documents, recordId=visit)["data"]
     assert (note["text"], photo["name"]) == ("Roots at 3.2 m, cleared.", "drain.png")
     assert cast.perform(get_visit, visitId=visit)["status"] == "done"
+
+
+def test_a_visit_that_is_done_says_what_was_logged_on_it(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    start_earlier(cast, visit, 90)
+    path = f"/schedule/visits/{visit}/finish"
+    page = mia.get(path).text
+    done = mia.follow_redirect(mia.submit_page(page, path, **read_finish_times(page))).text
+    assert re.search("1:(30|31) logged on this visit. See your hours", visible_text(done))
+    # Nobody works in another time zone here.
+    assert "Time zone" not in visible_text(done)
 
 
 def test_what_is_refused_is_shown_again_and_nothing_of_it_is_saved(cast: Cast, mia: BrowserSession) -> None:
@@ -180,6 +192,13 @@ def test_whoever_finishes_can_submit_the_hours_of_the_day(cast: Cast, mia: Brows
     page = mia.get(path).text
     mia.follow_redirect(mia.submit_page(page, path, **read_finish_times(page), submit="on"))
     assert [one["status"] for one in list_entries(cast)] == ["submitted"]
+
+
+def test_a_timer_leads_to_its_visit(cast: Cast, mia: BrowserSession) -> None:
+    visit = plan_test_visit(cast, Role.MEMBER)["id"]
+    start_earlier(cast, visit, 5)
+    for path in ("/", "/hours/week"):
+        assert f'<a href="/schedule/visits/{visit}">' in mia.get(path).text.partition('class="running"')[2]
 
 
 def test_a_break_within_a_minute_counts_as_one(cast: Cast, mia: BrowserSession) -> None:

@@ -96,11 +96,13 @@ class FieldVisitPages:
         ]
 
     async def build_variables(self, request: OfficeRequest, visit: VisitOut) -> dict[str, Any]:
-        """Return the template variables of the bar by which the viewer does their own visit."""
-        is_own = visit.person_id == request.actor.id and set_visit_status.name in visit.available_actions
-        if not is_own or next_visit_step(visit.status) is None:
-            return {"work_bar": None}
-        return {"work_bar": await self._find_work(request, visit)}
+        """Return the template variables of the bar by which the viewer does their own visit, or of what they logged."""
+        is_own = visit.person_id == request.actor.id
+        if visit.status == FINISHED and is_own and request.actor.can(Permission.HOURS_LOG):
+            return {"work_bar": None, "logged": await self._count_logged(request, visit)}
+        if not is_own or set_visit_status.name not in visit.available_actions or next_visit_step(visit.status) is None:
+            return {"work_bar": None, "logged": 0}
+        return {"work_bar": await self._find_work(request, visit), "logged": 0}
 
     async def _find_visit(self, request: OfficeRequest, path_values: PathValues) -> FieldVisit:
         visit = await self.office.perform(request, get_visit, {"visitId": path_values["id"]})

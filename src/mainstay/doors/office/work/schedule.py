@@ -186,7 +186,6 @@ VISITS_LAYOUT = RecordLayout(
         "contactName",
         "contactPhone",
         "notes",
-        "timeZone",
         "startedAt",
         "finishedAt",
         "overlapReason",
