@@ -9,6 +9,7 @@ from jinja2 import BytecodeCache, Environment, FileSystemBytecodeCache, PackageL
 
 from mainstay.business.issuing.document_files import is_issued
 from mainstay.doors.http import Headers, Response
+from mainstay.doors.pages.escaping import PageEnvironment
 from mainstay.doors.pages.formatting import TEMPLATE_FILTERS
 from mainstay.doors.pages.forms import mask_token, new_once_token
 from mainstay.doors.pages.page_language import current_language
@@ -59,7 +60,7 @@ class _FormParts:
 
 def _make_environment(language: ReaderLanguage, compiled: BytecodeCache | None = None) -> Environment:
     """Return the templates with the texts of one language."""
-    templates = Environment(
+    templates = PageEnvironment(
         loader=PackageLoader("mainstay.doors.pages"),
         autoescape=True,
         undefined=StrictUndefined,
