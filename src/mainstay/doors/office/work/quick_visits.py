@@ -62,13 +62,14 @@ class QuickVisitPages:
         """Return the jobs that wait for a visit, those due first at the top. None for those who may not plan."""
         if not (request.can_perform(plan_visit) and request.can_perform(list_jobs)):
             return None
-        waiting = {"stage": TO_SCHEDULE, "limit": _MAX_JOBS}
-        page = await self.office.perform(request, list_jobs, waiting)
+        # All of them are live. With that filter, those that are due are read along an index of due dates.
+        waiting = {"stage": TO_SCHEDULE, "status": "live", "limit": _MAX_JOBS}
+        page = await self.office.perform(request, list_jobs, waiting | {"order": "due"})
         jobs = page.data
-        if page.has_more:
-            # There are too many: those that are due come before the newest of the others.
-            due = await self.office.perform(request, list_jobs, waiting | {"order": "due"})
-            jobs = [*due.data, *(job for job in jobs if job.due_on is None)][:_MAX_JOBS]
+        if not page.has_more:
+            newest = await self.office.perform(request, list_jobs, waiting)
+            jobs = [*jobs, *(job for job in newest.data if job.due_on is None)][:_MAX_JOBS]
+            page = newest
         jobs = sorted(jobs, key=lambda job: (job.due_on is None, job.due_on or "", job.number))
         return {
             "jobs": [_describe_job(job, today) for job in jobs],
