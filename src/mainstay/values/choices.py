@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 
 
@@ -18,6 +19,7 @@ class TextEnum(StrEnum):
         return to_label(self.value)
 
 
+@lru_cache(4096)
 def to_label(name: str) -> str:
     """Return a name as a label: `inProgress` and `in_progress` both become `In progress`."""
     return _LABELS.get(name) or re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()

@@ -14,10 +14,11 @@ from markupsafe._speedups import _escape_inner
 
 def escape_value(value: object) -> str:
     """Return a value as HTML; what is HTML already stays as it is."""
-    kind = type(value)
-    if kind is str:
+    if type(value) is str:
         return _escape_inner(value)
-    return value if kind is Markup else escape(value)
+    if type(value) is int:
+        return str(value)
+    return value if type(value) is Markup else escape(value)
 
 
 class _PageCodeGenerator(CodeGenerator):
