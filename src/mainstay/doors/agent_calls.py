@@ -14,7 +14,8 @@ DETAIL, FULL_DETAIL = "detail", "full"
 
 def take_agent_format(operation: Operation, actor: Actor, arguments: dict[str, Any]) -> AgentFormat:
     """Return how an agent reads the answer, and take out of the arguments what decides it."""
-    detail = arguments.pop(DETAIL, None) if operation.returns_page else None
-    if detail not in {None, FULL_DETAIL}:
+    if not operation.returns_page or (detail := arguments.pop(DETAIL, None)) is None:
+        return AgentFormat(actor.time_zone)
+    if detail != FULL_DETAIL:
         raise Invalid([Fault(DETAIL, Message("is not {choice}", choice=f"'{FULL_DETAIL}'"))])
-    return AgentFormat(actor.time_zone, has_full_lists=detail is not None)
+    return AgentFormat(actor.time_zone, has_full_lists=True)

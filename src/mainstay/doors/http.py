@@ -206,8 +206,8 @@ class Request:
 
     def refuse_compressed(self) -> None:
         """Refuse a compressed body, because its bytes would be read as text."""
-        encodings = self.headers.get("content-encoding", "").lower().split(",")
-        if any(encoding.strip() not in {"", "identity"} for encoding in encodings):
+        encodings = self.headers.get("content-encoding")
+        if encodings and any(one.strip() not in {"", "identity"} for one in encodings.lower().split(",")):
             raise HttpError(415, _COMPRESSED_BODY, (("accept-encoding", "identity"),))
 
     async def _read_limited(self, limit: int) -> bytes:

@@ -135,7 +135,11 @@ class Catalogue:
 
 def check_permission(operation: Operation, actor: Actor) -> None:
     """Raise a refusal if the actor may not perform the operation. Doors call this before they read a body."""
-    _check_areas(operation, actor)
+    if not (operation.is_always_offered or actor.has_area(operation.area)):
+        areas = [toolset.label for toolset in Toolset if actor.has_area(toolset)]
+        raise Forbidden(
+            Message("This key or app is limited to these areas: {areas}. Ask an owner or admin.", areas=areas)
+        )
     has_permission = actor.can(operation.permission)
     if operation.changes and actor.access is not Access.WRITE:
         if not has_permission:
@@ -159,14 +163,6 @@ def check_permission(operation: Operation, actor: Actor) -> None:
         raise Forbidden(Message("You don't have access to this. Ask an owner or admin.", for_programs=role))
     if operation.changes and not actor.subscribed and not operation.open_when_lapsed:
         raise Lapsed
-
-
-def _check_areas(operation: Operation, actor: Actor) -> None:
-    """Refuse an operation of an area that the actor's key or app is not limited to."""
-    if operation.is_always_offered or actor.has_area(operation.area):
-        return
-    areas = [toolset.label for toolset in Toolset if actor.has_area(toolset)]
-    raise Forbidden(Message("This key or app is limited to these areas: {areas}. Ask an owner or admin.", areas=areas))
 
 
 def is_permitted(operation: Operation, actor: Actor) -> bool:

@@ -124,7 +124,7 @@ class RecordStore(Generic[K]):
             row = ctx.db.one(self._fetch_statement("id", visibility and visibility.checked_per_row), id=found_id)
         if row is None:
             raise NotFound(self.label)
-        return self.from_row(self.render_messages(ctx, row))
+        return self.from_row(self.render_messages(ctx, row) if self._message_columns else row)
 
     def find_by_number(self, ctx: Context, number: str) -> str | None:
         """Return the id for a number that is not quite exact, such as without its zeros; None if it is ambiguous."""
@@ -132,7 +132,7 @@ class RecordStore(Generic[K]):
 
     def render_messages(self, ctx: Context, row: Row) -> Row:
         """Return a row with its stored messages rendered for the reader of the answer."""
-        columns = find_message_columns(self.output)
+        columns = self._message_columns
         if not columns:
             return row
         render = ctx.request.message_format.render
@@ -226,7 +226,7 @@ class RecordStore(Generic[K]):
         # A record that the actor may not see is refused: those after it would reveal its place in the order.
         if after is not None and self.orders[request.order].column != "id" and (visibility or not rows):
             self._check_starting_after(ctx, after, visibility)
-        if find_message_columns(self.output):
+        if self._message_columns:
             rows = [self.render_messages(ctx, row) for row in rows]
         page = PageResult.from_rows(self.output, rows, given.limit, self.from_row if with_rule_columns else None)
         if not with_rule_columns:
@@ -357,6 +357,10 @@ class RecordStore(Generic[K]):
     @cached_property
     def _list_query(self) -> ListQuery:
         return ListQuery(self.table, self.source, self.tenant_column)
+
+    @cached_property
+    def _message_columns(self) -> tuple[int, ...]:
+        return find_message_columns(self.output)
 
     @cached_property
     def _output_columns(self) -> str:

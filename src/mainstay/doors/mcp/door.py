@@ -152,7 +152,8 @@ class McpDoor:
         runner, performer = self.auth.runner, self.auth.performer
         details = _take_request_details(request, tool_call, arguments)
         asks, notice = tool_call.is_asked and not details.dry_run, ""
-        details = details._replace(asks_person=asks)
+        if asks:
+            details = details._replace(asks_person=True)
         match question:
             case AnsweredQuestion(question_id, preview_token, "accept"):
                 details = details._replace(question_id=question_id, preview_token=preview_token, asks_person=False)
