@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from mainstay.business.jobs.operations import list_jobs
 from mainstay.business.overview.job_diary import list_job_diary
 from mainstay.business.records.activity import list_activity
 from mainstay.business.records.history import get_history
@@ -268,6 +269,8 @@ def test_an_order_walks_the_index_of_its_own(dry_run: DryRun) -> None:
         (list_activity, {"actedBy": "agent", "until": "2026-11-15"}, "audit_by_agents (organisation_id=? AND at<?)"),
         (list_activity, {"until": "2026-11-15"}, "(organisation_id=? AND at<?)"),
         (list_events, {"type": CATALOGUE.events[0].name}, "(organisation_id=? AND type=?)"),
+        # The tray of the schedule: those that are due among all that wait for a visit.
+        (list_jobs, {"stage": "toSchedule", "status": "live", "order": "due"}, "job_that_is_live_by_due"),
     ],
 )
 def test_what_may_be_rare_among_very_many_is_not_looked_for_among_the_others(

@@ -1,6 +1,7 @@
 """Kinds of records that people see: one value for each, with its names and its addresses in the office."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import quote
 
 from mainstay.kernel.record_store import K, RecordStore
@@ -51,4 +52,10 @@ class Kind(RecordStore[K]):
 
     def path_of(self, record_id: str) -> str:
         """Return the address of one of them."""
-        return f"{self.path}/{quote(record_id, safe='{}')}" if self.id_field else self.path
+        return f"{self.path}/{_quote_id(record_id)}" if self.id_field else self.path
+
+
+# A page has the addresses of many records, and the next one those of the same records.
+@lru_cache(4096)
+def _quote_id(record_id: str) -> str:
+    return quote(record_id, safe="{}")
