@@ -5,7 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from jinja2 import nodes
+
 import mainstay
+from mainstay.doors.pages.rendering import TEMPLATES
+from rules.message_texts import read_template
 
 SOURCE = Path(mainstay.__file__).parent
 # These functions share a name because they do the same, for another kind of record or another kind of stored data.
@@ -65,13 +69,25 @@ def test_no_type_is_defined_twice_or_called_like_a_class() -> None:
     assert {name: places for name, places in files.items() if len(places) > 1} == {}
 
 
+# Words that say what happened to something or where it is, but not what it is.
+RIDDLES = {"told", "kept", "shown", "asked", "said", "led", "held", "among", "beside", "above", "below", "left"}
+
+
 def test_functions_are_not_named_by_what_happened_to_something() -> None:
     """A function is a verb and its object, or a noun for what it returns; not `told`, `kept` or `beside`."""
-    riddles = {"told", "kept", "shown", "asked", "said", "led", "held", "among", "beside", "above", "below", "left"}
     named = [
         (node.name, str(file.relative_to(SOURCE)))
         for file in SOURCE.rglob("*.py")
         for node in ast.walk(ast.parse(file.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.strip("_").split("_")[0] in riddles
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.strip("_").split("_")[0] in RIDDLES
     ]
     assert named == []
+
+
+def test_variables_and_macros_of_templates_are_not_either() -> None:
+    named = set()
+    for template in TEMPLATES.list_templates(extensions=["html"]):
+        tree = TEMPLATES.parse(read_template(template))
+        names = {node.name for node in tree.find_all(nodes.Name)} | {node.name for node in tree.find_all(nodes.Macro)}
+        named |= {(name, template) for name in names & {*RIDDLES, "apart", "called", "ways"}}
+    assert named == set()

@@ -269,7 +269,7 @@ def test_nobody_chooses_a_person_among_what_is_their_own(
 def test_payments_of_one_amount_are_told_apart_by_their_date_on_a_phone(server: RunningServer, cast: Cast) -> None:
     payment = pay_invoice(cast, issue_invoice(cast, make_invoice(cast)))
     page = sign_in_new_person(server, cast).get("/payments").text
-    assert f'<span class="apart">{format_date(payment["on"])} · </span>' in page
+    assert f'<span class="phone-text">{format_date(payment["on"])} · </span>' in page
 
 
 def test_members_who_see_no_team_schedule_choose_nobody_there(server: RunningServer, cast: Cast) -> None:

@@ -173,8 +173,8 @@ class AssistantPages:
                 turn = await self._read_turn(request, turn_id)
                 last = turn.steps[-1].number if turn.steps else 0
                 if last > seen:
-                    shown = await self._show_turn(request, turn)
-                    page = self.office.render_page("turn.html", request, shown=shown)
+                    shown_turn = await self._show_turn(request, turn)
+                    page = self.office.render_page("turn.html", request, shown_turn=shown_turn)
                     yield _make_event("step", page.body if isinstance(page.body, bytes) else b"", last)
                     seen = last
                 if turn.status is not TurnStatus.WORKING or self.turns.is_closing:

@@ -92,7 +92,7 @@ class FirstRunPages:
             has_rates=start.has_rates,
             tax_choices=(_CHARGES_TAX, _NO_TAX),
             taxes_path=TAX_RATES.new_path,
-            asked=_country_fields(form.request),
+            form_fields=_country_fields(form.request),
             fields=form.fields,
             chosen=form.fields.get("tax"),
             **form.variables,

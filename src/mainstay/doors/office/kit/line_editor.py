@@ -177,13 +177,13 @@ class LinePages:
             path=self.layout.path_of(document.id),
             rows=lines,
             new_lines=new_lines,
-            ways=[*fault_links, *order_faults(form_fields, stated_faults)],
-            asked=form_fields,
+            fault_links=[*fault_links, *order_faults(form_fields, stated_faults)],
+            form_fields=form_fields,
             fields=defaultdict(str, typed or initial),
             faults=stated_faults,
             rates=[(rate.id, rate.name) for rate in rates.data],
             version=typed.get("version", document.version),
-            shown=typed.get(MARKS_FIELD, "")
+            marks=typed.get(MARKS_FIELD, "")
             if typed
             else line_marks_of(document.lines, group_fields(form_fields, initial), request.display),
             problem=" ".join(problems) or form.problem,

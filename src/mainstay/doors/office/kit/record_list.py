@@ -126,9 +126,9 @@ class RecordList:
         row_cells = layout.format_cells(self.list_operation.output, columns, record, request.display)
         return {
             "record": record,
-            "called": layout.localised_title_of(record, request.display),
-            "below": layout.subtitle_of(record),
-            "apart": [cell.text for cell in drop_empty_cells(row_cells) if cell.name in layout.phone_columns],
+            "title": layout.localised_title_of(record, request.display),
+            "subtitle": layout.subtitle_of(record),
+            "phone_texts": [cell.text for cell in drop_empty_cells(row_cells) if cell.name in layout.phone_columns],
             "path": layout.path_of(record.id),
             "cells": row_cells,
             "actions": layout.actions_of(self.office, record),
@@ -276,7 +276,7 @@ def _build_chips(
             "name": name,
             "value": address.chosen[name],
             "label": field.label,
-            "called": _format_chip(field, value_labels[name]),
+            "text": _format_chip(field, value_labels[name]),
             "to": address.with_filters(**{name: ""}),
         }
         for name, field in choices.items()

@@ -309,11 +309,11 @@ class RecordPages:
         self, request: OfficeRequest, operation: Operation, record: AnyRecord, form_fields: Sequence[FormField]
     ) -> bool:
         """Return whether an operation has nothing to ask before its preview, or only what helps if it is blocked."""
-        asked = find_first_fields(operation, form_fields)
+        first_fields = find_first_fields(operation, form_fields)
         if not operation.is_irreversible or operation.name in self.layout.form_parts:
             return False
-        if not asked or any(field.kind != "flag" for field in asked):
-            return not asked
+        if not first_fields or any(field.kind != "flag" for field in first_fields):
+            return not first_fields
         return not (await self._preview_fields(request, operation, record, {})).blockers
 
     async def _show_preview(
@@ -363,7 +363,7 @@ class RecordPages:
             pdf=self._preview_path(operation, record, kept, "pdf"),
             picture=self._preview_path(operation, record, kept, "webp"),
             without_email=WITHOUT_EMAIL,
-            ways=order_faults(form_fields, form.faults),
+            fault_links=order_faults(form_fields, form.faults),
             faults=form.faults,
             problem=form.problem,
             notice=form.notice or self.office.find_notice(request),
@@ -400,7 +400,7 @@ class RecordPages:
             lead=self.layout.form_lead(operation),
             sends=operation.name.startswith("send_"),
             deed=add_number(operation.title, operation, record),
-            called=self.layout.localised_title_of(record, request.display),
+            record_title=self.layout.localised_title_of(record, request.display),
             path=self.layout.path_of(record.id),
             version=_version_of(record),
             fields=fields,
@@ -416,9 +416,9 @@ class RecordPages:
     ) -> Response:
         layout, model = self.layout, self.layout.kind.output
         variables |= {
-            "called": layout.localised_title_of(record, request.display),
+            "record_title": layout.localised_title_of(record, request.display),
             "path": layout.path_of(record.id),
-            "below": layout.subtitle_of(record),
+            "subtitle": layout.subtitle_of(record),
             "main_text": RecordFields(record).get(layout.main_text) if layout.main_text else None,
             "state": state_of(model, record.status) if model.states else None,
             "facts": await add_links(
@@ -436,7 +436,7 @@ class RecordPages:
         with suppress(NotFound):
             panels, accepts_additions = RecordPanels(self.office), layout.accepts_additions(record)
             related_lists = self.office.related_lists.get(layout.kind.prefix, ())
-            variables["beside"] = await panels.build_panels(
+            variables["panels"] = await panels.build_panels(
                 request,
                 record,
                 related_lists,
@@ -460,7 +460,9 @@ class RecordPages:
             request, record, path_values["verb"], f"{path}/{path_values['verb']}"
         )
         variables |= {"record": record, "actions": self.layout.actions_of(self.office, record)}
-        return self.office.render_page("full_panel.html", request, of=self.layout, called=title, path=path, **variables)
+        return self.office.render_page(
+            "full_panel.html", request, of=self.layout, record_title=title, path=path, **variables
+        )
 
     async def _add_note(self, form: OpenForm[AnyRecord]) -> Response:
         """Add a note to a record."""
@@ -504,7 +506,7 @@ class RecordPages:
             operation=operation,
             lead=self.layout.form_lead(operation),
             record=record,
-            called=self.layout.localised_title_of(record, request.display) if record else None,
+            record_title=self.layout.localised_title_of(record, request.display) if record else None,
             path=self.layout.path_of(record.id) if record else self.layout.path,
             version=fields.get("version", _version_of(record) if record else None),
             sections=arrange_fields(own_fields, self.layout.first_fields, fields, faults, request.display),
@@ -512,7 +514,7 @@ class RecordPages:
             part_fields=[field for field in form_fields if field.name in part_names],
             has_files=any(field.upload for field in form_fields),
             fields=defaultdict(str, fields),
-            ways=order_faults(form_fields, faults),
+            fault_links=order_faults(form_fields, faults),
             instead=await UnblockingFinder(self.office, self.layout).find_actions(
                 request, operation, refusal.unblocking_actions if refusal else (), record
             ),

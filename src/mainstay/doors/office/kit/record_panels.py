@@ -92,7 +92,7 @@ class RecordPanels:
         return {
             "title": PANELS[panel].title,
             "part": f"panel_{panel}.html",
-            "beside": PANELS[panel].build(self.office, request, entries.data),
+            "panels": PANELS[panel].build(self.office, request, entries.data),
             "any": bool(entries.data),
             "at": address,
             "next": address.next(entries.data[-1].id) if entries.has_more else None,
@@ -130,7 +130,7 @@ class RecordPanels:
             "count": f"{len(page.data)}+" if page.has_more else str(len(page.data)),
             "rows": [
                 {
-                    "called": record_title_of(row),
+                    "title": record_title_of(row),
                     "path": kind.path_of(row.id),
                     "cells": format_cells(model, shown.columns, RecordFields(row), request.display),
                 }

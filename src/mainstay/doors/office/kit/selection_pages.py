@@ -208,8 +208,8 @@ class SelectionPages:
         refusal: Invalid | None = None,
     ) -> Response:
         """Ask for the value that all records get."""
-        request, asked = form.request, self._find_asked_fields(form.request, action)
-        asked, fields = await ReferenceFields(self.office).add_choices(request, asked, form.fields, None)
+        request, form_fields = form.request, self._find_asked_fields(form.request, action)
+        form_fields, fields = await ReferenceFields(self.office).add_choices(request, form_fields, form.fields, None)
         faults = {fault.field: fault.problem for fault in refusal.faults} if refusal else {}
         return self.office.render_page(
             "selected.html",
@@ -220,11 +220,11 @@ class SelectionPages:
             heading=count_label(action.verb, len(record_ids), self.layout.kind),
             back=_list_path(self.layout, form.fields),
             sent=_fields_to_send(
-                form.fields, {"asked", *(name for field in asked for name in (field.name, field.hidden_name))}
+                form.fields, {"asked", *(name for field in form_fields for name in (field.name, field.hidden_name))}
             ),
-            asked=asked,
+            form_fields=form_fields,
             fields=defaultdict(str, fields),
-            faults=explain_faults(asked, fields, faults),
+            faults=explain_faults(form_fields, fields, faults),
             record_fields=dict.fromkeys((f"{_RECORD_PREFIX}{record_id}" for record_id in record_ids), "yes"),
         )
 
@@ -251,7 +251,7 @@ class SelectionPages:
             problem=notice or None,
             back=_list_path(self.layout, form.fields),
             sent=_fields_to_send(form.fields),
-            asked=(),
+            form_fields=(),
             possible=possible,
             refused=refused,
             record_fields=record_fields,

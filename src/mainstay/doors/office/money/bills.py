@@ -165,7 +165,7 @@ class BillPages:
             fields=defaultdict(str, field_values),
             rows=[*typed_rows, *(bill_rows.blank_row() for _ in range(spare_rows))],
             rates=[(rate.id, rate.name) for rate in rates.data],
-            ways=order_faults(form_fields, form.faults),
+            fault_links=order_faults(form_fields, form.faults),
             **form.variables,
         )
 

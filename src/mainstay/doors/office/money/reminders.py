@@ -52,7 +52,7 @@ class ReminderPages:
             lead=None,
             sends=True,
             deed="Send reminders",
-            called=translate_text("Send reminders"),
+            record_title=translate_text("Send reminders"),
             path=PATH,
             version=None,
             fields=fields,

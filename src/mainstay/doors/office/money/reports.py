@@ -117,7 +117,7 @@ class ReportPages:
             title=REPORTS[_report_name(path_values)].title,
             lead=REPORTS[_report_name(path_values)].lead,
             path=f"{_PATH}/{path_values['name']}",
-            asked=form_fields,
+            form_fields=form_fields,
             hidden={name: query[name] for name in ("tax", "time") if name in query},
             fields=defaultdict(str, fields),
             ranges=self._list_ranges(request, path_values, query),

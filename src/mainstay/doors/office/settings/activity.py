@@ -126,14 +126,14 @@ class ActivityPages:
         changed = [name for names in (entry.changed or {}).values() for name in names]
         act = history_entry_of(self.office, request, entry, changed)
         titles = {record: self._record_title(record, entry.called) for record in entry.called}
-        return act | {"called": titles, "others": len((entry.records or ())[MAX_NAMED_RECORDS:])}
+        return act | {"titles": titles, "others": len((entry.records or ())[MAX_NAMED_RECORDS:])}
 
     def _act_values(self, request: OfficeRequest, entry: ActivityOut) -> dict[str, Any]:
         """Describe an entry in words, with links to the first of its records that still exist."""
         act = self._describe_act(request, entry)
         links = [
-            {"called": title, "path": path}
-            for record, title in act["called"].items()
+            {"title": title, "path": path}
+            for record, title in act["titles"].items()
             if (path := self._record_path(record))
         ]
         return act | {"records": links}
@@ -180,7 +180,7 @@ class ActivityPages:
                     "name": form_field.name,
                     "value": value,
                     "label": form_field.label,
-                    "called": text,
+                    "text": text,
                     "to": address.with_filters(**{form_field.name: ""}),
                 }
             )
@@ -206,7 +206,7 @@ def _read_address(request: OfficeRequest) -> ListAddress:
 
 def _records_text(message_format: PageFormat, act: Mapping[str, Any]) -> str:
     more = [message_format.render(Message("{count} more", count=act["others"]))] if act["others"] else []
-    return escape_formula("; ".join([*act["called"].values(), *more]))
+    return escape_formula("; ".join([*act["titles"].values(), *more]))
 
 
 def _client_text(act: Mapping[str, Any]) -> str:

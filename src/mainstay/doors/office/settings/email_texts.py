@@ -184,14 +184,14 @@ class EmailTextPages:
             context,
             form.status,
             kind=_KINDS[kind],
-            asked=form_field,
+            form_field=form_field,
             fields=defaultdict(str, form.fields),
             own=context.own_text(kind),
             version=form.fields.get("version", context.settings.version),
             named=[(f"{{{placeholder}}}", example) for placeholder, example in context.example_values(kind).items()],
             usual=choose_wording(kind, context.settings.language, None),
             read=_preview_email(context, kind, typed if any(typed.values()) else None),
-            ways=order_faults(form_field.parts, form.faults),
+            fault_links=order_faults(form_field.parts, form.faults),
             **form.variables,
         )
 

@@ -160,7 +160,7 @@ class WebhookPages:
         page = await self.office.list_records(request, list_deliveries, address.list_input | {"webhookId": webhook_id})
         return {
             "deliveries": [
-                {**vars(one), "state": state_of(DeliveryOut, one.status), "called": _event_title(one.event_type)}
+                {**vars(one), "state": state_of(DeliveryOut, one.status), "event_title": _event_title(one.event_type)}
                 for one in page.data
             ],
             "count": format_count(page.count),

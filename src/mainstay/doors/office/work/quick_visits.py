@@ -196,7 +196,7 @@ def _describe_job(job: JobOut, today: date) -> DrawnPart:
         "id": job.id,
         "number": job.number,
         "title": job.title,
-        "called": record_title_of(job),
+        "full_title": record_title_of(job),
         "subtitle": join_isolated(job.customer_name, town, separator=" · "),
         "due": translate_text("Due {date}", date=format_date(job.due_on)) if job.due_on else "",
         "budget": job.budget,

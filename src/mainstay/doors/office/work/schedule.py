@@ -310,7 +310,7 @@ class SchedulePages:
         work = await FieldVisitPages(self.office).build_variables(request, visit)
         # The bar has the likely next step, so the other actions are in a menu.
         menus = {"actions": [], "other_actions": actions} if work["work_bar"] else {"actions": actions}
-        variables: dict[str, Any] = {**menus, **work, "below": _visit_subtitle(visit, request.time_zone)}
+        variables: dict[str, Any] = {**menus, **work, "subtitle": _visit_subtitle(visit, request.time_zone)}
         done = query_parameters(request.http_request).get("done")
         if done == set_visit_status.name:
             variables["notice"] = PageFormat(request.display).render(STATUS_MESSAGES[visit.status])
@@ -504,7 +504,7 @@ class SchedulePages:
             request,
             status_of(refusal),
             area="Schedule",
-            asked=form_fields,
+            form_fields=form_fields,
             fields=defaultdict(str, fields),
             found=found,
             **variables,

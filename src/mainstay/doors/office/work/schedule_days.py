@@ -415,6 +415,6 @@ def _leave_item(leave: BoardLeave, zone: str) -> DrawnPart:
         return {"words": translate_text("{kind}, not approved yet", kind=kind)}
     return {
         "words": kind,
-        "called": translate_text("time off ({kind})", kind=kind.lower()),
+        "title": translate_text("time off ({kind})", kind=kind.lower()),
         **_wall_span_of(leave, zone),
     }

@@ -72,7 +72,7 @@ def _build_visit(visit: BoardVisit, person: str, tint: str) -> DrawnPart:
         "path": VISITS.path_of(visit.id),
         "clock": format_clock(visit.starts_at, visit.time_zone) if visit.starts_at else "",
         "title": visit.job_title or visit.job_number or visit.title or translate_label(visit.kind),
-        "called": join_isolated(visit.job_number, visit.job_title) or visit.title or "",
+        "full_title": join_isolated(visit.job_number, visit.job_title) or visit.title or "",
         "person": person or translate_text("No person"),
         "initials": initials_of(person) if person else "?",
         "tint": tint,

@@ -163,7 +163,7 @@ class VisitPlanningPages:
             request,
             status,
             area="Schedule",
-            asked=sheet.visit_filter,
+            visit_filter=sheet.visit_filter,
             leave=sheet.leave,
             matter=PROBLEM_FILTERS.get(sheet.visit_filter.matter),
             rows=sheet.rows,

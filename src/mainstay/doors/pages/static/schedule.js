@@ -667,7 +667,7 @@ function warn(place, found) {
   if (!place.dataset.person) found = [];
   place.classList.toggle("clash", found.length > 0);
   // Time off of several days is shown on each of them.
-  const names = new Set(found.map((one) => one.dataset.called ?? one.querySelector("strong").textContent));
+  const names = new Set(found.map((one) => one.dataset.title ?? one.querySelector("strong").textContent));
   if (found.length) tell(filled(texts.clash, { names: [...names].join(", ") }));
   else told.hidden = true;
 }
