@@ -13,16 +13,18 @@ from pydantic.fields import FieldInfo
 from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.field_labels import field_label
 from mainstay.doors.pages.field_values import CONVERTERS, LIST_KINDS, explain_unreadable
-from mainstay.doors.pages.message_format import PageFormat, problem_sentence
+from mainstay.doors.pages.message_format import PageFormat, Problem, problem_sentence
 from mainstay.doors.pages.page_language import current_language, translate_text
 from mainstay.kernel.operation import Operation
 from mainstay.values.choices import TextEnum, fold_text, to_label
 from mainstay.values.colours import COLOURS
 from mainstay.values.descriptions import help_of
 from mainstay.values.fields import DefaultValue, IdValidator, InputKind, RecordReference, Upload
+from mainstay.values.message import Message
 from mainstay.values.names import country_names, currency_names, current_zone_names, language_names
 from mainstay.values.part_changes import PartChange
 from mainstay.vocabulary.permissions import Permissions, RequiresPermission, find_withheld_values
+from mainstay.vocabulary.validation import REQUIRED
 
 Choices = Sequence[tuple[str, str]]
 
@@ -225,14 +227,20 @@ def order_faults(form_fields: Sequence[FormField], faults: Mapping[str, str]) ->
 def explain_faults(
     form_fields: Sequence[FormField], fields: Mapping[str, str], faults: Mapping[str, str]
 ) -> dict[str, str]:
-    """Replace faults of text that could not be read with an explanation of what is wrong with the text."""
-    typed = [
-        (field, text) for field in form_fields if field.name in faults and (text := fields.get(field.name, "").strip())
-    ]
-    explained = [(field.name, explain_unreadable(field.kind, text)) for field, text in typed]
+    """Replace faults of fields that were left empty, or of text that could not be read, with what helps a person."""
     page_format = PageFormat(DisplaySettings("UTC", language=current_language()))
-    explanations = {name: page_format.render(message) for name, message in explained if message}
-    return {name: explanations.get(name) or problem for name, problem in faults.items()}
+    explained = dict(faults)
+    for field in form_fields:
+        if field.name not in faults:
+            continue
+        text = fields.get(field.name, "").strip()
+        if text and (message := explain_unreadable(field.kind, text)):
+            explained[field.name] = page_format.render(message)
+        elif not text and field.required and not field.choices and not field.parts:
+            sentence = translate_text("Choose {a_label}.", a_label="{a_label}") if field.refers_to else ""
+            required = page_format.render_problem(Message(REQUIRED))
+            explained[field.name] = Problem(required, sentence or required.sentence)
+    return explained
 
 
 def _walk_labelled(form_fields: Sequence[FormField]) -> Iterator[tuple[str, str]]:
