@@ -4,17 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
-from io import BytesIO
 from typing import Any
 
-import pypdf
 import pytest
 
 from mainstay.business.hours.approval import review_hours
 from mainstay.business.invoices.issuing.sending import send_reminder
 from mainstay.business.issuing.document_files import PRINT
-from mainstay.business.organisation.operations import update_organisation
-from mainstay.business.organisation.settings import update_settings
 from mainstay.business.people.operations import invite_person
 from mainstay.business.purchasing.sending import send_purchase_order
 from mainstay.business.reporting.statement_sending import send_statement
@@ -38,7 +34,7 @@ from mainstay.webhooks.disabling import disable_webhook
 from mainstay.webhooks.retry_schedule import FAILING, GONE
 from mainstay.worker.worker import Worker
 from rules.message_texts import SOURCE, find_calls
-from support.cast import EMAILS, Cast, make_cast
+from support.cast import EMAILS, Cast
 from support.customers import make_customer, make_job
 from support.hours import cast_at, make_time_entry
 from support.installations import Installations
@@ -47,13 +43,15 @@ from support.pseudo_language import (
     CODE,
     TextCheck,
     collect_data,
+    make_translated_cast,
+    read_pdf_texts,
+    use_pseudo_documents,
     visible_texts,
     walk_texts,
     write_pseudo_catalogue,
-    write_pseudo_documents,
 )
 from support.purchases import make_order
-from support.quotes import accept_quote, issue_quote, make_default_tax_rate, make_quote
+from support.quotes import accept_quote, issue_quote, make_quote
 from support.snapshots import EXEMPT, OUTSIDE, REVERSE_CHARGE, SnapshotItem, make_snapshot
 from support.stored_state import actor_through_app
 from support.visits import plan_test_visit
@@ -71,25 +69,9 @@ def french_cast(installations: Installations, tmp_path_factory: pytest.TempPathF
     """The cast of an organisation whose documents and emails are in the pseudo-language."""
     settings = installations.make_with_accounts("sqlite", tmp_path_factory.mktemp("translated"))
     write_pseudo_catalogue(DataFolder(settings.data).translations)
-    folder = tmp_path_factory.mktemp("languages")
-    write_pseudo_documents(folder)
     performer = open_performer(settings)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mainstay.documents.messages._LANGUAGES", folder)
-        load_messages.cache_clear()
-        cast = make_cast(performer)
-        cast.perform(update_settings, language=CODE)
-        cast.perform(
-            update_organisation,
-            name="Brook Heating",
-            email="office@brook.example",
-            phone="020 555 0100",
-            bank={"name": "Calder Bank", "iban": "DE89370400440532013000"},
-            taxNumber="GB123456789",
-        )
-        make_default_tax_rate(cast)
-        yield cast_at(cast, EVENING)
-    load_messages.cache_clear()
+    with use_pseudo_documents(tmp_path_factory.mktemp("languages")):
+        yield cast_at(make_translated_cast(performer), EVENING)
     performer.database.close()
 
 
@@ -251,13 +233,6 @@ def read_snapshots(cast: Cast) -> list[Snapshot]:
     with cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
         rows = [db.one(f"SELECT snapshot FROM {table} WHERE snapshot IS NOT NULL LIMIT 1") for table in tables]
     return [Snapshot.model_validate_json(str(row and row[0])) for row in rows]
-
-
-def read_pdf_texts(pdf: bytes) -> list[str]:
-    """Return the title and the lines of a PDF."""
-    reader = pypdf.PdfReader(BytesIO(pdf))
-    lines = [line for page in reader.pages for line in page.extract_text().splitlines()]
-    return [(reader.metadata and reader.metadata.title) or "", *(line.strip() for line in lines)]
 
 
 _ITEM = SnapshotItem("Boiler", discount_percent="5")

@@ -3,23 +3,32 @@
 import re
 import tomllib
 from collections.abc import Collection, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from html.parser import HTMLParser
+from io import BytesIO
 from pathlib import Path
 from shutil import copy
 from typing import Literal, get_args, get_origin
 
 import orjson
+import pypdf
+import pytest
 from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 import mainstay.documents
+from mainstay.business.organisation.operations import update_organisation
+from mainstay.business.organisation.settings import update_settings
 from mainstay.catalogue import CATALOGUE
+from mainstay.documents.messages import load_messages
 from mainstay.doors.pages.display import describe_fields
 from mainstay.doors.pages.field_labels import walk_type
 from mainstay.infrastructure.database import DatabaseHandle
+from mainstay.kernel.perform import Performer
 from mainstay.values.choices import TextEnum
+from support.cast import Cast, make_cast
+from support.quotes import make_default_tax_rate
 
 # Pages are in this language; its months and weekdays differ from English ones.
 CODE = "fr"
@@ -101,6 +110,13 @@ def visible_texts(page: str) -> list[str]:
     parser.feed(page)
     parser.close()
     return [text for text in (" ".join(text.split()) for text in parser.texts) if text]
+
+
+def read_pdf_texts(pdf: bytes) -> list[str]:
+    """Return the title and the lines of a PDF."""
+    reader = pypdf.PdfReader(BytesIO(pdf))
+    lines = [line for page in reader.pages for line in page.extract_text().splitlines()]
+    return [(reader.metadata and reader.metadata.title) or "", *(line.strip() for line in lines)]
 
 
 def collect_data(db: DatabaseHandle, tables: Collection[str]) -> set[str]:
@@ -189,7 +205,34 @@ def _words_of_dates() -> set[str]:
     return {word for each in names for name in each.values() for word in _WORD.findall(name)}
 
 
-def write_pseudo_documents(folder: Path) -> None:
+@contextmanager
+def use_pseudo_documents(folder: Path) -> Iterator[None]:
+    """Let documents, public pages and emails to customers be in the pseudo-language."""
+    _write_pseudo_documents(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mainstay.documents.messages._LANGUAGES", folder)
+        load_messages.cache_clear()
+        yield
+    load_messages.cache_clear()
+
+
+def make_translated_cast(performer: Performer) -> Cast:
+    """Make the cast of an organisation whose documents and emails are in the pseudo-language."""
+    cast = make_cast(performer)
+    cast.perform(update_settings, language=CODE)
+    cast.perform(
+        update_organisation,
+        name="Brook Heating",
+        email="office@brook.example",
+        phone="020 555 0100",
+        bank={"name": "Calder Bank", "iban": "DE89370400440532013000"},
+        taxNumber="GB123456789",
+    )
+    make_default_tax_rate(cast)
+    return cast
+
+
+def _write_pseudo_documents(folder: Path) -> None:
     """Put the texts of documents and of emails to customers into a folder, in English and in the pseudo-language."""
     english = LANGUAGES / "en.toml"
     copy(english, folder)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from html import unescape
 from urllib.parse import urljoin, urlsplit
 
@@ -22,15 +23,24 @@ from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.values.names import zone_names
 from mainstay.vocabulary.permissions import Role
-from support.browser_session import BrowserSession, sign_in_cast
+from support.browser_session import BrowserSession, add_new_person, sign_in_cast
 from support.cast import Cast, make_cast
 from support.command_line import run_command
 from support.in_process import run_in_process
 from support.installations import Installations
-from support.oauth_app import hidden_value
+from support.oauth_app import hidden_value, register_app
 from support.page_forms import PageForm, read_forms
-from support.pseudo_language import CODE, TextCheck, accent, collect_data, visible_texts, write_pseudo_catalogue
+from support.pseudo_language import (
+    CODE,
+    TextCheck,
+    accent,
+    collect_data,
+    read_pdf_texts,
+    visible_texts,
+    write_pseudo_catalogue,
+)
 from support.servers import RunningServer
+from support.waiting import wait_until
 from support.workbooks import make_sheet_rows, make_workbook
 
 # Names that are the same in every language.
@@ -91,14 +101,40 @@ class TextCrawl:
 
     def find_untranslated(self, role: str) -> dict[str, str]:
         """Return the texts that escaped the translations, each with the page of one of its places."""
-        person = next(person for person in self.people if person["role"] == role)
-        session = BrowserSession(self.server, CODE)
-        session.submit_form("/sign-in", email=person["email"], password=person["password"])
+        session = self._sign_in(role)
         found, forms = self._open_pages(session)
         for form in forms:
             found |= self._send_form(session, form)
         check = self._make_check()
         return {part: path for text, path in found.items() for part in check.find_untranslated(text)}
+
+    def find_untranslated_in_pack(self) -> list[str]:
+        """Return the texts of last month's month-end pack that escaped the translations."""
+        session, path = self._sign_in("owner"), "/reports/month-end-pack.pdf?month=" + self.last_month
+
+        def find_pack() -> bytes | None:
+            answer = session.get(path)
+            return answer.content if answer.status_code == 200 else None
+
+        lines = read_pdf_texts(wait_until(find_pack))
+        assert len(lines) > 100
+        # The texts of narrow columns are broken into lines, so each word is looked up alone.
+        with self.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+            names = collect_data(db, {"customer", "job", "organisation", "person", "supplier", "tax_rate"})
+        words = {word for name in names if " " in name for word in name.split()}
+        check = TextCheck(names, SAME_EVERYWHERE | words)
+        return [part for line in lines for part in check.find_untranslated(line)]
+
+    def _sign_in(self, role: str) -> BrowserSession:
+        person = next(person for person in self.people if person["role"] == role)
+        session = BrowserSession(self.server, CODE)
+        session.submit_form("/sign-in", email=person["email"], password=person["password"])
+        return session
+
+    @property
+    def last_month(self) -> str:
+        """The month before this one."""
+        return f"{self.performer.clock().replace(day=1) - timedelta(days=1):%Y-%m}"
 
     def _open_pages(self, session: BrowserSession) -> tuple[dict[str, str], list[PageForm]]:
         """Return the texts of one page of each kind, each with its page, and one form of each kind."""
@@ -206,6 +242,25 @@ def test_a_refused_form_and_the_office_are_in_the_language_too(translated: Trans
     assert "Today" in office.get("/").text
 
 
+@pytest.mark.parametrize("role", [Role.OWNER, Role.MEMBER])
+def test_no_text_of_the_screen_that_connects_an_app_escapes(translated: TranslatedInstallation, role: Role) -> None:
+    app = register_app(translated.server, client_name="Planner")
+    path, session = (
+        app.make_authorize_url().removeprefix(translated.server.url),
+        BrowserSession(translated.server, CODE),
+    )
+    session.sign_in(add_new_person(translated.cast, role))
+    screen = session.get(path).text
+    late = session.post(path, {"csrf": hidden_value(screen, "csrf"), "ticket": "x", "decision": "approve"}).text
+    with translated.cast.performer.database.read_transaction(ALL_ORGANISATIONS) as db:
+        data = collect_data(db, {"account", "organisation", "person"})
+    check = TextCheck(data | {"Planner", "localhost"}, SAME_EVERYWHERE)
+    for page in (screen, late):
+        texts = visible_texts(page)
+        assert len(texts) > 3
+        assert [part for text in texts for part in check.find_untranslated(text)] == []
+
+
 UPLOADS = {
     "/settings/import": {
         "a document": b"%PDF-1.7",
@@ -258,6 +313,11 @@ def _park_tasks(performer: Performer, organisation: str) -> None:
             leased = LeasedTask(record_id, organisation, task.kind, task.payload, 1)
             problem = Message("The mail server did not accept it within two days.")
             outbox_queue.park_task(db, leased, performer.clock(), problem, problem)
+
+
+def test_no_text_of_the_month_end_pack_escapes_the_translations(demo: TextCrawl) -> None:
+    escaped = demo.find_untranslated_in_pack()
+    assert escaped == []
 
 
 @pytest.mark.parametrize("role", ["owner", "member"])

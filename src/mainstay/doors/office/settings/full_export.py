@@ -57,7 +57,7 @@ EXPORTS_PER_HOUR = 12
 _PATH = "/settings/export"
 # The progress of an export that has failed.
 _FAILED = -1
-_FAILED_TEXT = Message("The archive could not be made. Try again, or contact your system administrator.")
+_FAILED_TEXT = Message("The archive couldn't be created. Try again, or contact your system administrator.")
 # Progress is reported once in so many records.
 _REPORT_EVERY = 100
 
@@ -84,7 +84,7 @@ class FullExportPages:
     async def show(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show what an archive contains, the progress of one that is being made, and the finished one."""
         _check_permission(request.actor)
-        list_names = [file_name_of(operation) for operation in exported_lists(self.office.catalogue, request.actor)]
+        operations = exported_lists(self.office.catalogue, request.actor)
         performer, temporary_files = self.office.visitors.performer, self.office.visitors.temporary_files
         used_bytes = await self.office.visitors.runner.run_read(_read_storage, performer, request.actor.organisation)
         done_lists = temporary_files.progress_of(_name_of(request.actor))
@@ -95,7 +95,7 @@ class FullExportPages:
             request,
             headers=REFRESH_HEADERS if goes_on else (),
             area="Settings",
-            lists=list_names,
+            lists=[to_label(operation.name.removeprefix("list_")) for operation in operations],
             storage={"used": used_bytes, "limit": performer.storage_limit},
             goes_on=goes_on,
             done_lists=done_lists,
@@ -111,7 +111,7 @@ class FullExportPages:
         if visitors.temporary_files.progress_of(name) in {None, _FAILED}:
             rate_limit_key = f"exports of {request.actor.organisation}"
             if not (await visitors.rate_limits.take(rate_limit_key, EXPORTS_PER_HOUR, 3600.0)).accepted:
-                raise TooManyRequests(Message("Everything was exported too often in the last hour. Try again later."))
+                raise TooManyRequests(Message("Too many archives were created in the last hour. Try again later."))
             visitors.temporary_files.set_progress(name, 0)
             await self._work.start(self._make_archive(request, name))
         return redirect(_PATH)
