@@ -123,7 +123,7 @@ async def create_job(session: SessionOfRequest, key: KeyOfRequest, given: NewJob
         id=new_id("job"),
         number=await _next_number(session, key),
         stage="toSchedule" if given.status == "open" else "enquiry",
-        next_action="Plan a visit" if given.status == "open" else "Quote it or open it",
+        next_action="Plan a visit" if given.status == "open" else "Send a quote or start the job",
         created_at=at,
         created_by=stamp,
         updated_at=at,

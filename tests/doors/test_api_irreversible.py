@@ -63,7 +63,7 @@ def test_a_preview_warns_who_would_remove_themselves(server: RunningServer, cast
 
     preview = server.request("POST", path, cast.make_key(role=Role.ADMIN), json={}).json()
 
-    assert preview["warnings"] == ["This is you: you lose your own access."]
+    assert preview["warnings"] == ["This is you: you will lose your own access."]
 
 
 def test_a_preview_needs_what_the_act_needs(server: RunningServer, cast: Cast) -> None:

@@ -176,7 +176,7 @@ def test_work_that_nobody_knows_is_parked_with_its_reason_and_stays(installation
         outbox.add_task(db, OutboxTask("fax", {"to": "x"}), moment_text(installation.clock.now))
     worker = installation.make_worker()
     run_all_tasks(worker)
-    parked = [("fax", None, "This Mainstay does not know tasks of the kind fax.")]
+    parked = [("fax", None, "This version of Mainstay does not know tasks of the kind fax.")]
     assert installation.list_tasks() == parked
     installation.clock.now += timedelta(days=1000)
     run_all_tasks(worker)
@@ -337,7 +337,7 @@ def test_a_timer_that_failed_and_that_nobody_knows_any_more_is_parked(installati
     installation.make_worker(timers=(DailyTimer(fail, "Failed"),)).begin_days()
     installation.clock.now += RETRIES[0]
     run_all_tasks(installation.make_worker())
-    assert installation.list_tasks() == [("timer", None, "This Mainstay does not know the timer fail.")]
+    assert installation.list_tasks() == [("timer", None, "This version of Mainstay does not know the timer fail.")]
 
 
 def test_what_changes_nothing_leaves_no_trace_in_the_trail(installation: ClockedInstallation) -> None:

@@ -39,7 +39,7 @@ def test_a_change_names_the_fields_that_would_change(server: RunningServer, cast
     before = cast.perform(get_customer, customerId=customer)
     body = {"phone": "+44 20 7946 0000", "name": before["name"]}
     answer = server.request("PATCH", f"{CUSTOMERS}/{customer}", key, json=body, headers=DRY_RUN)
-    assert answer.json()["effects"] == [f"Changes phone of {customer}."]
+    assert answer.json()["effects"] == [f"{customer} will be changed: phone."]
     assert cast.perform(get_customer, customerId=customer) == before
 
 

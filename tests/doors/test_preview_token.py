@@ -8,7 +8,7 @@ from support.mcp_client import call_tool
 from support.raw_http import PEOPLE
 from support.servers import RunningServer
 
-REFUSAL = "Something has changed since the preview, so nothing was done. Check the new preview."
+REFUSAL = "Something has changed since the preview, so nothing was done. Check it again."
 
 
 def test_the_api_answers_409_with_the_new_preview(server: RunningServer, cast: Cast) -> None:

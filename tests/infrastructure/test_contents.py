@@ -98,7 +98,7 @@ def test_what_is_not_taken_is_told_in_words(tmp_path: Path, what: str) -> None:
 
 @pytest.mark.parametrize("called", ["x.png", "x.JPEG", "x.svg"])
 def test_text_that_is_called_a_picture_is_told_to_be_none(tmp_path: Path, called: str) -> None:
-    with pytest.raises(UnacceptedFile, match="but is not such a picture"):
+    with pytest.raises(UnacceptedFile, match="but is not that kind of picture"):
         identify_content(tmp_path, b"<svg/>", called)
 
 

@@ -69,7 +69,7 @@ def test_it_is_asked_beside_a_page_and_confirmed_by_a_click(asked: AskedServer, 
         check_page(page)
         take_picture(page, "panel-new")
         panel.get_by_role("textbox", name="Question").fill("Send Calder their invoice.")
-        panel.get_by_label("It may also make changes for me").check()
+        panel.get_by_label("It can also make changes for me").check()
         panel.get_by_role("button", name="Ask").click()
         expect(panel.get_by_role("button", name="Send invoice")).to_be_visible()
         expect(panel).to_contain_text("List customers: 1 found")

@@ -21,7 +21,7 @@ from support.raw_http import NEW_PERSON, ORGANISATION, PEOPLE, check_refusal
 from support.servers import ServerProcess, start_server
 from support.waiting import wait_until
 
-SAFE_TO_RETRY = "Something went wrong on our side; it is safe to try again."
+SAFE_TO_RETRY = "Something went wrong on our side. It is safe to try again."
 
 
 @contextmanager

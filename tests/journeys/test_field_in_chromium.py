@@ -95,7 +95,7 @@ def test_a_visit_is_started_and_finished_with_three_taps(server: RunningServer, 
         page.get_by_role("link", name="Finish").click()
         # The button says what is logged, also when the times are changed.
         expect(page.get_by_role("button", name=re.compile("Finish and log 0:01"))).to_be_visible()
-        long_day = page.get_by_text("Longer than 12:00 h. Check the times.")
+        long_day = page.get_by_text("More than 12:00 hours. Check the times.")
         expect(long_day).to_be_hidden()
         page.get_by_label("Started").fill("06:00")
         page.get_by_label("Finished", exact=True).fill("18:30")
@@ -180,7 +180,7 @@ def test_the_visits_of_today_are_readable_without_a_network_until_the_person_lea
         page.evaluate(_WAIT_UNTIL_STORED, path)
         page.context.set_offline(True)
         page.goto(path)
-        expect(page.get_by_text("No network.")).to_be_visible()
+        expect(page.get_by_text("You're offline.")).to_be_visible()
         for text in ("1 Hill Road", "Key under the mat", "Rod from the manhole."):
             expect(page.get_by_text(text).first).to_be_visible()
         # The stylesheets are stored too.
@@ -191,7 +191,7 @@ def test_the_visits_of_today_are_readable_without_a_network_until_the_person_lea
         expect(page.get_by_text("Rod from the manhole.")).to_be_visible()
         page.context.set_offline(False)
         page.goto(path)
-        expect(page.get_by_text("No network.")).to_be_hidden()
+        expect(page.get_by_text("You're offline.")).to_be_hidden()
         cast.perform(remove_person, personId=person.id, confirmed=True)
         page.goto(path)
         expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -203,7 +203,7 @@ def cut_off(page: Page, path: str) -> None:
     page.evaluate(_WAIT_UNTIL_STORED, path)
     page.context.set_offline(True)
     page.goto(path)
-    expect(page.get_by_text("No network.")).to_be_visible()
+    expect(page.get_by_text("You're offline.")).to_be_visible()
 
 
 def upload_slowly(page: Page) -> None:
@@ -219,9 +219,9 @@ def waiting(page: Page) -> Locator:
 
 
 def drop(row: Locator) -> None:
-    """Drop something that waits: a second press confirms it."""
-    row.get_by_text("Drop", exact=True).click()
-    row.get_by_role("button", name="Drop for good").click()
+    """Discard something that waits: a second press confirms it."""
+    row.get_by_text("Discard", exact=True).click()
+    row.get_by_role("button", name="Discard for good").click()
 
 
 def finish_with_photo(page: Page) -> None:
@@ -371,7 +371,7 @@ def test_a_finish_that_waits_leaves_no_form_to_send_twice_and_is_named(
         expect(waiting(page)).to_contain_text(["Mend the roof", "Mend the roof"])
         expect(page.locator(".work-bar")).to_be_hidden()
         # One press throws nothing away.
-        waiting(page).last.get_by_text("Drop", exact=True).click()
+        waiting(page).last.get_by_text("Discard", exact=True).click()
         check_page(page)
         expect(waiting(page)).to_have_count(2)
         page.goto("/hours/week")

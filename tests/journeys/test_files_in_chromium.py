@@ -154,7 +154,7 @@ def test_everything_is_downloaded(cast: Cast, page: Page) -> None:
     enter_office(page, cast)
     page.goto("/settings/export")
     check_page(page)
-    page.get_by_role("button", name="Make archive").click()
+    page.get_by_role("button", name="Create archive").click()
     expect(page.get_by_role("heading", name="Your archive is ready")).to_be_visible()
     check_page(page)
     with page.expect_download() as downloading:

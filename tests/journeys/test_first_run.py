@@ -140,7 +140,7 @@ def test_the_first_organisation_is_made_in_a_browser_on_a_phone(
         page.get_by_role("button", name="Add items").click()
         expect(page.get_by_text("Electrician").first).to_be_visible()
         page.goto("/")
-        page.get_by_role("button", name="Look at a sample firm first").click()
+        page.get_by_role("button", name="Try a sample firm first").click()
         open_button = page.get_by_role("button", name="Open the sample firm")
         # The page loads itself again until it is made.
         expect(open_button).to_be_visible()

@@ -43,7 +43,7 @@ def test_lines_are_added_moved_and_removed_in_place(server: RunningServer, cast:
         new = page.locator(".line-row.new")
         # What is typed as an item can be a line of its own: the last suggestion, and then its price.
         page.locator("#new-description").fill("Waste disposal")
-        page.get_by_role("option", name="Add “Waste disposal” as a free line").click()
+        page.get_by_role("option", name="Add “Waste disposal” as a one-off item").click()
         expect(new.get_by_label("Price", exact=True)).to_be_focused()
         page.keyboard.type("20")
         expect(page.locator(".save-state")).to_have_text("Not saved yet")

@@ -65,7 +65,7 @@ def test_a_key_is_made_seen_once_used_and_revoked(server: RunningServer, cast: C
     page.get_by_role("link", name="Revoke").click()
     expect(page.get_by_text("this can't be undone")).to_be_visible()
     page.get_by_role("button", name="Revoke").click()
-    expect(page.get_by_role("status")).to_contain_text("API key revoked.")
+    expect(page.get_by_role("status")).to_contain_text("Website bookings revoked.")
     assert server.request("GET", "/api/v1/organisation", key).status_code == 401
 
 

@@ -192,7 +192,7 @@ def test_a_clash_is_refused_and_named_where_it_was_dropped(cast: Cast, page: Pag
     assert cast.perform(get_visit, visitId=made["id"])["personName"] == "Mia Member"
     check_page(page)
     # Where the overlap is allowed is one press away.
-    page.locator("#dragged").get_by_role("link", name="Move it with the form").click()
+    page.locator("#dragged").get_by_role("link", name="Edit the visit").click()
     expect(page).to_have_url(re.compile(f"/schedule/visits/{made['id']}/move#allowOverlap$"))
     expect(page.get_by_label("Allow double booking")).to_be_visible()
 
@@ -302,7 +302,7 @@ def test_by_keyboard_alone_a_visit_ends_with_the_day_that_is_shown(cast: Cast, p
     visit_on_board(page, made).focus()
     for _ in range(2):
         page.keyboard.press("Shift+ArrowRight")
-    expect(page.locator("#dragged")).to_have_text("It can't be longer, because the day shown ends here.")
+    expect(page.locator("#dragged")).to_have_text("It can't be longer. The schedule ends here.")
     for _ in range(5):
         page.keyboard.press("Shift+ArrowLeft")
     expect(page.locator("#dragged")).to_have_text("It can't be shorter than 15 minutes.")

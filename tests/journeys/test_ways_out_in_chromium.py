@@ -28,7 +28,7 @@ def test_what_stands_against_it_is_cleared_away_with_one_press(
         page.get_by_role("button", name="Restore customer").click()
         expect(page.get_by_role("status")).to_be_visible()
         page.goto(f"/invoices/{invoice['id']}/send")
-        page.get_by_role("button", name="Don't email").click()
+        page.get_by_role("button", name="Issue without email").click()
         page.get_by_role("button", name="Send invoice").click()
         expect(page.locator("main")).to_contain_text("INV-0001")
     assert reread_invoice(cast, invoice)["status"] == "sent"

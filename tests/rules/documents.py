@@ -54,7 +54,7 @@ _EXAMPLE_FIELDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "person.left": ({"status": "left"}, {}),
     "job.updated": ({"priority": "high"}, {"priority": "normal"}),
     "job.scheduled": (
-        {"stage": "scheduled", "next_action": "Do the planned visit", "next_visit_at": "2026-11-20T08:00:00.000Z"},
+        {"stage": "scheduled", "next_action": "Visit planned", "next_visit_at": "2026-11-20T08:00:00.000Z"},
         {"stage": "toSchedule", "nextAction": "Plan a visit", "nextVisitAt": None},
     ),
     "job.started": (

@@ -70,7 +70,7 @@ def test_a_body_that_ends_too_soon_is_told_so_and_changes_nothing(server: Server
         line.shutdown(socket.SHUT_WR)
         heard = receive_response(line)
 
-    assert (heard.status, read_error(heard.body)) == (400, "The body ended before it was whole.")
+    assert (heard.status, read_error(heard.body)) == (400, "The body ended before it was complete.")
     assert len(server.request("GET", PEOPLE, key).json()["data"]) == 5
 
 

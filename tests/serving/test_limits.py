@@ -59,7 +59,7 @@ def test_of_601_quick_requests_600_are_accepted(server: ServerProcess, cast: Cas
 
 
 def _check_limited(answer: httpx2.Response) -> None:
-    assert check_refusal(answer, 429) == "More than 600 requests in a minute. Wait a minute, then go on."
+    assert check_refusal(answer, 429) == "More than 600 requests in a minute. Wait a minute, then try again."
     assert answer.headers["Retry-After"] == "60"
     assert answer.headers["RateLimit-Limit"] == "600"
     assert answer.headers["RateLimit-Remaining"] == "0"

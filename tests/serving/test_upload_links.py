@@ -75,7 +75,7 @@ def test_a_client_that_hangs_up_leaves_nothing_and_has_used_the_address(
 def test_a_file_that_ends_too_soon_is_told_so(server: ServerProcess, cast: Cast, job: str, path: str) -> None:
     head = make_head(server, path, Content_Length=str(len(PDF)))
     heard = send_pieces(server, head, PDF[:-10], then_ends=True)
-    assert (heard.status, read_error(heard.body)) == (400, f"The body ended before it was whole. {IS_USED}")
+    assert (heard.status, read_error(heard.body)) == (400, f"The body ended before it was complete. {IS_USED}")
     assert count_files(cast, job) == 0
 
 

@@ -8,7 +8,7 @@ from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from support.cast import Cast
 
-PROBLEM = "This Mainstay does not know tasks of the kind fax."
+PROBLEM = "This version of Mainstay does not know tasks of the kind fax."
 FAX_TASK = OutboxTask("fax", {"to": "x"}, Message("A fax to x"))
 
 

@@ -35,7 +35,7 @@ def make_sample_firm(
     report: Callable[[int], None],
     pace: DemoPace = _SHORT_STEPS,
 ) -> None:
-    """Make a sample firm with this id. Its other people have no accounts, so nobody else can sign in to it."""
+    """Create sample firm with this id. Its other people have no accounts, so nobody else can sign in to it."""
     json_performer, operator = JsonPerformer(performer), operator_actor(organisation, Door.OFFICE)
 
     def act_as(person_id: str) -> Actor:

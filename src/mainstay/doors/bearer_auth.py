@@ -51,5 +51,5 @@ class RateLimitExceeded(TooManyRequests):
 
     def __init__(self) -> None:
         super().__init__(
-            Message("More than {limit} requests in a minute. Wait a minute, then go on.", limit=REQUESTS_A_MINUTE)
+            Message("More than {limit} requests in a minute. Wait a minute, then try again.", limit=REQUESTS_A_MINUTE)
         )

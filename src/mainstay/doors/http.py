@@ -43,7 +43,7 @@ _COMPRESSED_BODY = Message(
 # What pages, links and probes answer while nothing can be read or saved.
 UNAVAILABLE = Message("Mainstay is not available at the moment. Nothing was changed; try again in a minute.")
 RETRY_LATER: Headers = (("retry-after", "60"),)
-SERVER_ERROR = Message("Something went wrong on our side; it is safe to try again.")
+SERVER_ERROR = Message("Something went wrong on our side. It is safe to try again.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Request:
             body = b""
         if length is not None and length != len(body):
             # A client that has only closed its sending side still gets the answer.
-            raise HttpError(400, Message("The body ended before it was whole."))
+            raise HttpError(400, Message("The body ended before it was complete."))
         return body
 
     async def stream_body(self, limit: int) -> AsyncIterator[bytes]:
@@ -177,7 +177,7 @@ class Request:
             if piece is None:
                 self._is_unread = False
                 if length is not None and length != received:
-                    raise HttpError(400, Message("The body ended before it was whole."))
+                    raise HttpError(400, Message("The body ended before it was complete."))
                 return
             received += len(piece)
             if received > limit:

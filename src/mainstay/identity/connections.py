@@ -136,7 +136,7 @@ _SELECT_FROM_PERSON = (
 CONNECTIONS = Kind(
     Connection,
     source="connection",
-    heading="MCP",
+    heading="Connected apps",
     area="Settings",
     columns={
         "person_name": _SELECT_FROM_PERSON.format("person.name"),
@@ -166,7 +166,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     if given.access is Access.WRITE and not ctx.actor.can(Permission.CONNECTIONS_WRITE):
         raise Forbidden(Message("You can connect apps with read access only. Ask an owner or admin."))
     if ctx.actor.person is None:
-        raise Forbidden(Message("Only a person of the organisation can connect an app."))
+        raise Forbidden(Message("Only someone in the organisation can connect an app."))
     record_id, code = new_id("connection"), new_secret(OAUTH_CODE)
     ctx.db.run(
         "INSERT INTO connection (organisation_id, id, client_id, client_name, person_id, access, created_at, toolsets,"
@@ -257,7 +257,7 @@ get_connection = declare_get(
 def update_connection(ctx: Context, given: UpdateConnection, connection: Connection) -> Connection:
     """Edit connected app.
 
-    Choose whether the person has to confirm on the website whatever can't be undone or lets someone in. Owners and
+    Choose whether the person has to confirm on the website what can't be undone or lets someone in. Owners and
     admins can change any app, others their own; and only they limit it to some areas, to amounts or to a last day.
     """
     return save_limits(ctx, CONNECTIONS, connection, given)

@@ -25,19 +25,19 @@ ConfirmsInOffice = Annotated[
     bool,
     Field(
         title="Confirm on the website",
-        description="The person has to confirm on the website whatever can't be undone or lets someone in.",
+        description="The person has to confirm on the website what can't be undone or lets someone in.",
     ),
 ]
 Toolsets = Annotated[
     Annotated[list[Toolset], Field(min_length=1), InputKind("checks")] | None,
-    Field(title="Areas", description="The areas it may use. Default: all areas of its person."),
+    Field(title="Areas", description="The areas it can use. Default: all that the person can use."),
 ]
 AmountLimit = Annotated[
     Price | None,
     Field(
         title="Confirm amounts above",
-        description="Whatever commits you to more than this, or lets someone in, waits until its person confirms it on"
-        " the website.",
+        description="Anything that commits you to more than this, or lets someone in, waits until the person confirms"
+        " it on the website.",
     ),
 ]
 ExpiresOn = Annotated[Day | None, Field(title="Works until", description="The last day on which it works.")]

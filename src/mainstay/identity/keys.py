@@ -211,7 +211,7 @@ def update_key(ctx: Context, given: UpdateKey, key: Key) -> Key:
     """Edit API key.
 
     Limit it to some areas, to amounts or to a last day, and choose whether the person has to confirm on the website
-    whatever can't be undone or lets someone in.
+    what can't be undone or lets someone in.
     """
     return save_limits(ctx, KEYS, key, given)
 

@@ -80,7 +80,7 @@ def examine_file(path: Path, file_name: str) -> ExaminedFile:
         # The sender expects a photo, so the content is not stored as text.
         raise UnacceptedFile(
             Message(
-                "has the ending .{ending} but is not such a picture. Open it in another program and save it again",
+                "ends in .{ending} but is not that kind of picture. Open it in another program and save it again",
                 ending=ending,
             )
         )

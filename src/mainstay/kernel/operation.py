@@ -295,7 +295,7 @@ def _derive_input(name: str, base: type[Input], on: RecordStore[Any] | None) -> 
     if on is None or on.id_field is None:
         return create_model(class_name, __base__=base, __doc__="Nothing.")
     fields: dict[str, Any] = {
-        on.id_field: on.id_type or Annotated[str, Field(description=describe(f"[[The {on.noun}'s id.]]"))]
+        on.id_field: on.id_type or Annotated[str, Field(description=describe(f"[[The {on.noun}'s ID.]]"))]
     }
     return create_model(class_name, __base__=base, __doc__=f"Which {on.noun}.", **fields)
 

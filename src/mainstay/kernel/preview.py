@@ -26,9 +26,7 @@ class PreviewDiffers(Conflict):
     """The operation was confirmed with the token of a preview in which something would differ now."""
 
     def __init__(self, preview: Answer) -> None:
-        super().__init__(
-            Message("Something has changed since the preview, so nothing was done. Check the new preview.")
-        )
+        super().__init__(Message("Something has changed since the preview, so nothing was done. Check it again."))
         # What would happen now.
         self.preview = preview
 
@@ -85,7 +83,7 @@ def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> 
     # The effects of an irreversible operation are complete.
     changed_fields = {} if operation.is_irreversible else ctx.writer.changed_fields
     changes = [
-        Message("Changes {fields} of {record}.", fields=[*map(FieldName, fields)], record=record)
+        Message("{record} will be changed: {fields}.", fields=[*map(FieldName, fields)], record=record)
         for record, fields in changed_fields.items()
         if fields
     ]

@@ -22,7 +22,11 @@ class TextEnum(StrEnum):
 @lru_cache(4096)
 def to_label(name: str) -> str:
     """Return a name as a label: `inProgress` and `in_progress` both become `In progress`."""
-    return _LABELS.get(name) or re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()
+    words = re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", name).strip().lower().capitalize()
+    return _LABELS.get(name) or _ABBREVIATION.sub(lambda found: found[0].upper().replace("IDS", "IDs"), words)
+
+
+_ABBREVIATION = re.compile(r"\b(api|csv|ids?|mcp|pdf|ubl|ur[il]|xml)\b", re.IGNORECASE)
 
 
 # Names of fields and values whose label is another word than the name that programs use.
@@ -34,6 +38,7 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "city": "Town or city",
         "dated": "Bill date",
         "expiring": "Expiry date",
+        "failed_work": "Failed tasks",
         "fixed": "Fixed price",
         "kind": "Type",
         "member": "Field staff",
@@ -43,6 +48,8 @@ _LABELS: Mapping[str, str] = MappingProxyType(
         "outside": "Outside the scope of tax",
         "percent": "Percentage",
         "pickup": "Collect from supplier",
+        "priceItem": "Price list item",
+        "price_items": "Price list items",
         "range": "Selected dates",
         "region": "County",
         "superseded": "Replaced",

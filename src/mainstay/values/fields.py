@@ -318,7 +318,7 @@ def _check_true_or_false(given: object) -> object:
 QueryBool = Annotated[bool, BeforeValidator(_check_true_or_false)]
 
 # The field that asks for the next page of a list; each list declares by its type whose id it is.
-STARTING_AFTER: Any = Field(default=None, description=describe("[[The last id of the previous page.]]"))
+STARTING_AFTER: Any = Field(default=None, description=describe("[[The last ID of the previous page.]]"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ class UnknownTimer(Exception):
     """A task names a timer that this version of Mainstay does not have."""
 
     def __init__(self, timer: str) -> None:
-        self.message = Message("This Mainstay does not know the timer {timer}.", timer=timer)
+        self.message = Message("This version of Mainstay does not know the timer {timer}.", timer=timer)
         super().__init__(self.message)
 
 

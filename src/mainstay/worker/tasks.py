@@ -116,7 +116,9 @@ class TaskRunner:
         elif handler := self.performer.catalogue.find_task_handler(task.kind):
             self.performer.run_task(handler, task)
         else:
-            raise PermanentFailure(Message("This Mainstay does not know tasks of the kind {kind}.", kind=task.kind))
+            raise PermanentFailure(
+                Message("This version of Mainstay does not know tasks of the kind {kind}.", kind=task.kind)
+            )
         return None
 
     def _finish_webhook_events(self, organisation: str, tasks: Sequence[LeasedTask]) -> Sequence[LeasedTask]:

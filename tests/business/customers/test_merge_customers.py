@@ -85,12 +85,12 @@ def test_a_preview_tells_what_would_happen_and_does_nothing(cast: Cast) -> None:
     assert preview == {
         "object": "preview",
         "operation": "merge_customers",
-        "summary": "Merges Calder Property into Ryburn.",
+        "summary": "Calder Property will be merged into Ryburn.",
         "effects": [
-            "Moves 1 contact to Ryburn.",
-            "Moves 2 sites to Ryburn.",
-            "Moves 1 job to Ryburn.",
-            "Archives Calder Property for good.",
+            "1 contact will move to Ryburn.",
+            "2 sites will move to Ryburn.",
+            "1 job will move to Ryburn.",
+            "Calder Property will be archived for good.",
         ],
         "warnings": [],
         "blockers": [],
@@ -165,7 +165,7 @@ def test_each_quote_and_invoice_that_went_over_is_told_of_in_whatever_state_it_i
 
 def test_into_itself_is_refused(cast: Cast) -> None:
     customer = make_customer(cast)
-    with pytest.raises(Conflict, match=r"^A customer cannot be merged into itself\. Choose another one\.$"):
+    with pytest.raises(Conflict, match=r"^A customer can't be merged into itself\. Choose another one\.$"):
         merge(cast, customer, customer)
 
 

@@ -70,7 +70,7 @@ def test_they_are_found_by_what_is_known_of_them_now(cast: Cast) -> None:
 
 def test_they_stay_with_their_customer(cast: Cast) -> None:
     contact = make_contact(cast, make_customer(cast))
-    with pytest.raises(Conflict, match=r"^A contact cannot move to another customer\."):
+    with pytest.raises(Conflict, match=r"^A contact can't move to another customer\."):
         cast.perform(save_contact, contactId=contact, customerId=make_customer(cast, "Ryburn"))
 
 

@@ -117,7 +117,7 @@ def test_it_stays_with_its_customer(cast: Cast) -> None:
     site = make_site(cast, customer)
     assert cast.perform(save_site, siteId=site, customerId=customer, name="x")["name"] == "x"
     with pytest.raises(
-        Conflict, match=r"^A site cannot move to another customer\. Create one for the other customer, or merge"
+        Conflict, match=r"^A site can't move to another customer\. Create one for the other customer, or merge"
     ):
         cast.perform(save_site, siteId=site, customerId=other)
 

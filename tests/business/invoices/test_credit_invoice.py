@@ -78,7 +78,7 @@ def test_credit_notes_have_numbers_of_their_own_without_gaps(cast: Cast) -> None
 def test_a_preview_credits_nothing_and_says_what_would_happen(cast: Cast) -> None:
     sent = issue_invoice(cast)
     preview = preview_credit(cast, sent)
-    assert preview["summary"] == "Credit 1000.00 GBP of INV-0001 New heating to Calder Property with CN-0001."
+    assert preview["summary"] == "CN-0001 will credit 1000.00 GBP of INV-0001 New heating to Calder Property."
     assert any(effect.startswith("Email to ann@calder.example: Credit note CN-0001") for effect in preview["effects"])
     assert to_event_record(reread_invoice(cast, sent)) == to_event_record(sent)
     assert (credit_notes_of(cast, sent), waiting_emails(cast)) == ([], [])
@@ -283,7 +283,7 @@ def test_what_was_paid_beyond_what_is_left_stays_on_account(cast: Cast) -> None:
     sent = issue_invoice(cast)
     first, second = pay_invoice(cast, sent, "600"), pay_invoice(cast, sent, "400")
     assert (
-        "500.00 GBP that was paid stays on account for Calder Property."
+        "500.00 GBP that was paid will stay on account for Calder Property."
         in preview_credit(cast, sent, amount="500")["effects"]
     )
     after = credit_issued(cast, sent, amount="500")

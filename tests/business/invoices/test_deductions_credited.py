@@ -56,7 +56,7 @@ def test_the_preview_says_so(cast: Cast) -> None:
     _, final = bill_with_deposit(cast)
     values = {"reason": "Returned", "deliver": "none", "lines": [credit_of_eight(final), *list_deductions(final)]}
     preview = cast.perform(credit_invoice, Role.OFFICE, invoiceId=final["id"], **values)
-    assert "INV-0001 is no longer deducted, and can be credited." in preview["effects"]
+    assert "INV-0001 will no longer be deducted, and can then be credited." in preview["effects"]
 
 
 def test_it_stays_taken_off_while_the_deduction_stands(cast: Cast) -> None:

@@ -178,7 +178,7 @@ def test_a_deposit_is_told_of_before_and_is_not_asked_for_where_all_is_billed(ca
     quote = issue_quote(cast, make_quote(cast, deposit={"percent": "25"}), deliver="none")
     given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
     preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
-    assert "Creates a draft deposit invoice for 300.00 GBP, for you to send." in preview["effects"]
+    assert "A draft deposit invoice for 300.00 GBP will be created, for you to send." in preview["effects"]
     deposit = cast.perform(record_quote_decision, Role.OFFICE, **given, confirmed=True)["depositInvoiceId"]
     cast.perform(delete_draft_invoice, Role.OFFICE, invoiceId=deposit, confirmed=True)
     issue_invoice(cast, make_invoice(cast, quoteId=quote["id"]))

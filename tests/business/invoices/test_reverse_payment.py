@@ -39,8 +39,8 @@ def test_a_preview_reverses_nothing_and_says_what_would_happen(cast: Cast) -> No
     noon = at_noon(cast)
     payment = pay_invoice(noon, issue_invoice(noon), "250")
     preview = noon.perform(reverse_payment, Role.OFFICE, paymentId=payment["id"], reason="x")
-    assert preview["summary"] == "Reverse the payment of 250.00 GBP on 2026-11-16 by Calder Property."
-    assert preview["effects"][0] == "250.00 GBP of INV-0001 becomes unpaid again."
+    assert preview["summary"] == "The payment of 250.00 GBP on 2026-11-16 by Calder Property will be reversed."
+    assert preview["effects"][0] == "250.00 GBP of INV-0001 will be unpaid again."
     assert to_event_record(cast.perform(get_payment, paymentId=payment["id"])) == to_event_record(payment)
 
 

@@ -81,7 +81,9 @@ def test_a_preview_takes_no_number_and_tells_everything(cast: Cast) -> None:
     noon, count = at_noon(cast), len(list_events_of(cast))
     draft = make_invoice(noon)
     preview = preview_send(noon, draft)
-    assert preview["summary"] == "Send INV-0001 New heating to Calder Property: 1000.00 GBP, due on 2026-11-30."
+    assert (
+        preview["summary"] == "INV-0001 New heating will be issued to Calder Property: 1000.00 GBP, due on 2026-11-30."
+    )
     mailed, says, webhook_effect = preview["effects"]
     assert mailed == f"Email to ann@calder.example: Invoice INV-0001 from {_organisation_name(cast)}"
     assert says.startswith("The email says:\nHello Calder Property,")
@@ -152,7 +154,10 @@ def test_it_is_mailed_where_it_is_said_or_not_at_all(cast: Cast) -> None:
     with pytest.raises(Blocked, match=r"^Calder Property has no email address\. Add one, ") as refusal:
         issue_by_email(cast, nobody)
     assert refusal.value.unblocking_actions == (UnblockingAction("update_customer", nobody["customerId"]),)
-    assert "No email is sent. Deliver the invoice yourself." in preview_send(cast, nobody, deliver="none")["effects"]
+    assert (
+        "No email will be sent. Send or hand over the invoice yourself."
+        in preview_send(cast, nobody, deliver="none")["effects"]
+    )
     assert issue_invoice(cast, nobody)["status"] == "sent"
     assert len(waiting_emails(cast)) == 1
 
@@ -241,8 +246,7 @@ def test_whether_it_is_an_e_invoice_is_told_and_stops_nothing(cast: Cast) -> Non
 
 def test_where_it_says_nowhere_to_pay_that_is_told(cast: Cast) -> None:
     message = (
-        "The invoice doesn't say where to pay, because you have no bank details. Add them in settings, under Money,"
-        " first."
+        "The invoice doesn't say where to pay, because you have no bank details. Add them in Settings → Money first."
     )
     draft, free = make_invoice(cast), make_invoice(cast, lines=[BOILER | {"unitPrice": "0"}])
     assert message in preview_send(cast, draft)["warnings"]

@@ -40,7 +40,7 @@ def test_a_preview_mails_nothing_and_says_what_would_happen(cast: Cast) -> None:
     noon = at_noon(cast)
     sent = issue_invoice(noon)
     preview = remind(noon, sent)
-    assert preview["summary"] == "Remind Calder Property of INV-0001 New heating: 1000.00 GBP to pay."
+    assert preview["summary"] == "Calder Property will be reminded of INV-0001 New heating: 1000.00 GBP to pay."
     assert "INV-0001 is not overdue yet: it is due on 2026-11-30." in preview["warnings"]
     assert waiting_emails(cast) == []
     assert to_event_record(reread_invoice(noon, sent)) == to_event_record(sent)
@@ -64,7 +64,7 @@ def test_whoever_was_reminded_lately_is_given_time(cast: Cast) -> None:
     sent = issue_invoice(noon)
     overdue = cast_later(noon, days=20)
     assert remind(overdue, sent)["warnings"] == [
-        "Your organisation has no email address, so nobody can reply. Add one in settings."
+        "Your organisation has no email address, so nobody can reply. Add one in Settings."
     ]
     remind(overdue, sent, confirmed=True)
     soon, patient = cast_later(overdue, days=2), cast_later(overdue, days=4)

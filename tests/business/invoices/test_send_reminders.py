@@ -38,7 +38,7 @@ def test_one_preview_says_who_is_reminded_of_what_and_then_all_are(cast: Cast, o
     other = issue_to_new_customer(noon, "Cid")
     pay_invoice(noon, bob, "250")
     preview = remind(overdue_cast, ann, bob)
-    assert preview["summary"] == "Send reminders for 2 invoices to 2 customers: 1750.00 GBP to pay."
+    assert preview["summary"] == "Reminders for 2 invoices will be sent to 2 customers: 1750.00 GBP to pay."
     effects = [effect for effect in preview["effects"] if not effect.startswith("Webhook event: ")]
     assert effects == [
         "INV-0001 by email to ann@x.example: Reminder: invoice INV-0001 from " + organisation_name(overdue_cast),

@@ -41,8 +41,8 @@ def test_it_keeps_its_number_and_nothing_is_owed(cast: Cast, role: Role) -> None
 def test_a_preview_voids_nothing_and_says_what_would_happen(cast: Cast) -> None:
     sent = issue_invoice(cast)
     preview = cast.perform(void_invoice, Role.OFFICE, invoiceId=sent["id"], reason="Twice")
-    assert preview["summary"] == "Void INV-0001 New heating: Calder Property no longer owes 1000.00 GBP."
-    assert preview["effects"][0].startswith("The invoice keeps its number and gets a PDF stamped as void.")
+    assert preview["summary"] == "INV-0001 New heating will be voided: Calder Property will no longer owe 1000.00 GBP."
+    assert preview["effects"][0].startswith("The invoice will keep its number, and its PDF will be stamped as void.")
     assert preview["blockers"] == []
     assert to_event_record(reread_invoice(cast, sent)) == to_event_record(sent)
 

@@ -44,7 +44,7 @@ def test_everything_that_is_said_of_it_is_kept(cast: Cast, role: Role) -> None:
         "Orla Office",
     )
     assert made["siteAddress"]["postalCode"] == "HX6 2AG"
-    assert (made["stage"], made["nextAction"]) == ("enquiry", "Quote it or open it")
+    assert (made["stage"], made["nextAction"]) == ("enquiry", "Send a quote or start the job")
     assert to_event_record(cast.perform(get_job, jobId=made["id"])) == to_event_record(made)
     assert operations_on(cast, made["id"]) == ["create_job"]
 

@@ -104,7 +104,7 @@ def test_what_is_no_id_and_no_number_is_not_found(cast: Cast, wrong: str) -> Non
 def test_the_field_is_not_told_whether_its_work_is_paid(cast: Cast, role: Role) -> None:
     job = make_job(cast, make_customer(cast), role)["id"]
     cast.perform(change_job_status, jobId=job, status="done")
-    for owed, stage, step in ((1, "invoiced", "Wait for the payment"), (0, "paid", "Close the job")):
+    for owed, stage, step in ((1, "invoiced", "Waiting for payment"), (0, "paid", "Close the job")):
         set_columns(cast, "job", job, invoiced=1, owed=owed, stage=stage, next_action=step)
         result = cast.perform(get_job, role, jobId=job)
         assert (result["status"], result["stage"], result["nextAction"]) == ("done", None, None)
@@ -117,7 +117,7 @@ def test_whoever_sees_their_own_visits_alone_is_told_of_no_other_s(cast: Cast, r
     job = make_job(cast, make_customer(cast), role)["id"]
     make_visit(cast, job, cast.people[Role.OFFICE])
     result = cast.perform(get_job, role, jobId=job)
-    seen = ("2026-11-16T08:00:00.000Z", "Do the planned visit")
+    seen = ("2026-11-16T08:00:00.000Z", "Visit planned")
     # Members see the schedule of all, unless the organisation says otherwise.
     assert (result["nextVisitAt"], result["nextAction"]) == (seen if role is Role.MEMBER else (None, None))
     cast.perform(update_settings, membersSeeTeamSchedule=False)

@@ -80,7 +80,7 @@ def test_the_field_narrows_its_own_just_so(cast: Cast, role: Role) -> None:
 @pytest.mark.parametrize("at", OFFICE_STAGES)
 def test_the_field_cannot_ask_how_far_the_money_is(cast: Cast, role: Role, at: str) -> None:
     make_job(cast, make_customer(cast), role)
-    with pytest.raises(Forbidden, match=f"^You cannot filter by the stage {at}. Filter by status instead."):
+    with pytest.raises(Forbidden, match=f"^You can't filter by the stage {at}. Filter by status instead."):
         cast.perform(list_jobs, role, stage=at)
 
 
@@ -92,7 +92,7 @@ def test_the_field_is_told_no_step_of_the_office(cast: Cast, role: Role) -> None
         "enquiry": ("enquiry", None),
         "open": ("toSchedule", None),
         "inProgress": ("inProgress", "Finish the work"),
-        "onHold": ("onHold", "Take it up again"),
+        "onHold": ("onHold", "Resume the job"),
         "done": (None, None),
         "closed": (None, None),
     }

@@ -11,25 +11,25 @@ from mainstay.vocabulary.permissions import ROLE_PERMISSIONS, Permission, Role
 TIME = {"billing": "timeAndMaterials"}
 FREE = {"billing": "nonBillable"}
 STAGES: list[tuple[dict[str, Any], JobStage, str | None]] = [
-    ({"status": "enquiry"}, "enquiry", "Quote it or open it"),
-    ({"status": "enquiry", "quoting": True}, "quoting", "Wait for the answer"),
-    ({"status": "open", "quoting": True}, "quoting", "Wait for the answer"),
+    ({"status": "enquiry"}, "enquiry", "Send a quote or start the job"),
+    ({"status": "enquiry", "quoting": True}, "quoting", "Waiting for an answer"),
+    ({"status": "open", "quoting": True}, "quoting", "Waiting for an answer"),
     ({"status": "open"}, "toSchedule", "Plan a visit"),
-    ({"status": "open", "planned_visits": 1}, "scheduled", "Do the planned visit"),
+    ({"status": "open", "planned_visits": 1}, "scheduled", "Visit planned"),
     # Work that is planned is more than a quote that is out.
-    ({"status": "open", "planned_visits": 1, "quoting": True}, "scheduled", "Do the planned visit"),
+    ({"status": "open", "planned_visits": 1, "quoting": True}, "scheduled", "Visit planned"),
     ({"status": "inProgress"}, "inProgress", "Finish the work"),
     ({"status": "inProgress", "planned_visits": 2, "quoting": True}, "inProgress", "Finish the work"),
-    ({"status": "onHold"}, "onHold", "Take it up again"),
-    ({"status": "onHold", "planned_visits": 1}, "onHold", "Take it up again"),
+    ({"status": "onHold"}, "onHold", "Resume the job"),
+    ({"status": "onHold", "planned_visits": 1}, "onHold", "Resume the job"),
     ({"status": "done"}, "toInvoice", "Invoice the work"),
     ({"status": "done", "billing": "fixed"}, "toInvoice", "Invoice the work"),
     ({"status": "done", "owed": 100}, "toInvoice", "Invoice the work"),
-    ({"status": "done", "invoiced": True, "owed": 100}, "invoiced", "Wait for the payment"),
+    ({"status": "done", "invoiced": True, "owed": 100}, "invoiced", "Waiting for payment"),
     ({"status": "done", "invoiced": True}, "paid", "Close the job"),
     # What is not billed is not waited for.
     ({"status": "done", **FREE}, "paid", "Close the job"),
-    ({"status": "done", **FREE, "owed": 100}, "invoiced", "Wait for the payment"),
+    ({"status": "done", **FREE, "owed": 100}, "invoiced", "Waiting for payment"),
     ({"status": "closed", "invoiced": True}, "paid", None),
     # Closed by hand: nothing of it is on an invoice, or not all.
     ({"status": "closed"}, "closed", None),

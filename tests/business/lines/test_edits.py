@@ -151,7 +151,7 @@ def test_words_cost_nothing_whatever_is_sent_beside_them() -> None:
         ({"edit": "remove"}, "edits.0.lineId: is required"),
         (
             {"edit": "add", "lineId": "a", "description": "X"},
-            "edits.0.lineId: can't be sent for a new line, which gets its own id",
+            "edits.0.lineId: can't be sent for a new line, which gets its own ID",
         ),
         ({"edit": "move", "lineId": "a"}, "edits.0.position: is required to move a line"),
         ({"edit": "remove", "lineId": "a", "position": 2}, "edits.0.position: can't be sent to remove a line"),

@@ -19,7 +19,7 @@ def test_what_failed_is_listed_newest_first_and_nothing_that_waits(cast: Cast) -
     page = cast.perform(list_failed_work)
     assert [work["id"] for work in page["data"]] == [third, second, first]
     assert [work["about"] for work in page["data"]] == [
-        "Follow-up of a change",
+        "Follow-up to a change",
         "Email to kim@new.example: Come",
         "A fax to x",
     ]

@@ -236,7 +236,7 @@ def test_the_currency_stays_once_a_document_is_in_it(cast: Cast, kind: str, writ
     write(cast)
     with pytest.raises(Invalid) as refusal:
         cast.perform(update_organisation, currency="EUR", name="New")
-    problem = f"cannot be EUR, because there are {kind} in another currency, delete the drafts, or keep GBP"
+    problem = f"can't be EUR, because there are {kind} in another currency, delete the drafts, or keep GBP"
     assert refusal.value.text == f"currency: {problem}"
     # Nothing else is closed by that, nor is saying again what it is.
     assert cast.perform(update_organisation, currency="GBP", name="New")["name"] == "New"

@@ -103,8 +103,8 @@ def test_the_preview_names_the_keys_and_apps_that_end(cast: Cast) -> None:
         "operation": "change_role",
         "summary": "Adam Admin's role will be subcontractor instead of admin.",
         "effects": [
-            "API keys created by Adam Admin stop working for good: Till and Accounting.",
-            "Apps connected by Adam Admin stop working for good: Claude.",
+            "API keys created by Adam Admin will stop working for good: Till and Accounting.",
+            "Apps connected by Adam Admin will stop working for good: Claude.",
             WEBHOOK_EFFECT,
         ],
         "warnings": [],
@@ -118,14 +118,14 @@ def test_of_very_many_keys_ten_are_named(cast: Cast) -> None:
         cast.perform(create_key, Role.ADMIN, name=f"Key {number}", access="read")
     first, *_ = preview_role(cast, Role.ADMIN, "office")["effects"]
     named = ", ".join(f"Key {number}" for number in range(10))
-    assert first == f"API keys created by Adam Admin stop working for good: {named} and 2 more."
+    assert first == f"API keys created by Adam Admin will stop working for good: {named} and 2 more."
 
 
 def test_apps_that_can_then_only_read_are_a_warning(cast: Cast) -> None:
     connect_app(cast, Role.OFFICE, "Claude")
     shown = preview_role(cast, Role.OFFICE, "member")
     assert shown["effects"] == [WEBHOOK_EFFECT]
-    assert shown["warnings"] == ["Apps connected by Orla Office can only read with the role member."]
+    assert shown["warnings"] == ["Apps connected by Orla Office will only be able to read with the role member."]
     set_role(cast, Role.OFFICE, "member")
     assert list_apps(cast) == ["Claude"]
 
@@ -184,8 +184,8 @@ def test_an_admin_s_key_may_end_itself_after_a_warning(cast: Cast) -> None:
     acting = actor_with_key(cast, key)
     given = {"personId": cast.people[Role.ADMIN], "role": "office"}
     shown = cast.perform(change_role, acting, **given)
-    assert shown["effects"][0] == "API keys created by Adam Admin stop working for good: admin write."
-    assert shown["warnings"] == ["This is you: your own access changes, also for the key or app you are using."]
+    assert shown["effects"][0] == "API keys created by Adam Admin will stop working for good: admin write."
+    assert shown["warnings"] == ["This is you: your own access will change, also for the key or app you are using."]
     after = cast.perform(change_role, acting, **given, confirmed=True)
     assert (after["role"], after["updatedBy"]["via"]["client"]["id"]) == ("office", acting.credential)
     with pytest.raises(InvalidKey):

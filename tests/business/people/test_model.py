@@ -48,7 +48,7 @@ def test_a_role_is_given_by_those_who_stand_as_high(by: Role) -> None:
 
 
 def test_the_refusal_names_both_roles() -> None:
-    with pytest.raises(Forbidden, match=r"^You cannot give the role owner, because it is above your own\.$"):
+    with pytest.raises(Forbidden, match=r"^You can't give the role owner, because it is above your own\.$"):
         check_role_rank(build_actor(Role.ADMIN), Role.OWNER)
 
 

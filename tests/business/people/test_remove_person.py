@@ -68,7 +68,7 @@ def test_a_preview_says_what_would_happen(cast: Cast) -> None:
         "summary": "Adam Admin (admin) will be removed from the organisation.",
         "effects": [
             "Adam Admin will no longer be able to sign in to this organisation.",
-            "API keys created by Adam Admin stop working for good: admin write and admin write.",
+            "API keys created by Adam Admin will stop working for good: admin write and admin write.",
             "Webhook event: A person left the organisation.",
         ],
         "warnings": [],
@@ -90,7 +90,7 @@ def test_a_preview_changes_nothing(cast: Cast) -> None:
 
 def test_whoever_removes_themselves_is_warned(cast: Cast) -> None:
     preview = cast.perform(remove_person, Role.ADMIN, personId=cast.people[Role.ADMIN])
-    assert preview["warnings"] == ["This is you: you lose your own access."]
+    assert preview["warnings"] == ["This is you: you will lose your own access."]
 
 
 def test_a_preview_tells_of_a_timer_that_still_runs(cast: Cast) -> None:
@@ -134,7 +134,7 @@ def test_a_preview_tells_of_time_off_that_is_not_over(cast: Cast) -> None:
     cast.perform(decide_time_off, timeOffId=off("2038-03-01", "holiday"), decision="decline")
     off("2038-04-01", "unavailable")
     named = "holiday from 2038-02-01 (approved) and unavailable from 2038-04-01 (requested)"
-    message = f"Mia Member's time off stays unless you cancel it: {named}."
+    message = f"Mia Member's time off will stay unless you cancel it: {named}."
     assert preview_removal(cast)["warnings"] == [message]
     assert cast.perform(remove_person, personId=cast.people[Role.OFFICE])["warnings"] == []
 

@@ -42,7 +42,7 @@ def test_a_preview_tells_what_leaves_and_nothing_does(cast: Cast) -> None:
     assert preview["summary"] == "PO-0001 will be sent to Pennine Supplies: 100.00 GBP."
     assert preview["effects"][0] == f"Email to sales@pennine.example: Order PO-0001 from {name}"
     assert preview["effects"][1].startswith("The email says:\nHello Pennine Supplies,")
-    assert preview["warnings"] == ["Your organisation has no email address, so nobody can reply. Add one in settings."]
+    assert preview["warnings"] == ["Your organisation has no email address, so nobody can reply. Add one in Settings."]
     assert waiting_emails(cast) == []
 
 

@@ -109,7 +109,7 @@ def test_the_answer_names_the_deposit_that_it_drafted(cast: Cast) -> None:
     quote = issue_quote(cast, make_quote(cast, deposit={"percent": "30"}), deliver="none")
     given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
     preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
-    message = "Creates a draft deposit invoice for 360.00 GBP, for you to send."
+    message = "A draft deposit invoice for 360.00 GBP will be created, for you to send."
     assert message in preview["effects"]
     assert cast.perform(list_invoices)["data"] == []
     answer = cast.perform(record_quote_decision, Role.OFFICE, **given, confirmed=True)

@@ -77,8 +77,8 @@ def test_a_preview_tells_what_follows(cast: Cast) -> None:
     quote = issue_quote(cast)
     given = {"quoteId": quote["id"], "decision": "accepted", "name": "Ann"}
     preview = cast.perform(record_quote_decision, Role.OFFICE, **given)
-    assert preview["summary"] == "Record that Ann accepted Q-0001 New heating: 1000.00 GBP."
-    assert preview["effects"][0] == "Creates the job J-0001 New heating."
+    assert preview["summary"] == "Q-0001 New heating will be recorded as accepted by Ann: 1000.00 GBP."
+    assert preview["effects"][0] == "The job J-0001 New heating will be created."
     assert cast.perform(list_jobs)["data"] == []
 
 

@@ -60,12 +60,14 @@ def test_it_is_sent_and_says_until_when_it_is_valid(cast: Cast) -> None:
 def test_a_preview_changes_nothing_and_tells_everything(cast: Cast) -> None:
     draft, count = make_quote(cast), len(list_events_of(cast))
     preview = preview_send(cast, draft)
-    assert preview["summary"].startswith("Send Q-0001 New heating to Calder Property: 1000.00 GBP, valid until ")
+    assert preview["summary"].startswith(
+        "Q-0001 New heating will be sent to Calder Property: 1000.00 GBP, valid until "
+    )
     mailed, says, webhook_effect = preview["effects"]
     assert mailed == "Email to ann@calder.example: Quote Q-0001 from " + _organisation_name(cast)
     assert says.startswith("The email says:\nHello Calder Property,")
     assert webhook_effect == "Webhook event: A quote was sent."
-    assert preview["warnings"] == ["Your organisation has no email address, so nobody can reply. Add one in settings."]
+    assert preview["warnings"] == ["Your organisation has no email address, so nobody can reply. Add one in Settings."]
     assert preview["blockers"] == []
     assert to_event_record(cast.perform(get_quote, quoteId=draft["id"])) == to_event_record(draft)
     assert (read_mails(cast), len(list_events_of(cast))) == ([], count)
@@ -119,7 +121,7 @@ def test_it_is_mailed_where_it_is_said_or_not_at_all(cast: Cast) -> None:
     issue_quote(cast, to=["zoe@else.example"])
     assert [mail["to"] for mail in read_mails(cast)] == ["zoe@else.example"]
     assert (
-        "No email is sent. Deliver the quote yourself."
+        "No email will be sent. Send or hand over the quote yourself."
         in preview_send(cast, make_quote(cast), deliver="none")["effects"]
     )
     quote = issue_quote(cast, make_quote(cast, customerId=make_customer(cast)), deliver="none")
@@ -254,14 +256,14 @@ def test_the_job_waits_for_the_answer(cast: Cast) -> None:
     job = make_job(cast, customer, status="enquiry")
     issue_quote(cast, make_quote(cast, jobId=job["id"]))
     result = cast.perform(get_job, jobId=job["id"])
-    assert (result["stage"], result["nextAction"]) == ("quoting", "Wait for the answer")
+    assert (result["stage"], result["nextAction"]) == ("quoting", "Waiting for an answer")
 
 
 def test_a_revision_says_what_it_replaces(cast: Cast) -> None:
     first = issue_quote(cast)
     second = cast.perform(revise_quote, quoteId=first["id"])
     effects = preview_send(cast, second)["effects"]
-    assert effects[0] == "Q-0001 can no longer be accepted, because this one replaces it."
+    assert effects[0] == "Q-0001 can then no longer be accepted, because this one replaces it."
 
 
 def test_what_was_sent_is_not_sent_again(cast: Cast) -> None:

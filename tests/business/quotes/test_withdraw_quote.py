@@ -21,7 +21,8 @@ def test_what_was_sent_is_taken_back_and_its_job_waits_no_more(cast: Cast) -> No
     quote = issue_quote(cast, make_quote(cast, jobId=job["id"]))
     preview = withdraw(cast, quote, confirmed=False)
     assert (
-        preview["effects"][0] == "Calder Property can no longer accept it. Their link will say that it was withdrawn."
+        preview["effects"][0]
+        == "Calder Property will no longer be able to accept it. Their link will say that it was withdrawn."
     )
     after = withdraw(cast, quote, reason="Miscalculated.")
     assert (after["status"], after["withdrawReason"]) == ("withdrawn", "Miscalculated.")

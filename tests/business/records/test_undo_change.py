@@ -177,7 +177,7 @@ def test_what_cannot_be_undone_says_what_to_do_instead(cast: Cast) -> None:
     cast.perform(cancel_time_off, timeOffId=leave)
     change = cast.perform(get_history, recordId=leave)["data"][0]["id"]
     with pytest.raises(
-        Conflict, match=r"^This can't be undone\. Cancelled time off stays cancelled\. Request it again\.$"
+        Conflict, match=r"^This can't be undone\. Cancelled time off can't be restored\. Request it again\.$"
     ):
         undo(cast, change)
 

@@ -33,7 +33,7 @@ def test_they_go_over_to_the_customer_into_whom_another_is_merged(cast: Cast) ->
     statement, customer = send_one_statement(cast)
     other = make_customer(cast, "Ryburn")
     preview = cast.perform(merge_customers, customerId=customer, intoCustomerId=other)
-    assert "Moves 1 statement to Ryburn." in preview["effects"]
+    assert "1 statement will move to Ryburn." in preview["effects"]
     cast.perform(merge_customers, customerId=customer, intoCustomerId=other, confirmed=True)
     assert cast.perform(get_statement, Role.OFFICE, statementId=statement)["customerId"] == other
 

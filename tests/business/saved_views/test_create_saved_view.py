@@ -39,7 +39,7 @@ def test_only_the_office_shares(cast: Cast) -> None:
 def test_there_is_a_most_for_each_person(cast: Cast) -> None:
     for _ in range(MAX_VIEWS):
         cast.perform(create_saved_view, **OVERDUE)
-    with pytest.raises(Conflict, match="You have 50 saved views, which is the most"):
+    with pytest.raises(Conflict, match="You already have 50 saved views, the maximum"):
         cast.perform(create_saved_view, **OVERDUE)
     cast.perform(create_saved_view, Role.OFFICE, **OVERDUE)
 

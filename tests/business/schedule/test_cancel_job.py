@@ -19,7 +19,7 @@ def test_a_job_is_called_off_with_what_is_planned_for_it(cast: Cast) -> None:
     plan_test_visit(cast, Role.SUBCONTRACTOR, jobId=job["id"])
     preview = cast.perform(cancel_job, Role.OFFICE, jobId=job["number"], reason="Sold the house")
     assert preview["effects"] == [
-        f"Cancels Sam Subcontractor's visit: {DAY} from 10:00 to 11:00 (Europe/London).",
+        f"Sam Subcontractor's visit will be cancelled: {DAY} from 10:00 to 11:00 (Europe/London).",
         "Webhook event: A job was cancelled.",
     ]
     after = cast.perform(cancel_job, Role.OFFICE, jobId=job["number"], reason="Sold the house", confirmed=True)
@@ -37,8 +37,8 @@ def test_a_visit_that_has_started_is_called_off_too(cast: Cast) -> None:
     cast.perform(set_visit_status, visitId=begun["id"], status="started")
     preview = cast.perform(cancel_job, Role.OFFICE, jobId=job["id"], reason="Sold the house")
     assert preview["effects"][:2] == [
-        f"Cancels Mia Member's visit, which has started: {DAY} from 10:00 to 11:00 (Europe/London).",
-        f"Cancels Sam Subcontractor's visit: {DAY} from 08:00 to 09:00 (Europe/London).",
+        f"Mia Member's visit, which has started, will be cancelled: {DAY} from 10:00 to 11:00 (Europe/London).",
+        f"Sam Subcontractor's visit will be cancelled: {DAY} from 08:00 to 09:00 (Europe/London).",
     ]
     after = cast.perform(cancel_job, Role.OFFICE, jobId=job["id"], reason="Sold the house", confirmed=True)
     assert (after["status"], after["nextVisitAt"]) == ("cancelled", None)

@@ -102,7 +102,7 @@ def test_many_changes_are_one_mail_that_tells_the_last_of_each(evening_cast: Cas
     assert "Olivia Owner and Orla Office changed" in text
     assert "  was 11 January 2038, 08:00 to 08:30\n  now 11 January 2038, 15:00 to 15:30\n" in text
     assert "14:00" not in text
-    assert text.count("No longer yours:") == 2
+    assert text.count("No longer assigned to you:") == 2
     assert "New: " in new[EMAILS[Role.SUBCONTRACTOR]]
 
 
@@ -159,7 +159,7 @@ def test_a_plan_tells_before_who_is_written_to_and_writes_to_each_once(evening_c
     evening_cast.perform(plan_schedule, changes=changes, confirmed=True)
     member, other = send_mails(evening_cast)[1:]
     assert sorted([member["to"], other["to"]]) == sorted([EMAILS[Role.MEMBER], EMAILS[Role.SUBCONTRACTOR]])
-    assert {mail["text"].count("No longer yours") + mail["text"].count("New: ") for mail in (member, other)} == {2}
+    assert {mail["text"].count("No longer assigned") + mail["text"].count("New: ") for mail in (member, other)} == {2}
 
 
 def test_a_job_that_is_called_off_is_told_to_those_who_would_have_gone(evening_cast: Cast) -> None:
@@ -168,7 +168,7 @@ def test_a_job_that_is_called_off_is_told_to_those_who_would_have_gone(evening_c
     preview = evening_cast.perform(cancel_job, jobId=visit["jobId"], reason="The house is sold.")
     assert "Mia Member gets an email." in preview["effects"]
     evening_cast.perform(cancel_job, jobId=visit["jobId"], reason="The house is sold.", confirmed=True)
-    assert "No longer yours" in send_mails(evening_cast)[1]["text"]
+    assert "No longer assigned to you" in send_mails(evening_cast)[1]["text"]
 
 
 def test_whoever_has_left_meanwhile_is_not_written_to(evening_cast: Cast) -> None:
@@ -191,4 +191,4 @@ def test_after_a_mail_the_next_change_is_told_again(evening_cast: Cast) -> None:
     send_mails(evening_cast)
     evening_cast.perform(cancel_visit, visitId=visit["id"])
     assert len(list_tasks(evening_cast)) == 1
-    assert "No longer yours" in send_mails(evening_cast)[1]["text"]
+    assert "No longer assigned to you" in send_mails(evening_cast)[1]["text"]

@@ -31,7 +31,7 @@ def ask(assistant: AssistantOfTests, *calls: ScriptedCall, turn: Turn | None = N
 
 
 CHANGED = "The assistant changed this in the same conversation: {fields} of {record}."
-CHOSEN = "{address} was chosen by the assistant. It is no address of these records."
+CHOSEN = "{address} was chosen by the assistant. It isn't in these records."
 ENTERED = "The assistant entered {address} in the same conversation."
 
 

@@ -224,7 +224,7 @@ def test_so_many_addresses_wait_at_once(server: RunningServer, cast: Cast, key: 
 @pytest.mark.parametrize(
     ("name", "media_type", "content", "text"),
     [
-        ("Photo.jpg", None, b"MZ\x90 a program", "Photo.jpg has the ending .jpg but is not such a picture"),
+        ("Photo.jpg", None, b"MZ\x90 a program", "Photo.jpg ends in .jpg but is not that kind of picture"),
         ("Plan.pdf", None, b"%PDF-1.7 half", "Plan.pdf is an incomplete PDF"),
         ("Plan.pdf", None, b"\x00\x01\x02", "Plan.pdf is not an accepted type of file"),
         ("Plan.pdf", "application/pdf", b"only text", "Plan.pdf is text/plain, but application/pdf was announced"),

@@ -152,7 +152,7 @@ def test_several_invoices_are_reminded_of_with_one_preview_or_none_of_them(agent
     refused = agent.call("send_reminders", invoiceIds=numbers)["preview"]
     assert refused["blockers"] == [f"{numbers[2]} New heating: There's nothing left to pay on {numbers[2]}."]
     shown = agent.call("send_reminders", invoiceIds=numbers[:2])
-    assert shown["preview"]["summary"].startswith("Send reminders for 2 invoices to 2 customers: ")
+    assert shown["preview"]["summary"].startswith("Reminders for 2 invoices will be sent to 2 customers: ")
     assert reread_invoice(cast, first)["reminders"] == 0
     done = agent.call("send_reminders", invoiceIds=numbers[:2], confirmed=True)["result"]
     assert [one["reminders"] for one in done["invoices"]] == [1, 1]

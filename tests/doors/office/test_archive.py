@@ -309,7 +309,7 @@ def test_its_progress_is_shown_and_the_archive_is_found_again_for_a_day(server: 
     assert adam.submit_page(page.text, "/settings/export/start").status_code == 303
     assert temporary_files.progress_of(name) == 3
     temporary_files.set_progress(name, -1)
-    assert "The archive could not be made." in visible_text(adam.get("/settings/export").text)
+    assert "The archive couldn't be created." in visible_text(adam.get("/settings/export").text)
 
     assert open_archive(download_archive(adam).content).files
     page = adam.get("/settings/export")

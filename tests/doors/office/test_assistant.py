@@ -243,10 +243,10 @@ def test_without_a_model_the_page_says_how_to_set_one_up(office: AskedOffice) ->
     owner = office.cast.actor(Role.OWNER, door=Door.OFFICE)
     office.cast.perform(update_assistant_settings, owner, assistantSource="off")
     session = office.sign_in(Role.OWNER)
-    assert "Set up a model" in visible_text(session.get(PATH).text)
+    assert "Set up the assistant" in visible_text(session.get(PATH).text)
     # The settings lead there as well, instead of to a test of nothing.
     settings = session.get("/settings/assistant").text
-    assert 'href="/settings/assistant/edit">Set up a model</a>' in settings
+    assert 'href="/settings/assistant/edit">Set up the assistant</a>' in settings
     assert "Test the model" not in settings
     member = office.sign_in(Role.MEMBER).get(PATH).text
     assert "Ask an owner or admin." in visible_text(member)

@@ -87,7 +87,7 @@ def test_it_is_shown_once_and_another_one_ends_it(server: RunningServer, cast: C
 def test_it_ends_at_once_when_the_person_leaves(server: RunningServer, cast: Cast) -> None:
     path = make_link(sign_in_cast(server, cast, Role.MEMBER))
     preview = cast.perform(remove_person, personId=cast.people[Role.MEMBER])
-    assert "Mia Member's calendar link stops working for good." in preview["effects"]
+    assert "Mia Member's calendar link will stop working for good." in preview["effects"]
     assert server.request("GET", path).status_code == 200
     cast.perform(remove_person, personId=cast.people[Role.MEMBER], confirmed=True)
     assert server.request("GET", path).status_code == 404

@@ -202,7 +202,7 @@ def test_merging_asks_for_the_other_by_name_and_shows_what_would_happen(server: 
     preview = session.submit_page(form_page, path, intoCustomerId="ryburn")
     assert preview.status_code == 200
     shown = visible_text(preview.text)
-    for text in ("Merges Calder Property into Ryburn Estates.", "Moves 1 job to Ryburn Estates."):
+    for text in ("Calder Property will be merged into Ryburn Estates.", "1 job will move to Ryburn Estates."):
         assert text in shown
     assert cast.perform(list_jobs, customerId=stays)["data"] == []
     fields = {"intoCustomerId": stays, "confirmed": "yes"}

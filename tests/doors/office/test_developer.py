@@ -46,7 +46,7 @@ def test_a_key_is_made_shown_once_used_and_revoked(server: RunningServer, cast: 
     assert answer.headers["Location"] == f"{one}?done=revoke_key"
     assert server.request("GET", ORGANISATION, key).status_code == 401
     page = session.get(answer.headers["Location"]).text
-    assert "API key revoked." in page
+    assert "Website revoked." in visible_text(page)
     assert f"{one}/revoke" not in page
 
 

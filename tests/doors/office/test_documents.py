@@ -124,7 +124,7 @@ def test_what_is_for_the_office_says_so(server: RunningServer, cast: Cast, work:
 @pytest.mark.parametrize(
     ("called", "content", "told"),
     [
-        ("photo.jpg", b"not a picture\x00", "photo.jpg: has the ending .jpg but is not such a picture"),
+        ("photo.jpg", b"not a picture\x00", "photo.jpg: ends in .jpg but is not that kind of picture"),
         ("photo.jpg", draw_image("JPEG", (400, 400))[:700], "photo.jpg: is not a PNG or JPEG picture"),
         ("IMG_1.HEIC", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "IMG_1.HEIC: is a HEIC or AVIF photo"),
         ("files.zip", make_zip(a_txt=b"a"), "files.zip: is not an accepted type of archive"),

@@ -99,7 +99,7 @@ def test_each_number_is_that_of_the_records_behind_its_link(server: RunningServe
         assert len(lateness) <= 6
         assert lateness == sorted(lateness, reverse=True)
     text = visible_text(page)
-    assert "5 things are late" in text
+    assert "5 items overdue" in text
     assert "1 Time off to approve Mia Member" in text
     assert "1 Time entries to approve 1:00" in text
     assert "1 Invitations not accepted Ivy Invited" in text
@@ -169,4 +169,4 @@ def test_the_revenue_of_a_year_is_that_of_the_report(server: RunningServer, cast
 
 def test_a_new_firm_is_told_what_to_do_first_and_others_that_nothing_waits(server: RunningServer, cast: Cast) -> None:
     assert "First steps" in sign_in_cast(server, cast, Role.OWNER).get("/").text
-    assert "Nothing is waiting for you." in sign_in_cast(server, cast, Role.MEMBER).get("/").text
+    assert "You're up to date." in visible_text(sign_in_cast(server, cast, Role.MEMBER).get("/").text)

@@ -282,7 +282,7 @@ def test_a_page_without_visits_that_are_one_s_own_tells_of_no_other(server: Runn
     assert "You have no visits planned." in shown
     assert "Next" not in shown
     shown = visible_text(extract_main(sign_in_cast(server, cast, Role.OFFICE).get(f"/jobs/{job}").text))
-    assert "Next: Do the planned visit" in shown
+    assert "Next: Visit planned" in shown
 
 
 @pytest.mark.parametrize(

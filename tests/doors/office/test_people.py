@@ -189,7 +189,7 @@ def test_another_role_is_given_only_after_what_would_happen_was_shown(server: Ru
     page = visible_text(shown.text)
     assert "Nothing has changed yet." in page
     assert "Adam Admin's role will be office instead of admin." in page
-    assert "API keys created by Adam Admin stop working for good: admin write." in page
+    assert "API keys created by Adam Admin will stop working for good: admin write." in page
     assert cast.perform(get_person, personId=cast.people[Role.ADMIN])["role"] == "admin"
     # What was chosen goes with the confirmation.
     assert '<input type="hidden" name="role" value="office">' in shown.text
@@ -238,7 +238,7 @@ def test_removing_shows_what_would_happen_and_then_does_it(server: RunningServer
     page = session.get(f"{person}/remove").text
     assert "Nothing has changed yet." in page
     assert "Adam Admin (admin) will be removed from the organisation." in visible_text(page)
-    assert "API keys created by Adam Admin stop working for good: admin write." in visible_text(page)
+    assert "API keys created by Adam Admin will stop working for good: admin write." in visible_text(page)
     # Without the confirmation it is only shown once more.
     assert "Nothing has changed yet." in session.submit_page(page, f"{person}/remove").text
     assert cast.perform(get_person, personId=cast.people[Role.ADMIN])["status"] == "active"

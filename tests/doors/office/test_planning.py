@@ -86,7 +86,7 @@ def test_moves_and_a_cancellation_are_looked_at_and_then_done_together(cast: Cas
     text = visible_text(looked.text)
     assert looked.status_code == 200
     assert "Nothing has changed yet." in text
-    assert "Moves 2 visits. Cancels 1 visit." in text
+    assert "2 visits will be moved. 1 visit will be cancelled." in text
     assert "Sam Subcontractor on 11 Jan 2038: 1 visit (1:30 h)." in text
     assert read_visit(cast, early)[0] == "Mia Member"
 

@@ -69,7 +69,7 @@ def test_an_item_is_made_changed_and_put_away(server: RunningServer, cast: Cast)
     assert rate, "taxes are picked from a list"
     given = {**NEW_ITEM, "code": "blr-24", "sellPrice": "1 250,50", "taxRateId": rate[1], "supplierId": "pennine"}
     page = session.follow_redirect(session.submit_page(form, "/price-list/new", **given))
-    assert "Price list item saved." in visible_text(page.text)
+    assert "Combi boiler saved." in visible_text(page.text)
     (made,) = cast.perform(list_price_items)["data"]
     assert (made["code"], made["sellPrice"], made["taxRateName"]) == ("BLR-24", "1250.50", "VAT 20 %")
     assert (made["supplierName"], made["components"]) == ("Pennine Supplies", [])
@@ -189,7 +189,7 @@ def test_a_tax_rate_is_made_of_several_taxes(server: RunningServer, cast: Cast) 
     assert "Taxes, row 2: Percentage is not a percentage such as 19 or 5.5" in visible_text(extract_main(refused.text))
     made = session.submit_page(refused.text, "/settings/taxes/new", **given | {"components.2.percent": "9.975"})
     page = session.follow_redirect(made)
-    assert "Taxes Name Percent GST 5 QST 9.975" in visible_text(extract_main(page.text))
+    assert "Taxes Name Percentage GST 5 QST 9.975" in visible_text(extract_main(page.text))
     (rate,) = cast.perform(list_tax_rates)["data"]
     assert (rate["percent"], rate["isDefault"]) == ("14.975", True)
     listed = visible_text(extract_main(session.get("/settings/taxes").text))

@@ -265,7 +265,7 @@ def test_an_answer_is_recorded_with_options_after_a_preview(session: BrowserSess
     unnamed = session.submit_form(path, **given | {"name": ""})
     assert unnamed.status_code == 422
     preview = session.submit_form(path, **given)
-    assert "Record that Ann accepted Q-0001 New heating: £1,200.00." in visible_text(preview.text)
+    assert "Q-0001 New heating will be recorded as accepted by Ann: £1,200.00." in visible_text(preview.text)
     done = session.submit_page(preview.text, path, confirmed="yes", **given)
     assert "Answer recorded." in session.follow_redirect(done).text
     assert fetch_quote(cast, quote)["total"] == "1200.00"

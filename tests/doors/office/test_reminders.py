@@ -38,7 +38,7 @@ def test_what_is_marked_is_shown_first_and_then_sent(
     shown = office.submit_form(PATH, **{f"invoice {overdue_invoices[0]}": "yes"})
     assert shown.status_code == 200
     text = visible_text(shown.text)
-    assert "Send reminders for 1 invoice to 1 customer: " in text
+    assert "Reminders for 1 invoice will be sent to 1 customer: " in text
     assert "INV-0001 by email to ann@x.example" in text
     assert reread_invoice(cast, {"id": overdue_invoices[0]})["reminders"] == 0
     done = office.follow_redirect(

@@ -136,7 +136,7 @@ def test_without_an_address_one_is_typed_or_the_document_issued_without_an_email
     assert "Hello Calder," in fields_of(page)["message"]
     assert submit(session, page, path).status_code == 409
     without = submit(session, page, path, do="without-email")
-    assert "No email is sent. Deliver the quote yourself." in visible_text(without.text)
+    assert "No email will be sent. Send or hand over the quote yourself." in visible_text(without.text)
     assert read_status(cast, quote) == "draft"
     done = submit(session, page, path, to="kim@calder.example")
     assert "Quote Q-0001 sent." in visible_text(session.follow_redirect(done).text)

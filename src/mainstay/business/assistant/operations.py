@@ -115,7 +115,7 @@ def get_conversation(ctx: Context, given: GetConversation) -> ConversationOut:
 def ask_assistant(ctx: Context, given: AskAssistant) -> TurnOut:
     """Ask the assistant.
 
-    It works with your permissions. What cannot be undone, it only prepares, and you confirm it.
+    It works with your permissions. It only prepares what can't be undone, and you confirm it.
     """
     settings = ASSISTANT_SETTINGS.fetch(ctx, None)
     if settings.assistant_source is AssistantSource.OFF:
@@ -173,7 +173,7 @@ def stop_assistant(ctx: Context, given: StopAssistant) -> TurnOut:
     asks_again=True,
     only_adds=False,
     done_message="Conversation deleted.",
-    not_undone=Message("A deleted conversation cannot be brought back."),
+    not_undone=Message("A deleted conversation can't be restored."),
     past_text="Conversation deleted",
 )
 def delete_conversation(ctx: Context, given: DeleteConversation) -> ConversationOut:

@@ -39,7 +39,7 @@ class UnbilledOut(Output):
 
     noun = "unbilled"
 
-    id: str = Field(description="The job's id.")
+    id: str = Field(description="The job's ID.")
     job_number: str = Field(title="Job")
     job_title: str = Field(title="Job title")
     customer_id: str
@@ -65,7 +65,7 @@ class JobCostingOut(Output):
 
     noun = "jobCosting"
 
-    id: str = Field(description="The job's id.")
+    id: str = Field(description="The job's ID.")
     job_number: str = Field(title="Job")
     job_title: str = Field(title="Job title")
     billing: Billing

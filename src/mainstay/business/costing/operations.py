@@ -22,7 +22,7 @@ from mainstay.vocabulary.schemas import Input
 class GetJobCosting(Input):
     """The job."""
 
-    job_id: str = Field(title="Job", description=describe("[[The job's id or number.]]"))
+    job_id: str = Field(title="Job", description=describe("[[The job's ID or number.]]"))
 
 
 @operation(permission=Permission.COSTS_READ, effect=Effect.READ, api_path="GET /jobs/{job_id}/costing")

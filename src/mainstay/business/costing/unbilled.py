@@ -20,9 +20,9 @@ class ListUnbilled(ListInput):
     """The jobs."""
 
     starting_after: Annotated[str | None, make_id_validator("job")] = Field(
-        None, description=describe("[[Continues after this id, the last of the page before.]]")
+        None, description=describe("[[Continues after this ID, the last of the page before.]]")
     )
-    job_id: str | None = Field(None, title="Job", description=describe("[[Only this job, by id or number.]]"))
+    job_id: str | None = Field(None, title="Job", description=describe("[[Only this job, by ID or number.]]"))
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Only jobs of this customer."
     )
@@ -32,8 +32,8 @@ class ListUnbilled(ListInput):
 def list_unbilled(ctx: Context, given: ListUnbilled) -> PageResult[UnbilledOut]:
     """List unbilled work.
 
-    Work that is not invoiced yet, by job, and what it is worth: approved hours, and materials received or billed by
-    suppliers, as far as they are billable. Hours as worked, and as invoiced: rounded up as set in the settings.
+    Work that is not invoiced yet, by job, and what it is worth: billable approved hours, and billable materials
+    received or billed by suppliers. Hours as worked, and as invoiced: rounded up as set in the settings.
     """
     job = JOBS.fetch(ctx, given.job_id).id if given.job_id is not None else None
     rows = store.find_unbilled(ctx, UnbilledFilter(job, given.customer_id, given.starting_after), given.limit + 1)

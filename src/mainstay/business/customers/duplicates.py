@@ -44,7 +44,7 @@ class DuplicateCustomerOut(Output):
 
     noun = "duplicateCustomer"
 
-    id: str = Field(description=describe("[[The customer's id.]]"), examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
+    id: str = Field(description=describe("[[The customer's ID.]]"), examples=["customer_01KA3R2D4F6H8J0K2N4P6R8T0V"])
     name: str = Field(examples=["Calder Property Services"])
     email: str | None
     phone: str | None

@@ -59,18 +59,18 @@ def merge_customers(ctx: Context, given: MergeCustomers, customer: Customer) -> 
     """
     survivor = CUSTOMERS.fetch(ctx, given.into_customer_id)
     if survivor.id == customer.id:
-        raise Conflict(Message("A customer cannot be merged into itself. Choose another one."))
+        raise Conflict(Message("A customer can't be merged into itself. Choose another one."))
     raise_if_blocked(survivor.not_usable())
-    ctx.summary = Message("Merges {customer} into {other}.", customer=customer.name, other=survivor.name)
+    ctx.summary = Message("{customer} will be merged into {other}.", customer=customer.name, other=survivor.name)
     # Touched before the moved records, because the audit trail names the first records of an operation.
     ctx.writer.touch(customer.id, survivor.id)
     for table, count_records in _MOVED_TABLES.items():
         moved_ids = _move_records(ctx, table, customer.id, survivor.id)
         if moved_ids:
             records = count_records(len(moved_ids))
-            ctx.effects.append(Message("Moves {records} to {customer}.", records=records, customer=survivor.name))
+            ctx.effects.append(Message("{records} will move to {customer}.", records=records, customer=survivor.name))
         queue_moved_events(ctx, table, moved_ids, customer)
-    ctx.effects.append(Message("Archives {customer} for good.", customer=customer.name))
+    ctx.effects.append(Message("{customer} will be archived for good.", customer=customer.name))
     ctx.db.run(_MOVE_OWN_JOBS_SQL, before=customer.id, after=survivor.id)
     # Customers merged into this one earlier now refer to the remaining customer.
     _move_records(ctx, "customer", customer.id, survivor.id, "merged_into_id")

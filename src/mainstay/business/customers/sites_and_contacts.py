@@ -186,10 +186,10 @@ OPERATIONS = (list_sites, get_site, save_site, list_contacts, get_contact, save_
 
 
 _SITE_STAYS = Message(
-    "A site cannot move to another customer. Create one for the other customer, or merge the two customers."
+    "A site can't move to another customer. Create one for the other customer, or merge the two customers."
 )
 _CONTACT_STAYS = Message(
-    "A contact cannot move to another customer. Create one for the other customer, or merge the two customers."
+    "A contact can't move to another customer. Create one for the other customer, or merge the two customers."
 )
 
 

@@ -49,7 +49,7 @@ class SaveEquipment(Input):
     name: TextLine = omittable_field(description=describe("What it is, e.g. boiler. [[Required for new `equipment`.]]"))
     make: TextLine | None = Field(None, description="E.g. Worcester.")
     model: TextLine | None = Field(None, description="E.g. Greenstar 4000.")
-    serial_number: TextLine | None = Field(None, description="As on its plate.")
+    serial_number: TextLine | None = Field(None, description="As shown on the rating plate.")
     installed_on: Day | None = Field(None, title="Installed on", description="The date of installation.")
     warranty_until: Day | None = Field(None, title="Warranty until", description="The last day of the warranty.")
     notes: Paragraph | None = Field(None, description="Visible to field staff.")
@@ -118,7 +118,7 @@ archive_equipment, restore_equipment = declare_archiving(
     EQUIPMENT,
     Permission.CUSTOMERS_CHANGE,
     ArchivingStep(
-        "Hides it from lists, when it was removed or replaced; its history stays.",
+        "Hides it from lists if it was removed or replaced. Its history stays.",
         Equipment.not_archivable,
         EquipmentUpdated,
     ),

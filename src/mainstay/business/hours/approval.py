@@ -27,7 +27,7 @@ _EntryIdList = Annotated[
 class SubmitHours(Input):
     """Which hours: some by their ids, or all drafts of a period."""
 
-    time_entry_ids: _EntryIdList | None = Field(None, description=describe("[[The ids of the entries.]]"))
+    time_entry_ids: _EntryIdList | None = Field(None, description=describe("[[The IDs of the entries.]]"))
     from_: Day | None = Field(None, alias="from", description="All drafts on or after this date. Requires until.")
     until: LastDay | None = Field(None, description="All drafts on or before this date.")
     person_id: WorkerId = None
@@ -36,7 +36,7 @@ class SubmitHours(Input):
 class ReviewHours(Input):
     """Which hours, and the decision."""
 
-    time_entry_ids: _EntryIdList = Field(description=describe("[[The ids of the entries.]]"))
+    time_entry_ids: _EntryIdList = Field(description=describe("[[The IDs of the entries.]]"))
     decision: ReviewDecision = Field(
         description=describe("[[`approve` or `reject` submitted hours, `unapprove` approved hours.]]")
     )
@@ -56,7 +56,7 @@ class ReviewHours(Input):
 def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
     """Submit hours.
 
-    [[Sends your hours for approval: by their ids, or all drafts of a period such as a week (from, until).]] All or
+    [[Sends your hours for approval: by their IDs, or all drafts of a period such as a week (from, until).]] All or
     none.
     """
     entries = _fetch_entries(ctx, given.time_entry_ids, given) if given.time_entry_ids else _find_drafts(ctx, given)

@@ -37,7 +37,7 @@ WorkerId = Annotated[
 ]
 WorkJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description=describe("[[Its id or number.]]")),
+    Field(title="Job", description=describe("[[Its ID or number.]]")),
 ]
 VisitId = Annotated[
     Annotated[str, make_id_validator("visit")] | None,

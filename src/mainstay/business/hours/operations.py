@@ -46,7 +46,7 @@ from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 from mainstay.vocabulary.schemas import Input, IrreversibleInput, LastDay, ListInput, PageResult
 from mainstay.vocabulary.toolsets import Toolset
 
-_EntryId = Annotated[str, Field(description=describe("[[The time entry's id.]]"))]
+_EntryId = Annotated[str, Field(description=describe("[[The time entry's ID.]]"))]
 
 
 class ListHours(ListInput):
@@ -57,7 +57,7 @@ class ListHours(ListInput):
         None, title="Person", description="Only hours of this person."
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
-        None, title="Job", description=describe("[[Only hours on this job: its id or number.]]")
+        None, title="Job", description=describe("[[Only hours on this job: its ID or number.]]")
     )
     status: EntryStatus | None = Field(None, description="Only this status.")
     from_: Day | None = Field(None, alias="from", title="From", description="Only hours on or after this date.")
@@ -197,7 +197,7 @@ def delete_hours(ctx: Context, _given: IrreversibleInput, entry: TimeEntry) -> T
     Approved hours can't be deleted. A running timer is discarded.
     """
     ctx.summary = Message("{entry} will be deleted.", entry=entry.name_in_messages)
-    ctx.effects.append(Message("They cannot be restored."))
+    ctx.effects.append(Message("They can't be restored."))
     TIME_ENTRIES.remove(ctx, entry)
     if entry.status == "running":
         store.change_timer_count(ctx, store.job_of_entry(ctx, entry), -1)

@@ -83,7 +83,7 @@ def start_timer(ctx: Context, given: StartTimer) -> TimeEntry:
     only_adds=False,
     offered_on=store.TIME_ENTRIES,
     blocked_by=TimeEntry.not_stoppable,
-    not_undone=Message("A stopped timer doesn't run on. Start a new one, or edit the hours."),
+    not_undone=Message("A stopped timer can't be resumed. Start a new one, or edit the hours."),
     past_text="Timer stopped",
 )
 def stop_timer(ctx: Context, given: StopTimer) -> TimeEntry:

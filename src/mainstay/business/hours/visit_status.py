@@ -40,7 +40,7 @@ _HOURS = RequiresPermission(Permission.HOURS_LOG)
 class SetVisitStatus(Input):
     """Which visit, its new status, and the hours of the person who does it."""
 
-    visit_id: str = Field(description=describe("[[The visit's id.]]"))
+    visit_id: str = Field(description=describe("[[The visit's ID.]]"))
     status: SettableStatus = Field(
         description=describe("[[`started` when work begins, `done` when it is finished, `planned` to undo.]]")
     )

@@ -7,7 +7,7 @@ InvoiceCreated = declare_event("invoice.created", InvoiceOut, "An invoice was dr
 InvoiceUpdated = declare_event(
     "invoice.updated",
     InvoiceOut,
-    "A draft invoice changed; or a reminder was sent, a payment was taken off, or the customer changed.",
+    "A draft invoice changed; or a reminder was sent, a payment was removed, or the customer changed.",
 )
 InvoiceSent = declare_event("invoice.sent", InvoiceOut, "An invoice was issued.")
 InvoiceViewed = declare_event("invoice.viewed", InvoiceOut, "A customer viewed their invoice.")

@@ -27,10 +27,10 @@ class ListInvoices(ListInput):
         None, title="Customer", description="Only invoices for this customer."
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
-        None, title="Job", description=describe("[[Only invoices for this job, by id or number.]]")
+        None, title="Job", description=describe("[[Only invoices for this job, by ID or number.]]")
     )
     quote_id: Annotated[str | None, RecordReference(prefix="quote")] = Field(
-        None, title="Quote", description=describe("[[Only invoices for this quote, by id or number.]]")
+        None, title="Quote", description=describe("[[Only invoices for this quote, by ID or number.]]")
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
     until: LastDay | None = Field(None, description="Issued on or before this date.")
@@ -55,7 +55,7 @@ class ListInvoices(ListInput):
         default=False,
         description=describe(
             "[[Adds `totals`: the number of invoices in the whole list, their total and the "
-            "amount due.]] Not together with text."
+            "amount due.]] Can't be combined with text."
         ),
     )
 

@@ -39,7 +39,7 @@ def draft_deposit_on_acceptance(ctx: Context, quote: StoredRecord) -> None:
         return
     if deposit := _draft_deposit_if_due(ctx, QUOTES.fetch(ctx, quote.id)):
         ctx.effects.append(
-            Message("Creates a draft deposit invoice for {total}, for you to send.", total=deposit.total_amount)
+            Message("A draft deposit invoice for {total} will be created, for you to send.", total=deposit.total_amount)
         )
 
 

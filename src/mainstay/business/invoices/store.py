@@ -42,7 +42,7 @@ def _search_words_of(
     return combine_words(words_of_number(number or ""), words, words_of_digits(amount))
 
 
-InvoiceId = Annotated[str, Field(title="Invoice", description=describe("[[The invoice's id or number.]]"))]
+InvoiceId = Annotated[str, Field(title="Invoice", description=describe("[[The invoice's ID or number.]]"))]
 # Single invoices, with their lines.
 INVOICES = Kind(
     Invoice,

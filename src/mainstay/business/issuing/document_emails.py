@@ -24,7 +24,7 @@ from mainstay.vocabulary.refusal import Reason
 from mainstay.vocabulary.schemas import IrreversibleInput
 
 _MAX_ADDRESSES = 10
-NO_REPLY_ADDRESS = Message("Your organisation has no email address, so nobody can reply. Add one in settings.")
+NO_REPLY_ADDRESS = Message("Your organisation has no email address, so nobody can reply. Add one in Settings.")
 
 
 class DocumentEmailInput(IrreversibleInput):

@@ -36,16 +36,16 @@ SettableJobStatus = Literal["enquiry", "open", "inProgress", "onHold", "done", "
 
 # The next step at each stage.
 _NEXT_ACTIONS: dict[JobStage, str | None] = {
-    "enquiry": "Quote it or open it",
-    "quoting": "Wait for the answer",
+    "enquiry": "Send a quote or start the job",
+    "quoting": "Waiting for an answer",
     "toSchedule": "Plan a visit",
-    "scheduled": "Do the planned visit",
+    "scheduled": "Visit planned",
     "inProgress": "Finish the work",
     "toInvoice": "Invoice the work",
-    "invoiced": "Wait for the payment",
+    "invoiced": "Waiting for payment",
     "paid": "Close the job",
     "closed": None,
-    "onHold": "Take it up again",
+    "onHold": "Resume the job",
     "cancelled": None,
 }
 # The stage of jobs that wait for a visit.
@@ -118,7 +118,7 @@ class JobOut(Record):
     lead_person_id: Annotated[str | None, RefersTo("person")] = Field(examples=[_EXAMPLE_PERSON])
     lead_person_name: str | None = Field(title="Lead", examples=["Tom Ashworth"])
     assigned: list[str] = Field(
-        title="Team", description="The ids of the people who work on it.", examples=[[_EXAMPLE_PERSON]]
+        title="Team", description="The IDs of the people who work on it.", examples=[[_EXAMPLE_PERSON]]
     )
     tags: list[str] = Field(examples=[["boiler"]])
     next_visit_at: Annotated[str | None, RequiresPermission(Permission.ALL_SCHEDULE_READ)] = Field(

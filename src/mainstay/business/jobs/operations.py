@@ -41,7 +41,7 @@ from mainstay.vocabulary.schemas import Input, ListInput, PageResult
 _MAX_PEOPLE = 50
 
 _CustomerId = Annotated[
-    str, make_id_validator("customer"), Field(title="Customer", description=describe("[[The customer's id.]]"))
+    str, make_id_validator("customer"), Field(title="Customer", description=describe("[[The customer's ID.]]"))
 ]
 _SiteId = Annotated[
     Annotated[str, make_id_validator("site")] | None, Field(title="Site", description="Where the work is done.")
@@ -58,7 +58,7 @@ _Budget = Annotated[Price | None, Field(description="The agreed or estimated pri
 _DueOn = Annotated[StoredDay | None, Field(title="Due date", description="When the work must be done.")]
 _Lead = Annotated[
     Annotated[str, make_id_validator("person")] | None,
-    Field(title="Lead", description=describe("[[The id of the person in charge.]]")),
+    Field(title="Lead", description=describe("[[The ID of the person in charge.]]")),
 ]
 _Tags = Annotated[list[TextLine], Field(max_length=20, description="E.g. boiler, warranty."), WITHOUT_DUPLICATES]
 _Assigned = Annotated[
@@ -66,7 +66,7 @@ _Assigned = Annotated[
     Field(
         title="Team",
         max_length=_MAX_PEOPLE,
-        description=describe("[[The ids of the people who work on it and can see it.]]"),
+        description=describe("[[The IDs of the people who work on it and can see it.]]"),
     ),
 ]
 
@@ -164,13 +164,13 @@ def list_jobs(ctx: Context, given: ListJobs) -> PageResult[JobOut]:
     """
     if given.stage in find_withheld_values([OFFICE_STAGES], ctx.actor.permissions):
         message = Message(
-            "You cannot filter by the stage {stage}. Filter by status instead.", stage=Choice(given.stage or "")
+            "You can't filter by the stage {stage}. Filter by status instead.", stage=Choice(given.stage or "")
         )
         raise Forbidden(message)
     return JOBS.page(ctx, given)
 
 
-get_job = declare_get(JOBS, "Show job. [[By its id or number.]]", Permission.JOBS_READ, api_path="GET /jobs/{job_id}")
+get_job = declare_get(JOBS, "Show job. [[By its ID or number.]]", Permission.JOBS_READ, api_path="GET /jobs/{job_id}")
 
 
 @operation(
@@ -246,8 +246,8 @@ def update_job(ctx: Context, given: UpdateJob, job: Job) -> Job:
 def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     """Change job status.
 
-    If you close a job with work not invoiced yet, you get a warning. [[Starts, holds, finishes, closes or reopens
-    a `job`; members can do this with their own jobs, between open and done.]]
+    If you close a job with work that is not invoiced yet, you get a warning. [[Starts, holds, finishes, closes or
+    reopens a `job`; members can do this with their own jobs, between open and done.]]
     """
     raise_if_blocked(job.not_movable(ctx.actor, given.status))
     if given.status == "closed":

@@ -34,7 +34,7 @@ def _search_words(site_address: str | None, tags: str, number: str, *texts: str 
 
 _TEXTS = ("title", "customer_name", "site_name", "description", "customer_order_number")
 
-JobId = Annotated[str, Field(title="Job", description=describe("[[The job's id or number.]]"))]
+JobId = Annotated[str, Field(title="Job", description=describe("[[The job's ID or number.]]"))]
 JOBS = Kind(
     Job,
     source="job",

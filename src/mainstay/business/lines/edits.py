@@ -33,7 +33,7 @@ class LineFields(BaseModel):
 
     kind: LineKind = omittable_field(description=describe("[[`item` (default), `text` or `heading`.]]"))
     item_id: Annotated[Text | None, RecordReference(prefix="item")] = Field(
-        None, description=describe("[[A price list item's id or code; fills in the rest.]]")
+        None, description=describe("[[A price list item's ID or code; fills in the rest.]]")
     )
     description: Paragraph = omittable_field(description=describe("[[Required without itemId.]]"))
     quantity: SignedQuantity = omittable_field(description='E.g. "2.5". Default: "1".')
@@ -169,7 +169,7 @@ def _check_edit(edit: EditFields, path: str, *, restores_lines: bool) -> None:
     """Refuse an edit with fields that do not belong to its kind of edit."""
     faults = []
     if edit.edit == "add" and edit.line_id and not restores_lines:
-        faults.append(Fault(f"{path}.lineId", Message("can't be sent for a new line, which gets its own id")))
+        faults.append(Fault(f"{path}.lineId", Message("can't be sent for a new line, which gets its own ID")))
     if edit.edit == "move" and edit.position is None:
         faults.append(Fault(f"{path}.position", Message("is required to move a line")))
     if edit.edit == "remove" and edit.position is not None:

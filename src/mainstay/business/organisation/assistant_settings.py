@@ -63,13 +63,13 @@ _DIALECT_LABELS = {
     ModelDialect.RESPONSES: "Responses (OpenAI)",
 }
 
-_Source = Annotated[AssistantSource, Field(title="Model", description="Whose model answers.")]
+_Source = Annotated[AssistantSource, Field(title="Model", description="Who provides the model.")]
 _Address = Annotated[
     WebAddress | None,
-    Field(title="Address", description="Of your own model's server, e.g. https://llm.example.com/v1."),
+    Field(title="Address", description="The address of your model's server, e.g. https://llm.example.com/v1."),
 ]
-_Dialect = Annotated[ModelDialect, Field(title="Protocol", description="What your model's server speaks.")]
-_Model = Annotated[TextLine | None, Field(title="Model name", description="As your model's server calls it.")]
+_Dialect = Annotated[ModelDialect, Field(title="Protocol", description="The protocol your model's server uses.")]
+_Model = Annotated[TextLine | None, Field(title="Model name", description="The model's name on your server.")]
 _ContextTokens = Annotated[
     WholeNumber,
     Field(
@@ -114,10 +114,10 @@ class AssistantSettingsOut(Record):
     noun = "assistantSettings"
     office_path = "/settings/assistant"
 
-    assistant_source: AssistantSource = Field(title="Model", description="Whose model answers.")
+    assistant_source: AssistantSource = Field(title="Model", description="Who provides the model.")
     assistant_address: str | None = Field(title="Address", description="Of your own model's server.")
-    assistant_dialect: ModelDialect = Field(title="Protocol", description="What your model's server speaks.")
-    assistant_model: str | None = Field(title="Model name", description="As your model's server calls it.")
+    assistant_dialect: ModelDialect = Field(title="Protocol", description="The protocol your model's server uses.")
+    assistant_model: str | None = Field(title="Model name", description="The model's name on your server.")
     has_assistant_key: bool = Field(title="Key", description="Whether a key of your model's server is stored.")
     assistant_context_tokens: int = Field(title="Context (tokens)", description="How much the model can read at once.")
     assistant_daily_tokens: int = Field(title="Tokens per person and day", description="How much each person may use.")
@@ -210,7 +210,7 @@ def update_assistant_settings(
 ) -> AssistantSettings:
     """Edit assistant settings.
 
-    Choose which model answers, and how much people may ask it.
+    Choose the model, and how much people can ask it.
     """
     changes = given.sent_fields()
     if "assistant_key" in changes:

@@ -108,4 +108,6 @@ class MailTexts(RecordPart):
 
     quote: QuoteMail | None = Field(None, description=_describe(QuoteMail, "Email with a quote"))
     invoice: InvoiceMail | None = Field(None, description=_describe(InvoiceMail, "Email with an invoice"))
-    reminder: InvoiceMail | None = Field(None, description="Email for an overdue invoice; same placeholders.")
+    reminder: InvoiceMail | None = Field(
+        None, description="Email for an overdue invoice. It has the same placeholders."
+    )

@@ -77,7 +77,7 @@ class BackgroundTask(StoredRecord):
         return [] if self.status == "failed" else [Reason(Message("This task hasn't failed. It will run in turn."))]
 
 
-_EVENT_TASK = dump_message(Message("Follow-up of a change"))
+_EVENT_TASK = dump_message(Message("Follow-up to a change"))
 BACKGROUND_TASKS = Kind(
     BackgroundTask,
     source="outbox",

@@ -29,7 +29,7 @@ class UpdateOrganisation(UpdateSettings):
 
     name: TextLine = omittable_field(description="Your trading name.")
     legal_name: TextLine | None = Field(None, description="The name on documents, if different.")
-    tax_number: TextLine | None = Field(None, description="Or another tax number, such as for GST.")
+    tax_number: TextLine | None = Field(None, description="Or another tax number, e.g. for GST.")
     registration_number: TextLine | None = Field(None, description="Company registration number.")
     e_invoice_address: EInvoiceAddress | None = Field(
         None,
@@ -113,7 +113,7 @@ def _check_currency(ctx: Context, new: str, current: str) -> None:
     """Refuse a new currency if there are documents in another one, because amounts are added up."""
     if kinds := find_foreign_documents(ctx, new):
         problem = Message(
-            "cannot be {new}, because there are {documents} in another currency; delete the drafts, or keep {current}",
+            "can't be {new}, because there are {documents} in another currency; delete the drafts, or keep {current}",
             new=new,
             documents=kinds,
             current=current,

@@ -33,9 +33,9 @@ class Numbering(RecordPart):
     """The format of one kind of number."""
 
     prefix: Annotated[str, Field(pattern=r"^([A-Z0-9/-]{0,9}[A-Z/-])?$")] = omittable_field(
-        description="What comes before the number: capital letters, digits, - and /, but no digit at the end."
+        description="Comes before the number, e.g. INV-. Capital letters, digits, - and /, but no digit at the end."
     )
-    digits: WholeNumber = omittable_field(ge=1, le=10, description="At least this many digits: 4 gives 0042.")
+    digits: WholeNumber = omittable_field(ge=1, le=10, description="Minimum number of digits: 4 gives 0042.")
     next: WholeNumber | None = Field(None, ge=1, le=10**9, description="You can increase it, but not lower it.")
 
 

@@ -62,8 +62,8 @@ class GetVisitVersions(Input):
 def get_visit_versions(ctx: Context, given: GetVisitVersions) -> VisitVersionsOut:
     """Get visit versions.
 
-    Of each of your visits on some days, a text that changes with what its page shows: the visit, its crew, job, site
-    and customer, and its notes, files and hours.
+    For each of your visits on some days, a text that changes when its page does: with the visit, its crew, job, site or
+    customer, or their notes, files and hours.
     """
     changes: dict[str, list[str]] = defaultdict(list)
     begin, end = bounds_of_days(given.from_, given.until, settings_of(ctx).time_zone)

@@ -150,13 +150,13 @@ class Person(StoredRecord):
         """Return why they cannot be signed out."""
         if self.id == by.id:
             return [Reason(Message("This is you. Sign out on the page of your account."))]
-        message = Message("{person} cannot sign in now.", person=self.name)
+        message = Message("{person} can't sign in now.", person=self.name)
         return [*self._reasons_if_outranked(by), *([] if self.status == "active" else [Reason(message)])]
 
     def password_not_resettable(self, _by: Actor) -> list[Reason]:
         """Return why they cannot sign in here, and so have no password."""
         if self.status != "active":
-            return [Reason(Message("{person} cannot sign in now and has no password.", person=self.name))]
+            return [Reason(Message("{person} can't sign in now and has no password.", person=self.name))]
         return []
 
     def not_reinvitable(self, by: Actor) -> list[Reason]:
@@ -200,7 +200,7 @@ class Person(StoredRecord):
 def check_role_rank(by: Actor, role: Role) -> None:
     """Refuse to give a role above one's own."""
     if role.is_above(by.role):
-        raise Forbidden(Message("You cannot give the role {role}, because it is above your own.", role=Choice(role)))
+        raise Forbidden(Message("You can't give the role {role}, because it is above your own.", role=Choice(role)))
 
 
 class PersonExists(Conflict):

@@ -66,7 +66,7 @@ class InvitePerson(Input):
 class UpdatePerson(Input):
     """Which person, and the fields to change; null clears. Everyone can change their own phone and colour."""
 
-    person_id: str = Field(description=describe("[[The person's id.]]"))
+    person_id: str = Field(description=describe("[[The person's ID.]]"))
     name: Annotated[TextLine, _PEOPLE_CHANGE] = omittable_field(description="The person's full name.")
     email: Annotated[Email, _PEOPLE_CHANGE] = omittable_field(
         description="For emails and invitations. They still sign in with the address they were invited with."

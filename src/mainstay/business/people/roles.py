@@ -21,7 +21,7 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput
 class ChangeRole(IrreversibleInput):
     """Which person, and their new role."""
 
-    person_id: str = Field(description=describe("[[The person's id.]]"))
+    person_id: str = Field(description=describe("[[The person's ID.]]"))
     role: GivenRole
 
 
@@ -61,11 +61,13 @@ def change_role(ctx: Context, given: ChangeRole, person: Person) -> Person:
     ):
         ctx.warnings.append(
             Message(
-                "Apps connected by {person} can only read with the role {role}.", person=person.name, role=Choice(role)
+                "Apps connected by {person} will only be able to read with the role {role}.",
+                person=person.name,
+                role=Choice(role),
             )
         )
     if ctx.actor.id == person.id:
-        ctx.warnings.append(Message("This is you: your own access changes, also for the key or app you are using."))
+        ctx.warnings.append(Message("This is you: your own access will change, also for the key or app you are using."))
     updated = PEOPLE.save(ctx, person, {"role": role})
     ctx.emit(PersonUpdated(updated, person))
     return updated
@@ -117,9 +119,9 @@ def remove_person(ctx: Context, _given: IrreversibleInput, person: Person) -> Pe
     _end_keys(ctx, person)
     _end_apps(ctx, person)
     if end_calendar_link(ctx, person.id):
-        ctx.effects.append(Message("{person}'s calendar link stops working for good.", person=person.name))
+        ctx.effects.append(Message("{person}'s calendar link will stop working for good.", person=person.name))
     if ctx.actor.id == person.id:
-        ctx.warnings.append(Message("This is you: you lose your own access."))
+        ctx.warnings.append(Message("This is you: you will lose your own access."))
     ctx.react_immediately(PersonLeft, person)
     updated = PEOPLE.save(ctx, person, {"status": "left"})
     ctx.emit(PersonLeft(updated))
@@ -139,7 +141,8 @@ def remove_person(ctx: Context, _given: IrreversibleInput, person: Person) -> Pe
 def sign_out_person(ctx: Context, _given: Input, person: Person) -> Person:
     """Sign person out.
 
-    Ends their sessions in all browsers and devices, such as a lost phone. They can sign in again with their password.
+    Signs them out in all browsers and on all devices, e.g. if a phone is lost. They can sign in again with their
+    password.
     """
     sessions.end_sessions_of_person(ctx.db, person.id)
     ctx.writer.touch(person.id)
@@ -152,7 +155,7 @@ OPERATIONS = (change_role, name_owner, remove_person, sign_out_person)
 def _end_keys(ctx: Context, person: Person) -> None:
     if names := end_keys_of(ctx, person.id):
         message = Message(
-            "API keys created by {person} stop working for good: {keys}.",
+            "API keys created by {person} will stop working for good: {keys}.",
             person=person.name,
             keys=list_with_rest(names, len(names)),
         )
@@ -162,7 +165,7 @@ def _end_keys(ctx: Context, person: Person) -> None:
 def _end_apps(ctx: Context, person: Person) -> None:
     if names := end_connections_of(ctx, person.id):
         message = Message(
-            "Apps connected by {person} stop working for good: {apps}.",
+            "Apps connected by {person} will stop working for good: {apps}.",
             person=person.name,
             apps=list_with_rest(names, len(names)),
         )

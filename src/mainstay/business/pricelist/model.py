@@ -124,7 +124,7 @@ class KitPart(BaseModel):
     model_config = INPUT_CONFIG
 
     item_id: Annotated[TextLine, RecordReference(prefix="item")] = Field(
-        title="Item", description=describe("[[An item's id or code.]] Not another kit.")
+        title="Item", description=describe("[[An item's ID or code.]] Not another kit.")
     )
     quantity: Quantity = Field(description='E.g. "2".')
 

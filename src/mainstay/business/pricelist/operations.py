@@ -51,7 +51,7 @@ _MAX_PARTS = 50
 class SavePriceItem(Input):
     """A new item or, with its id, the changes; null clears a field."""
 
-    item_id: str | None = Field(None, description=describe("[[To edit an item: its id or code.]]"))
+    item_id: str | None = Field(None, description=describe("[[To edit an item: its ID or code.]]"))
     code: TextLine | None = Field(None, description="A short unique name, e.g. BLR-24.")
     name: TextLine = omittable_field(description=describe("E.g. Combi boiler. [[Required for a new `item`.]]"))
     description: Paragraph | None = Field(None, description="Printed below the name on quotes and invoices.")

@@ -29,7 +29,7 @@ _ORDERS = {NEWEST: ListOrder("id", descending=True), "name": ListOrder("name_fol
 TAX_RATES = Kind(
     TaxRate,
     source="tax_rate",
-    id_type=Annotated[str, Field(description=describe("[[The rate's id.]]"))],
+    id_type=Annotated[str, Field(description=describe("[[The rate's ID.]]"))],
     heading="Taxes",
     area="Settings",
     prefix="tax",
@@ -84,7 +84,7 @@ def _parts_price_sql(price: str) -> str:
 ITEMS = Kind(
     PriceItem,
     source="price_item",
-    id_type=Annotated[str, Field(description=describe("[[The item's id or code.]]"))],
+    id_type=Annotated[str, Field(description=describe("[[The item's ID or code.]]"))],
     label="price list item",
     plural="price items",
     own_noun="price item",

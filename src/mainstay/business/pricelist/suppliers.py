@@ -42,7 +42,7 @@ class SaveSupplier(Input):
     email: Email | None = Field(None, title="Email", description="Orders are sent here.")
     phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")
     address: Address | None = Field(None, description="Printed on orders.")
-    tax_number: TextLine | None = Field(None, description="Or another tax number, such as for GST.")
+    tax_number: TextLine | None = Field(None, description="Or another tax number, e.g. for GST.")
     account_number: TextLine | None = Field(None, title="Account number", description="Your customer number with them.")
     payment_terms_days: WholeNumber | None = Field(
         None, ge=0, le=365, title="Payment terms (days)", description="Days to pay their bills, e.g. 30."

@@ -69,7 +69,7 @@ class BillBook(CostBook):
     def check_fields(self, fields: dict[str, Any], path: str) -> None:
         """Refuse fields that a line of a bill cannot have; a negative quantity is a credit."""
         if fields.get("kind", "item") != "item":
-            raise Invalid([Fault(f"{path}.kind", Message("can't be on a bill, where every line has a price"))])
+            raise Invalid([Fault(f"{path}.kind", Message("can't be on a bill: every line needs a price"))])
         super().check_fields({name: value for name, value in fields.items() if name != "quantity"}, path)
         if fields.get("quantity") == 0:
             raise Invalid([Fault(f"{path}.quantity", Message("is 0"))])

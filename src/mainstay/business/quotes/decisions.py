@@ -44,7 +44,7 @@ class RecordQuoteDecision(IrreversibleInput):
         None,
         max_length=MAX_CHOSEN,
         title="Options",
-        description=describe("[[The ids of the optional lines the customer wants.]] Default: none."),
+        description=describe("[[The IDs of the optional lines the customer wants.]] Default: none."),
     )
     reason: Paragraph | None = Field(None, title="Reason", description="Why the customer declined.")
     note: Paragraph | None = Field(None, description="Required to accept a quote that has expired.")
@@ -129,7 +129,7 @@ def accept_quote(ctx: Context, quote: Quote, accepted: AcceptanceDetails) -> Quo
         store.update_quoted_job(ctx, open_job.id, billing | status_change)
         ctx.effects.append(_describe_billing(open_job, budget, quote.currency))
     ctx.summary = Message(
-        "Record that {name} accepted {quote}: {total}.",
+        "{quote} will be recorded as accepted by {name}: {total}.",
         name=accepted.name,
         quote=after.display_name,
         total=after.total_amount,
@@ -163,7 +163,7 @@ def decline_quote(ctx: Context, quote: Quote, reason: str | None) -> Quote:
     """Record that the customer declined a quote."""
     after = QUOTES.save(ctx, quote, {"status": "declined", "decline_reason": reason, "decided_at": ctx.now_text})
     store.update_quoted_job(ctx, after.job_id)
-    ctx.summary = Message("Record that {quote} was declined.", quote=after.display_name)
+    ctx.summary = Message("{quote} will be recorded as declined.", quote=after.display_name)
     ctx.emit(QuoteDeclined(after, quote))
     return after
 
@@ -195,5 +195,5 @@ def _create_job(ctx: Context, quote: Quote, billing: dict[str, Any]) -> Job:
         },
     )
     ctx.emit(JobCreated(job))
-    ctx.effects.append(Message("Creates the job {job}.", job=job.display_name))
+    ctx.effects.append(Message("The job {job} will be created.", job=job.display_name))
     return job

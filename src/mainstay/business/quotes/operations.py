@@ -42,7 +42,7 @@ from mainstay.vocabulary.schemas import Input, LastDay, ListInput, PageResult
 _Job = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
     Field(
-        title="Job", description=describe("[[By id or number.]] Leave empty to create a job when the customer accepts.")
+        title="Job", description=describe("[[By ID or number.]] Leave empty to create a job when the customer accepts.")
     ),
 ]
 _Site = Annotated[
@@ -54,7 +54,7 @@ _Title = Annotated[
 _ValidUntil = Annotated[
     StoredDay | None, Field(description="Last date to accept it. Leave empty for your usual number of days.")
 ]
-_Discount = Annotated[Share | None, Field(description="Off the whole quote.")]
+_Discount = Annotated[Share | None, Field(description="Applies to the whole quote.")]
 _Deposit = Annotated[Share | None, Field(description="A part of the total, requested when the customer accepts.")]
 _Terms = Annotated[Paragraph | None, Field(description="Printed below the lines.")]
 
@@ -70,7 +70,7 @@ class ListQuotes(ListInput):
         None, title="Customer", description="Only quotes for this customer."
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
-        None, title="Job", description=describe("[[Only quotes for this job, by id or number.]]")
+        None, title="Job", description=describe("[[Only quotes for this job, by ID or number.]]")
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
     until: LastDay | None = Field(None, description="Issued on or before this date.")
@@ -118,7 +118,7 @@ class UpdateQuote(Input):
     job_id: _Job = None
     site_id: _Site = None
     edits: list[LineEdit] = omittable_field(
-        max_length=MAX_LINES, description=describe("[[Changes to its lines, by their ids; other lines stay.]]")
+        max_length=MAX_LINES, description=describe("[[Changes to its lines, by their IDs; other lines stay.]]")
     )
     discount: _Discount = None
     deposit: _Deposit = None
@@ -141,7 +141,7 @@ def list_quotes(ctx: Context, given: ListQuotes) -> PageResult[ListedQuoteOut]:
 get_quote = declare_get(
     QUOTES,
     "Get quote. With its lines and the customer's answer: what they wrote when they "
-    "accepted, or why they declined. [[By its id or number; the number stands for "
+    "accepted, or why they declined. [[By its ID or number; the number stands for "
     "the newest revision, `Q-0318-1` for the first.]]",
     Permission.QUOTES_READ,
     api_path="GET /quotes/{quote_id}",

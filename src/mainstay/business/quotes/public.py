@@ -104,31 +104,31 @@ class QuoteRetracted(Conflict):
 class GetOfferedQuote(Input):
     """The quote, and the options to include."""
 
-    quote_id: str = Field(description=describe("[[The quote's id.]]"))
-    chosen: list[str] | None = Field(None, max_length=MAX_CHOSEN, description="Ids of the optional lines to include.")
+    quote_id: str = Field(description=describe("[[The quote's ID.]]"))
+    chosen: list[str] | None = Field(None, max_length=MAX_CHOSEN, description="IDs of the optional lines to include.")
 
 
 class GetOfferedQuotePdf(Input):
     """The quote."""
 
-    quote_id: str = Field(description=describe("[[The quote's id.]]"))
+    quote_id: str = Field(description=describe("[[The quote's ID.]]"))
 
 
 class AcceptOfferedQuote(Input):
     """The quote, who accepts it, and the chosen options."""
 
-    quote_id: str = Field(description=describe("[[The quote's id.]]"))
+    quote_id: str = Field(description=describe("[[The quote's ID.]]"))
     name: TextLine = Field(description="Your name.")
     chosen: list[str] = Field(
-        default_factory=list, max_length=MAX_CHOSEN, description="Ids of the optional lines you want."
+        default_factory=list, max_length=MAX_CHOSEN, description="IDs of the optional lines you want."
     )
 
 
 class DeclineOfferedQuote(Input):
     """The quote, and the reason."""
 
-    quote_id: str = Field(description=describe("[[The quote's id.]]"))
-    reason: Paragraph | None = Field(None, description="Why you decline it.")
+    quote_id: str = Field(description=describe("[[The quote's ID.]]"))
+    reason: Paragraph | None = Field(None, description="The reason you are declining it.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,14 +102,14 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
     store.update_quoted_job(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, after.short_name))
     ctx.summary = Message(
-        "Send {quote} to {customer}: {total}, valid until {valid_until}.",
+        "{quote} will be sent to {customer}: {total}, valid until {valid_until}.",
         quote=after.display_name,
         customer=after.customer_name,
         total=after.total_amount,
         valid_until=CalendarDate(until),
     )
     if given.deliver == "none":
-        ctx.effects.append(Message("No email is sent. Deliver the quote yourself."))
+        ctx.effects.append(Message("No email will be sent. Send or hand over the quote yourself."))
     email_document(
         ctx,
         EmailedDocument("quote", after, LinkKind.QUOTE, after.id, given),
@@ -139,7 +139,7 @@ def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     if quote.status != "draft":
         ctx.effects.append(
             Message(
-                "{customer} can no longer accept it. Their link will say that it was withdrawn.",
+                "{customer} will no longer be able to accept it. Their link will say that it was withdrawn.",
                 customer=after.customer_name,
             )
         )
@@ -212,7 +212,7 @@ def _supersede(ctx: Context, sent: Quote) -> None:
         # A revision may be for another job than the one before.
         store.update_quoted_job(ctx, before.job_id)
         ctx.effects.append(
-            Message("{quote} can no longer be accepted, because this one replaces it.", quote=before.short_name)
+            Message("{quote} can then no longer be accepted, because this one replaces it.", quote=before.short_name)
         )
 
 

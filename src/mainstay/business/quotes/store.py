@@ -73,7 +73,7 @@ def _to_path_name(name: str) -> str:
     return name.strip().upper().replace("/", "-")
 
 
-QuoteId = Annotated[str, Field(title="Quote", description=describe("[[The quote's id or number.]]"))]
+QuoteId = Annotated[str, Field(title="Quote", description=describe("[[The quote's ID or number.]]"))]
 # Single quotes, with their lines.
 QUOTES = QuoteStore(
     Quote,

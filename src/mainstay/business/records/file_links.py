@@ -48,7 +48,7 @@ class RequestUpload(Input):
     record_id: str = Field(title="Record", description="Which record gets it: an ID, or a job's number.")
     name: TextLine = Field(description="Its name, e.g. boiler.jpg.")
     media_type: AcceptedType | None = Field(
-        None, description="Such as application/pdf: then a file of another type is refused."
+        None, description="E.g. application/pdf. A file of another type is then refused."
     )
     visibility: AttachmentVisibility = Field(
         "field", description=describe("[[`field`: everyone who sees the record; `office`: office only.]]")

@@ -39,7 +39,7 @@ def search(ctx: Context, given: Search) -> FoundOut:
     """Search.
 
     Finds customers, jobs, invoices and other records by name, number, address or phone number, and returns their IDs. A
-    phone number, also of a contact, finds the customer and their open jobs, as far as you may see them.
+    phone number, also of a contact, finds the customer and their open jobs, if you may see them.
     """
     _check_kind(ctx, given)
     distance, matches_by_kind = make_title_rater(given.text), dict[str, list[_Match]]()

@@ -78,7 +78,7 @@ class GetReport(Input):
         ),
     )
     compare_with: Comparison | None = Field(
-        None, title="Compare with", description="Adds the same for the period before, or for the same dates a year ago."
+        None, title="Compare with", description="Also shows the period before, or the same dates a year ago."
     )
     month: Annotated[str | None, NOT_IN_FORMS] = Field(
         None, pattern=MONTH_PATTERN, description="documents of this month only, such as 2026-11."

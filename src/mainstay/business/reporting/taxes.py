@@ -25,7 +25,7 @@ _COLUMNS = (
     make_column("rate", "Tax rate", "text"),
     make_column("category", "Category", "text"),
     make_column("part", "Tax", "text"),
-    make_column("percent", "Percent", "percent"),
+    make_column("percent", "Percentage", "percent"),
     make_column("invoicedNet", "Invoiced, net", "money"),
     make_column("invoicedTax", "Invoiced, tax", "money"),
     make_column("creditedNet", "Credited, net", "money"),

@@ -57,7 +57,7 @@ class CreateSavedView(Input):
     """The list, and its filters."""
 
     list_name: _ListName
-    name: TextLine = Field(description="A short name, such as Landlords over £1,000.")
+    name: TextLine = Field(description="E.g. Landlords over £1,000.")
     query: _Query
     shared: _Shared = Field(default=False, description="Whether the office sees it too.")
 
@@ -96,7 +96,7 @@ def create_saved_view(ctx: Context, given: CreateSavedView) -> SavedView:
         raise Conflict(Message("Only a person can save a view."))
     _check_query(ctx, given.list_name, given.query)
     if count_own_views(ctx) >= MAX_VIEWS:
-        raise Conflict(Message("You have {count} saved views, which is the most. Delete one first.", count=MAX_VIEWS))
+        raise Conflict(Message("You already have {count} saved views, the maximum. Delete one first.", count=MAX_VIEWS))
     return SAVED_VIEWS.insert(ctx, {"person_id": ctx.actor.id, "status": "active", **given.model_dump()})
 
 

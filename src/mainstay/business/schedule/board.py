@@ -120,7 +120,7 @@ class GetSchedule(Input):
 def get_schedule(ctx: Context, given: GetSchedule) -> ScheduleOut:
     """Show schedule.
 
-    Everyone's visits, time off and working hours, as far as you may see them.
+    The visits, time off and working hours that you may see.
     """
     default_hours, zone = default_working_hours(ctx)
     first = given.from_ or local_date(ctx.now, zone).isoformat()

@@ -147,7 +147,11 @@ def _describe_difference(person_id: str, stored: Value, visit: Visit | None) -> 
     before = KnownVisit(*orjson.loads(str(stored))) if stored else None
     after = _to_known_visit(person_id, visit)
     if after is None:
-        return Message("No longer yours: {visit}\n  {time}", visit=before.about, time=before.time) if before else None
+        return (
+            Message("No longer assigned to you: {visit}\n  {time}", visit=before.about, time=before.time)
+            if before
+            else None
+        )
     if after.is_same_time(before) or (visit and visit.status != "planned"):
         return None
     if before is None:

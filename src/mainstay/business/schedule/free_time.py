@@ -69,7 +69,7 @@ class FindFreeTime(Input):
     )
     skill: TextLine | None = Field(None, description="Only people with this skill, e.g. gas.")
     job_id: VisitJobId | None = Field(
-        None, title="Job", description=describe("[[Its id or number, to allow for travel time.]]")
+        None, title="Job", description=describe("[[Its ID or number, to allow for travel time.]]")
     )
     include_office: QueryBool = Field(
         default=False,

@@ -28,7 +28,7 @@ _MAX_NAMED = 20
 class CancelJob(IrreversibleInput):
     """Which job, and why."""
 
-    job_id: str = Field(title="Job", description=describe("[[The job's id or number.]]"))
+    job_id: str = Field(title="Job", description=describe("[[The job's ID or number.]]"))
     reason: TextLine = Field(description="Visible to everyone who can see the job.")
 
 
@@ -65,7 +65,11 @@ def cancel_job(ctx: Context, given: CancelJob, job: Job) -> Job:
     ctx.effects += [_describe_cancellation(visit) for visit in visits[:_MAX_NAMED]]
     if len(visits) > _MAX_NAMED:
         more = len(visits) - _MAX_NAMED
-        ctx.effects.append(Message("Cancels {count} more visit.", plural="Cancels {count} more visits.", count=more))
+        ctx.effects.append(
+            Message(
+                "{count} more visit will be cancelled.", plural="{count} more visits will be cancelled.", count=more
+            )
+        )
     write_cancellations(ctx, [to_cancellation(visit) for visit in visits])
     schedule = {"planned_visits": 0, "next_visit_at": None}
     after = jobs.save(ctx, job, {"status": "cancelled", "cancel_reason": given.reason, **schedule})
@@ -79,9 +83,11 @@ OPERATIONS = (cancel_job,)
 def _describe_cancellation(visit: Visit) -> Message:
     time = describe_visit_time(visit.starts_at, visit.ends_at, visit.on, visit.time_zone)
     if visit.person_name is None and visit.status == "started":
-        return Message("Cancels the unassigned visit that has started: {time}.", time=time)
+        return Message("The unassigned visit that has started will be cancelled: {time}.", time=time)
     if visit.person_name is None:
-        return Message("Cancels the unassigned visit: {time}.", time=time)
+        return Message("The unassigned visit will be cancelled: {time}.", time=time)
     if visit.status == "started":
-        return Message("Cancels {person}'s visit, which has started: {time}.", person=visit.person_name, time=time)
-    return Message("Cancels {person}'s visit: {time}.", person=visit.person_name, time=time)
+        return Message(
+            "{person}'s visit, which has started, will be cancelled: {time}.", person=visit.person_name, time=time
+        )
+    return Message("{person}'s visit will be cancelled: {time}.", person=visit.person_name, time=time)

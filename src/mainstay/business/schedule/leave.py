@@ -63,13 +63,13 @@ class RequestTimeOff(Input):
     until: LastDay | None = Field(None, title="Last day off", description="Leave empty for a single day.")
     starts_at: EnteredMoment | None = Field(
         None,
-        title="Part of a day, from",
+        title="Starts",
         description=describe(
             "Only for part of a day. [[A local time such as `2026-11-15T10:30`, or with an `offset`.]]"
         ),
     )
-    ends_at: EnteredMoment | None = Field(None, title="Part of a day, to", description="Only for part of a day.")
-    note: Paragraph | None = Field(None, description="For the office, e.g. why.")
+    ends_at: EnteredMoment | None = Field(None, title="Ends", description="Only for part of a day.")
+    note: Paragraph | None = Field(None, description="For the office, e.g. the reason.")
     approved: Annotated[bool, RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
         default=False, title="Approve now", description="Office only."
     )
@@ -78,7 +78,7 @@ class RequestTimeOff(Input):
 class DecideTimeOff(Input):
     """Which time off, and the answer."""
 
-    time_off_id: str = Field(description=describe("[[The id of the time off.]]"))
+    time_off_id: str = Field(description=describe("[[The ID of the time off.]]"))
     decision: Literal["approve", "decline"] = Field(description=describe("[[`approve` or `decline`.]]"))
     note: Paragraph | None = Field(None, title="Reply", description="The person will see it.")
 
@@ -158,7 +158,7 @@ def request_time_off(ctx: Context, given: RequestTimeOff) -> TimeOff:
     on=TIME_OFF,
     blocked_by=TimeOff.not_cancellable,
     emails_outside=True,
-    not_undone=Message("Cancelled time off stays cancelled. Request it again."),
+    not_undone=Message("Cancelled time off can't be restored. Request it again."),
     past_text="Time off cancelled",
 )
 def cancel_time_off(ctx: Context, _given: Input, time_off: TimeOff) -> TimeOff:

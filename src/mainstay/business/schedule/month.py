@@ -76,7 +76,7 @@ class GetScheduleMonth(Input):
 def get_schedule_month(ctx: Context, given: GetScheduleMonth) -> ScheduleMonthOut:
     """Show month of the schedule.
 
-    For each date, the number of visits, the first of them, and who is off, as far as you may see it.
+    For each date, the number of visits, the first of them, and who is off. Only what you may see.
     """
     _, zone = default_working_hours(ctx)
     begin, end = bounds_of_days(given.from_, given.until, zone)

@@ -48,7 +48,7 @@ class ListVisits(ListInput):
         None, title="Person", description="Only this person's visits."
     )
     job_id: VisitJobId | None = Field(
-        None, title="Job", description=describe("[[Only visits of this job: its id or number.]]")
+        None, title="Job", description=describe("[[Only visits of this job: its ID or number.]]")
     )
     series_id: Annotated[str | None, make_id_validator("series")] = Field(
         None, title="Series", description="Only the repeats of one visit."

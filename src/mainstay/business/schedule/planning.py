@@ -63,7 +63,7 @@ class Change(BaseModel):
     visit_id: Annotated[str | None, make_id_validator("visit")] = Field(
         None, description="The visit to move or cancel."
     )
-    job_id: str | None = Field(None, description=describe("[[To plan: the job's id or number.]]"))
+    job_id: str | None = Field(None, description=describe("[[To plan: the job's ID or number.]]"))
     title: TextLine | None = Field(None, description="To plan without a job: what it is.")
     kind: VisitKind = omittable_field(description=describe("[[To plan: `work`, `assessment` or `other`.]]"))
     person_ids: list[VisitPersonId] = omittable_field(max_length=20, description="To plan: who goes.")
@@ -243,10 +243,10 @@ def _check_not_twice(placements: Sequence[Placement]) -> None:
 def _count_planned(change: str, count: int) -> Message:
     """Return how many visits such a change is about, for a preview."""
     if change == "plan":
-        return Message("Plans {count} visit.", plural="Plans {count} visits.", count=count)
+        return Message("{count} visit will be planned.", plural="{count} visits will be planned.", count=count)
     if change == "move":
-        return Message("Moves {count} visit.", plural="Moves {count} visits.", count=count)
-    return Message("Cancels {count} visit.", plural="Cancels {count} visits.", count=count)
+        return Message("{count} visit will be moved.", plural="{count} visits will be moved.", count=count)
+    return Message("{count} visit will be cancelled.", plural="{count} visits will be cancelled.", count=count)
 
 
 def _count_done(change: str, count: int) -> Message:

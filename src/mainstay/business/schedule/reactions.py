@@ -60,7 +60,7 @@ def warn_of_time_off(ctx: Context, person: StoredRecord) -> None:
         ]
         name, *_, count = rows[0]
         message = Message(
-            "{person}'s time off stays unless you cancel it: {periods}.",
+            "{person}'s time off will stay unless you cancel it: {periods}.",
             person=str(name),
             periods=list_with_rest(periods, int(count or 0)),
         )

@@ -209,7 +209,7 @@ def _add_reached_from(values: dict[str, Any]) -> dict[str, Any]:
 TIME_OFF = Kind(
     TimeOff,
     source="time_off",
-    id_type=Annotated[str, Field(description=describe("[[The id of the time off.]]"))],
+    id_type=Annotated[str, Field(description=describe("[[The ID of the time off.]]"))],
     plural="time off",
     area="Schedule",
     new="request",

@@ -66,7 +66,7 @@ VisitZone = Annotated[
     TimeZone | None,
     Field(title="Time zone", description="Time zone of local times. Default: the site's or the organisation's."),
 ]
-VisitNotes = Annotated[Paragraph | None, Field(description="For the people who go there.")]
+VisitNotes = Annotated[Paragraph | None, Field(description="Visible to the people on this visit.")]
 AllowOverlap = Annotated[
     bool,
     Field(title="Allow double booking", description="Books it even if the person has another visit or is off."),
@@ -87,12 +87,12 @@ class PlanVisit(Input):
     """What to plan: where, who and when."""
 
     job_id: VisitJobId | None = Field(
-        None, title="Job", description=describe("[[Its id or number.]] Without a job, enter a title.")
+        None, title="Job", description=describe("[[Its ID or number.]] Without a job, enter a title.")
     )
     title: TextLine | None = Field(None, description="What it is, if there is no job.")
     kind: VisitKind = Field("work", description=describe("[[`assessment`: a look before quoting.]]"))
     person_ids: list[VisitPersonId] = Field(
-        default_factory=list, max_length=20, title="People", description="Who goes. Leave empty to assign it later."
+        default_factory=list, max_length=20, title="People", description="Leave empty to assign it later."
     )
     starts_at: StartsAt = None
     ends_at: EndsAt = None
@@ -108,7 +108,7 @@ class PlanVisit(Input):
 class MoveVisit(Input):
     """Which visit, and the fields to change."""
 
-    visit_id: str = Field(description=describe("[[The visit's id.]]"))
+    visit_id: str = Field(description=describe("[[The visit's ID.]]"))
     starts_at: StartsAt = None
     ends_at: EndsAt = None
     duration_minutes: VisitMinutes = None
@@ -128,7 +128,7 @@ class MoveVisit(Input):
 class CancelVisit(Input):
     """Which visit to cancel."""
 
-    visit_id: str = Field(description=describe("[[The visit's id.]]"))
+    visit_id: str = Field(description=describe("[[The visit's ID.]]"))
     scope: Scope = "one"
 
 

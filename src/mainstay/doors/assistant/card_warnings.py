@@ -71,7 +71,7 @@ def find_card_warnings(
             if f'"{address.lower()}"' in own
         ),
         *(
-            Message("{address} was chosen by the assistant. It is no address of these records.", address=address)
+            Message("{address} was chosen by the assistant. It isn't in these records.", address=address)
             for address in _chosen_recipients(call.arguments)
             if f'"{address.lower()}"' not in known + own
         ),

@@ -64,15 +64,15 @@ _LONGEST_PAUSE = 20.0
 _HEARTBEAT_SECONDS = 5.0
 
 _OFF = Message("The assistant was turned off.")
-_NO_MODEL = Message("No model is set up. An owner or admin can choose one in the settings.")
-_MODEL_LIMIT = Message("The answer took {count} steps, which is the most. Ask for less at once.", count=MAX_MODEL_CALLS)
+_NO_MODEL = Message("The assistant isn't set up. An owner or admin can do this in Settings → Assistant.")
+_MODEL_LIMIT = Message("The answer needed more than {count} steps. Ask for less at once.", count=MAX_MODEL_CALLS)
 _TOOL_LIMIT = Message(
-    "The assistant looked up or changed {count} things, which is the most for one question. Ask for less at once.",
+    "The assistant can look up or change {count} things for one question. Ask for less at once.",
     count=MAX_TOOL_CALLS,
 )
 _TIME_LIMIT = Message("The answer took more than {count} minutes. Ask for less at once.", count=MAX_SECONDS // 60)
-_PERSON_LIMIT = Message("You have used your tokens for today. The assistant answers again tomorrow.")
-_MONTH_LIMIT = Message("Your organisation has used its tokens for this month. An owner or admin can allow more.")
+_PERSON_LIMIT = Message("You have reached your limit for today. The assistant answers again tomorrow.")
+_MONTH_LIMIT = Message("Your organisation has reached its limit for this month. An owner or admin can raise it.")
 _FAULT = Message("Something went wrong on our side. Ask again.")
 _CUT_OFF = Message("The answer was too long and ends here.")
 

@@ -219,8 +219,7 @@ class AssistantPages:
             "may_ask": request.can_perform(ask_assistant),
             "reached_limit": PageFormat(request.display).render(limit) if limit else "",
             "settings": settings,
-            "used_today": _format_tokens(request, today),
-            "daily_tokens": _format_tokens(request, settings.assistant_daily_tokens),
+            "used_percent": min(100 * today // max(settings.assistant_daily_tokens, 1), 100),
             "used_this_month": _format_tokens(request, month),
             "max_question": MAX_QUESTION_LENGTH,
         }

@@ -68,7 +68,7 @@ class SampleFirmPages:
         if not (
             await self.office.visitors.rate_limits.take(f"samples of {account}", SAMPLES_PER_DAY, 86_400.0)
         ).accepted:
-            raise TooManyRequests(Message("You have opened several sample firms today. Try again tomorrow."))
+            raise TooManyRequests(Message("You have created several sample firms today. Try again tomorrow."))
         self.office.visitors.temporary_files.set_progress(_progress_name(request), 0)
         await self._work.start(self._make(request))
         return redirect(PATH)

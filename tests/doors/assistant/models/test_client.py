@@ -138,7 +138,7 @@ def test_calls_and_their_results_go_on(dialect: ModelDialect) -> None:
 @EACH_DIALECT
 @pytest.mark.parametrize(
     ("delivery", "problem"),
-    [("stall", "silent for too long"), ("cut", "broke off"), ("error", "Overloaded")],
+    [("stall", "stopped responding"), ("cut", "broke off"), ("error", "Overloaded")],
 )
 def test_what_breaks_off_is_a_problem_after_its_beginning(
     dialect: ModelDialect, delivery: Delivery, problem: str
@@ -161,7 +161,7 @@ def test_what_breaks_off_is_a_problem_after_its_beginning(
         (ScriptedError(429, retry_after="7.5"), "too many requests", True, 7),
         (ScriptedError(429, retry_after="999999999999"), "too many requests", True, 3600),
         (ScriptedError(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), "too many requests", True, None),
-        (ScriptedError(429, "Pay.", "insufficient_quota", "7"), "used up", False, None),
+        (ScriptedError(429, "Pay.", "insufficient_quota", "7"), "has no credit left", False, None),
         (ScriptedError(400, "This model's maximum context length is 8192"), "longer than the model", False, None),
         (ScriptedError(400, "Encrypted content is not supported"), "Choose Chat Completions", False, None),
         (ScriptedError(400), "refused the request. It says: invalid_request_error: Something is wrong.", False, None),
@@ -324,7 +324,7 @@ def test_an_organisation_s_own_server_is_never_private(dialect: ModelDialect, ad
 
 def test_what_is_no_address_is_told_to_an_operator() -> None:
     settings = ModelSettings("localhost:11434", ModelDialect.CHAT, "m", None, allows_private=True)
-    assert "This is no address" in asyncio.run(collect(StreamingClient(), settings)).shown
+    assert "This isn't the address" in asyncio.run(collect(StreamingClient(), settings)).shown
 
 
 def test_a_name_that_leads_inside_is_refused() -> None:

@@ -52,8 +52,8 @@ _Title = Annotated[Text | None, Field(description="What it is for, e.g. Boiler s
 _DueOn = Annotated[
     StoredDay | None, Field(title="Due date", description="Leave empty to use the customer's payment terms.")
 ]
-_Discount = Annotated[Share | None, Field(description="Off the whole invoice.")]
-_SOURCES_DESCRIPTION = "Ids of hours and materials of the job to invoice."
+_Discount = Annotated[Share | None, Field(description="Applies to the whole invoice.")]
+_SOURCES_DESCRIPTION = "IDs of hours and materials of the job to invoice."
 _SUPPLY_FIELDS = ("suppliedFrom", "suppliedUntil")
 _TOO_MANY_LINES = Message(
     "invoice a part of the work, such as up to a date", for_programs=Message("send `sources` or `until`")
@@ -69,12 +69,12 @@ class DraftInvoice(Input):
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None,
         title="Job",
-        description=describe("[[By id or number.]] Choose only a job to invoice its fixed price."),
+        description=describe("[[By ID or number.]] Choose only a job to invoice its fixed price."),
     )
     quote_id: Annotated[str | None, RecordReference(prefix="quote")] = Field(
         None,
         title="Quote",
-        description=describe("Invoices the rest of the accepted quote, minus deposits. [[By id or number.]]"),
+        description=describe("Invoices the rest of the accepted quote, minus deposits. [[By ID or number.]]"),
     )
     part: Share | None = Field(
         None,
@@ -87,7 +87,7 @@ class DraftInvoice(Input):
         description="Deposit: before the work starts. Progress: while the work is going on.",
     )
     quote_lines: list[str] | None = Field(
-        None, max_length=MAX_LINES, description="Ids of lines of the quote, to invoice only these."
+        None, max_length=MAX_LINES, description="IDs of lines of the quote, to invoice only these."
     )
     unbilled: bool = Field(
         default=False,
@@ -126,7 +126,7 @@ class UpdateInvoice(Input):
     title: _Title = None
     site_id: _Site = None
     edits: list[LineEdit] = omittable_field(
-        max_length=MAX_LINES, description=describe("[[Changes to its lines, by their ids; other lines stay.]]")
+        max_length=MAX_LINES, description=describe("[[Changes to its lines, by their IDs; other lines stay.]]")
     )
     sources: list[str] = omittable_field(max_length=MAX_LINES, description=_SOURCES_DESCRIPTION)
     discount: _Discount = None
@@ -163,7 +163,7 @@ def list_invoices(ctx: Context, given: ListInvoices) -> PageResult[ListedInvoice
 
 get_invoice = declare_get(
     INVOICES,
-    "Get invoice. [[With its lines, by its id or number.]]",
+    "Get invoice. [[With its lines, by its ID or number.]]",
     Permission.INVOICES_READ,
     api_path="GET /invoices/{invoice_id}",
 )

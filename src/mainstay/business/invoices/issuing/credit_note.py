@@ -120,7 +120,7 @@ def _search_words_of(number: str, customer_name: str, currency: str, total: int)
 CREDIT_NOTES = Kind(
     CreditNote,
     source="credit_note",
-    id_type=Annotated[str, Field(title="Credit note", description=describe("[[The credit note's id or number.]]"))],
+    id_type=Annotated[str, Field(title="Credit note", description=describe("[[The credit note's ID or number.]]"))],
     area="Invoices",
     prefix="credit",
     number_column="number",

@@ -103,7 +103,7 @@ class ListCreditNotes(ListInput):
         None, title="Customer", description="Only credit notes for this customer."
     )
     invoice_id: Annotated[str | None, RecordReference(prefix="invoice")] = Field(
-        None, title="Invoice", description=describe("[[Only credit notes for this invoice, by id or number.]]")
+        None, title="Invoice", description=describe("[[Only credit notes for this invoice, by ID or number.]]")
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Issued on or after this date.")
     until: LastDay | None = Field(None, description="Issued on or before this date.")
@@ -153,7 +153,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
         after = settlement.settle_invoice(ctx, after, paid=-surplus)
         ctx.effects.append(
             Message(
-                "{amount} that was paid stays on account for {customer}.",
+                "{amount} that was paid will stay on account for {customer}.",
                 amount=Amount(amount_text(surplus, invoice.currency), invoice.currency),
                 customer=invoice.customer_name,
             )
@@ -162,7 +162,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     settlement.update_job_billing(ctx, after.job_id)
     ctx.add_task(create_print_task(note.id, note.number))
     ctx.summary = Message(
-        "Credit {total} of {invoice} to {customer} with {credit_note}.",
+        "{credit_note} will credit {total} of {invoice} to {customer}.",
         total=Amount(amount_text(note.total, note.currency), note.currency),
         invoice=invoice.name_in_messages,
         customer=invoice.customer_name,
@@ -189,7 +189,7 @@ def list_credit_notes(ctx: Context, given: ListCreditNotes) -> PageResult[Listed
 
 get_credit_note = declare_get(
     CREDIT_NOTES,
-    "Get credit note. [[With its lines, by its id or number.]]",
+    "Get credit note. [[With its lines, by its ID or number.]]",
     Permission.INVOICES_READ,
     api_path="GET /credit-notes/{credit_note_id}",
 )
@@ -216,7 +216,7 @@ def _release_credited(ctx: Context, invoice: Invoice) -> None:
     for deposit in sources.release_sources(ctx, invoice, {deposit for deposit, _ in deductions} - still_deducted):
         ctx.effects.append(
             Message(
-                "{invoice} is no longer deducted, and can be credited.",
+                "{invoice} will no longer be deducted, and can then be credited.",
                 invoice=INVOICES.fetch(ctx, deposit).short_name,
             )
         )

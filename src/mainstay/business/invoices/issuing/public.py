@@ -67,13 +67,13 @@ _NOTICES: dict[InvoiceStatus, InvoiceNotice] = {
 class GetLinkedInvoice(Input):
     """The invoice."""
 
-    invoice_id: str = Field(description=describe("[[The invoice's id.]]"))
+    invoice_id: str = Field(description=describe("[[The invoice's ID.]]"))
 
 
 class GetLinkedInvoicePdf(Input):
     """The invoice."""
 
-    invoice_id: str = Field(description=describe("[[The invoice's id.]]"))
+    invoice_id: str = Field(description=describe("[[The invoice's ID.]]"))
     copy_: Literal["void"] | None = Field(
         None, alias="copy", description=describe("[[`void`: the copy stamped as void.]]")
     )
@@ -82,7 +82,7 @@ class GetLinkedInvoicePdf(Input):
 class GetLinkedInvoiceUbl(Input):
     """The invoice."""
 
-    invoice_id: str = Field(description=describe("[[The invoice's id.]]"))
+    invoice_id: str = Field(description=describe("[[The invoice's ID.]]"))
 
 
 @dataclass(frozen=True, slots=True)

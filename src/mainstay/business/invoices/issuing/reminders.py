@@ -32,7 +32,7 @@ class SendReminders(IrreversibleInput):
         min_length=1,
         max_length=MAX_REMINDERS,
         title="Invoices",
-        description=describe(f"[[Unpaid invoices, by id or number; {MAX_REMINDERS} at most.]]"),
+        description=describe(f"[[Unpaid invoices, by ID or number; {MAX_REMINDERS} at most.]]"),
         examples=[["INV-0207", "INV-0211"]],
     )
     again: bool = AGAIN_FIELD
@@ -75,7 +75,7 @@ def send_reminders(ctx: Context, given: SendReminders) -> RemindersOut:
     """Send reminders.
 
     [[Chase several unpaid or overdue invoices at once, each with its own email and PDF; send_statement lists all
-    that a customer owes in one email.]] All or none: if one cannot be sent, the preview says why and nothing is
+    that a customer owes in one email.]] All or none: if one can't be sent, the preview says why and nothing is
     sent.
     """
     invoices = _fetch_each(ctx, given.invoice_ids)
@@ -130,7 +130,7 @@ def _summarise(ctx: Context, invoices: Sequence[Invoice]) -> None:
     counts = Counter(invoice.customer_id for invoice in invoices)
     names = {invoice.customer_id: invoice.customer_name for invoice in invoices}
     ctx.summary = Message(
-        "Send reminders for {invoices} to {customers}: {due} to pay.",
+        "Reminders for {invoices} will be sent to {customers}: {due} to pay.",
         invoices=Message("{count} invoice", plural="{count} invoices", count=len(invoices)),
         customers=Message("{count} customer", plural="{count} customers", count=len(counts)),
         due=Amount(amount_text(sum(invoice.due for invoice in invoices), currency), currency),

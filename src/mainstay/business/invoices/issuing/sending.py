@@ -55,7 +55,7 @@ from mainstay.vocabulary.schemas import Input, IrreversibleInput
 # Printed on a draft instead of a number.
 NO_NUMBER = "\N{EM DASH}"
 NO_BANK_DETAILS = Message(
-    "The invoice doesn't say where to pay, because you have no bank details. Add them in settings, under Money, first."
+    "The invoice doesn't say where to pay, because you have no bank details. Add them in Settings → Money first."
 )
 _HAD_NO_BANK_DETAILS = Message(
     "The invoice doesn't say where to pay, because you had no bank details when it was issued. Tell the customer"
@@ -129,7 +129,7 @@ def send_invoice(ctx: Context, given: SendInvoice, invoice: Invoice) -> Invoice:
     settlement.update_job_billing(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, after.short_name))
     if given.deliver == "none":
-        ctx.effects.append(Message("No email is sent. Deliver the invoice yourself."))
+        ctx.effects.append(Message("No email will be sent. Send or hand over the invoice yourself."))
     email_document(
         ctx,
         EmailedDocument("invoice", after, LinkKind.INVOICE, after.id, given),
@@ -167,7 +167,7 @@ def _issue(ctx: Context, invoice: Invoice, customer: Customer, settings: Organis
         },
     )
     ctx.summary = Message(
-        "Send {invoice} to {customer}: {total}, due on {due_on}.",
+        "{invoice} will be issued to {customer}: {total}, due on {due_on}.",
         invoice=after.name_in_messages,
         customer=after.customer_name,
         total=after.total_amount,
@@ -214,7 +214,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     )
     ctx.commit_amount(after.total, after.currency)
     ctx.summary = Message(
-        "Void {invoice}: {customer} no longer owes {total}.",
+        "{invoice} will be voided: {customer} will no longer owe {total}.",
         invoice=after.name_in_messages,
         customer=after.customer_name,
         total=after.total_amount,
@@ -222,7 +222,7 @@ def void_invoice(ctx: Context, given: VoidInvoice, invoice: Invoice) -> Invoice:
     if sources.release_all_sources(ctx, after):
         ctx.effects.append(Message("The work on it can be invoiced again."))
     ctx.effects.append(
-        Message("The invoice keeps its number and gets a PDF stamped as void. No email is sent to the customer.")
+        Message("The invoice will keep its number, and its PDF will be stamped as void. No email will be sent.")
     )
     settlement.update_job_billing(ctx, after.job_id)
     ctx.add_task(create_print_task(after.id, Message("{invoice}, void", invoice=after.short_name), form="void"))
@@ -248,7 +248,7 @@ def send_reminder(ctx: Context, given: SendReminder, invoice: Invoice) -> Invoic
     """
     after = remind_customer(ctx, invoice, given, again=given.again)
     ctx.summary = Message(
-        "Remind {customer} of {invoice}: {due} to pay.",
+        "{customer} will be reminded of {invoice}: {due} to pay.",
         customer=after.customer_name,
         invoice=after.name_in_messages,
         due=after.due_amount,

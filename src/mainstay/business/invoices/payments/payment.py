@@ -149,7 +149,7 @@ def _search_words_of(customer_name: str, reference: str | None, currency: str, a
     return combine_words(words, words_of_digits(amount_written))
 
 
-PaymentId = Annotated[str, Field(title="Payment", description=describe("[[The payment's id.]]"))]
+PaymentId = Annotated[str, Field(title="Payment", description=describe("[[The payment's ID.]]"))]
 PAYMENTS = Kind(
     Payment,
     source="payment",

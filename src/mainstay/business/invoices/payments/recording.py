@@ -56,7 +56,7 @@ class AllocationInput(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    invoice_id: Annotated[str, _UNPAID_INVOICE] = Field(title="Invoice", description=describe("[[By id or number.]]"))
+    invoice_id: Annotated[str, _UNPAID_INVOICE] = Field(title="Invoice", description=describe("[[By ID or number.]]"))
     amount: Price = Field(description='E.g. "250.00"; "0" removes the allocation.')
 
 
@@ -71,7 +71,7 @@ class ListPayments(ListInput):
         None, title="Customer", description="Only payments by this customer."
     )
     invoice_id: Annotated[str | None, RecordReference(prefix="invoice")] = Field(
-        None, title="Invoice", description=describe("[[Only payments for this invoice, by id or number.]]")
+        None, title="Invoice", description=describe("[[Only payments for this invoice, by ID or number.]]")
     )
     method: PaymentMethod | None = Field(None, description="Only payments by this method.")
     from_: Day | None = Field(None, alias="from", title="From", description="Paid on or after this date.")
@@ -92,7 +92,7 @@ class RecordPayment(Input):
     """The payment."""
 
     invoice_id: Annotated[str | None, _UNPAID_INVOICE] = Field(
-        None, title="Invoice", description=describe("[[The invoice that was paid, by id or number.]]")
+        None, title="Invoice", description=describe("[[The invoice that was paid, by ID or number.]]")
     )
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
         None, title="Customer", description="Filled in from the invoice."
@@ -252,11 +252,13 @@ def reverse_payment(ctx: Context, given: ReversePayment, payment: Payment) -> Pa
     on = _check_reversal_date(ctx, given, payment)
     ctx.commit_amount(payment.amount, payment.currency)
     ctx.summary = Message(
-        "Reverse the {payment} by {customer}.", payment=payment.name_in_sentences, customer=payment.customer_name
+        "The {payment} by {customer} will be reversed.",
+        payment=payment.name_in_sentences,
+        customer=payment.customer_name,
     )
     ctx.effects.extend(
         Message(
-            "{amount} of {invoice} becomes unpaid again.",
+            "{amount} of {invoice} will be unpaid again.",
             amount=Amount(one["amount"], payment.currency),
             invoice=one["invoiceNumber"],
         )

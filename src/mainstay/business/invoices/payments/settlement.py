@@ -68,9 +68,11 @@ def update_job_billing(ctx: Context, job_id: str | None) -> None:
     after = jobs.save(ctx, before, changes)
     if closes or opens:
         ctx.effects.append(
-            Message("{job} is closed, because everything is invoiced and paid.", job=before.display_name)
+            Message("{job} will be closed, because everything is then invoiced and paid.", job=before.display_name)
             if closes
-            else Message("{job} goes back to Done, because it is no longer fully paid.", job=before.display_name)
+            else Message(
+                "{job} will go back to Done, because it will no longer be fully paid.", job=before.display_name
+            )
         )
     emit_job_updated(ctx, after, before)
 

@@ -64,7 +64,7 @@ async def fetch_reply(client: StreamingClient, settings: ModelSettings, request:
 
 def _make_connection_problem(fault: NoResponse, settings: ModelSettings) -> ModelProblem:
     if fault.kind == "address refused" and settings.allows_private:
-        message = Message("This is no address of a server. Enter one such as http://localhost:11434.")
+        message = Message("This isn't the address of a server. Enter one such as http://localhost:11434.")
         return ModelProblem(message, is_temporary=False)
     message, is_temporary = _CONNECTION_PROBLEMS[fault.kind]
     return ModelProblem(message, is_temporary=is_temporary)
@@ -77,13 +77,13 @@ _CONNECTION_PROBLEMS = {
         False,
     ),
     "name not found": (Message("The name of the model's server was not found. Check the address."), True),
-    "connection refused": (Message("The model's server cannot be reached. Check that it runs."), True),
+    "connection refused": (Message("The model's server can't be reached. Check that it runs."), True),
     "TLS failed": (Message("The model's server has no valid certificate for this address."), False),
     "connection broken": (Message("The connection to the model's server broke off."), True),
     "answer not understood": (
         Message("The answer of the model's server was not understood. Check its address and protocol."),
         False,
     ),
-    "no answer in time": (Message("The model's server was silent for too long."), True),
+    "no answer in time": (Message("The model's server stopped responding."), True),
     "took too long": (Message("The model took too long to answer."), True),
 }

@@ -100,9 +100,7 @@ async def _check_tools(client: StreamingClient, settings: ModelSettings) -> Mess
             )
         )
     if not any(call.name == _TOOL.name and parse_arguments(call.arguments).get("code") == code for call in calls):
-        raise _make_failure(
-            Message("The model calls tools, but with other values than it was told. Choose a more capable model.")
-        )
+        raise _make_failure(Message("The model calls tools, but with the wrong values. Choose a more capable model."))
     results = CallResults(tuple(CallResult(call.id, "Repeated.") for call in calls))
     try:
         await fetch_reply(client, settings, ModelRequest("", [asked, finished.reply, results], [_TOOL], _OUTPUT_TOKENS))

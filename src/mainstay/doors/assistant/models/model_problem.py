@@ -84,7 +84,7 @@ def _choose_status_message(status: int, reason: str) -> Message:
     if _contains(reason, _TOO_LONG):
         return _TOO_LONG_MESSAGE
     if "encrypted content" in reason.lower():
-        return Message("This model cannot be used with Responses. Choose Chat Completions.")
+        return Message("This model can't be used with Responses. Choose Chat Completions.")
     if _contains(reason, _UNPAID):
         return _STATUS_MESSAGES[HTTPStatus.PAYMENT_REQUIRED]
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -103,7 +103,7 @@ _STATUS_MESSAGES: dict[int, Message] = {
     HTTPStatus.NOT_FOUND: _NOT_FOUND_MESSAGE,
     HTTPStatus.METHOD_NOT_ALLOWED: _NOT_FOUND_MESSAGE,
     HTTPStatus.PAYMENT_REQUIRED: Message(
-        "The account at the model's provider is used up. Check its credit and its limits."
+        "Your account with the model's provider has no credit left or has reached a limit. Check it there."
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _TOO_LONG_MESSAGE,
     HTTPStatus.TOO_MANY_REQUESTS: Message("The model's server gets too many requests. Try again in a moment."),

@@ -230,7 +230,7 @@ class RecordLayout:
     def check_purpose(self, operation: Operation, record: AnyRecord) -> None:
         """Raise Conflict if the form has no purpose in the current state of the record."""
         if operation.name in self.purposes and self.purposes[operation.name](record) is None:
-            raise Conflict(Message("This isn't possible any more. Its page shows what you can do now."))
+            raise Conflict(Message("This isn't possible any more. Open the record to see what you can do now."))
 
     def is_required(self, name: str, fields: Mapping[str, str]) -> bool:
         """Return whether an optional field is required because of the value of another field."""
@@ -352,9 +352,10 @@ def button_label(operation: Operation) -> str:
     # With the noun, because "Cancel" alone could mean closing the menu or the form.
     if operation.on is None or operation.title.startswith("Cancel "):
         return operation.title
-    return re.sub(
-        rf"(?: to| the)? {re.escape(operation.on.label)}\b", "", operation.title, count=1, flags=re.IGNORECASE
-    )
+    # A plural can be plainer than the name that programs use: "failed tasks" for `work`.
+    plural = operation.on.plural if isinstance(operation.on, Kind) else ""
+    noun = "|".join(map(re.escape, filter(None, (operation.on.label, plural.removesuffix("s")))))
+    return re.sub(rf"(?: to| the)? (?:{noun})\b", "", operation.title, count=1, flags=re.IGNORECASE)
 
 
 def label_with_noun(operation: Operation) -> str:

@@ -94,13 +94,13 @@ class SelectionPages:
         actions = {action.key: action for action in find_selection_actions(self.office, self.layout)}
         action = actions.get(fields.get("do", ""))
         if action is None:
-            raise Conflict(Message("Nothing was chosen to be done. Go back and press one of the buttons."))
+            raise Conflict(Message("No action was chosen. Go back and press one of the buttons."))
         check_permission(action.operation, request.actor)
         record_ids = [name.removeprefix(_RECORD_PREFIX) for name in fields if name.startswith(_RECORD_PREFIX)]
         if not record_ids:
             raise Conflict(Message("Nothing is selected. Go back and select at least one row."))
         if len(record_ids) > _MAX_SELECTED:
-            raise Conflict(Message("Select {count} at most, so that all can be undone together.", count=_MAX_SELECTED))
+            raise Conflict(Message("Select {count} at most, so that you can undo them together.", count=_MAX_SELECTED))
         return action, record_ids
 
     async def _read_given(

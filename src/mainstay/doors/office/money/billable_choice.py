@@ -54,7 +54,7 @@ _GROUPS = (
     (Message("Materials"), ("orderLine", "billLine")),
 )
 _LIST_CHANGED = Message("The list of what can be invoiced has changed. Check it, then create the invoice.")
-_NO_QUOTE_LINES = Message("Select at least one line of the quote, or bill something else.")
+_NO_QUOTE_LINES = Message("Select at least one line of the quote, or invoice something else.")
 _NO_SHARE = Message("needs a percentage or an amount")
 
 

@@ -115,7 +115,7 @@ class AssistantSettingsPages:
             raise Conflict(Message("There is no model to test. Choose one first."))
         limit = f"model tests of {request.actor.organisation}"
         if not (await self.office.visitors.rate_limits.take(limit, TESTS_AN_HOUR, 3_600.0)).accepted:
-            raise TooManyRequests(Message("You have tested the model often. Try again in an hour."))
+            raise TooManyRequests(Message("You have tested the model too often. Try again in an hour."))
         checks = await check_model(parts.client, model)
         record = await self.office.perform(request, get_assistant_settings)
         return self.office.render_page(

@@ -158,7 +158,7 @@ def _client_snippets(address: str) -> list[Snippet]:
         ),
         Snippet(
             "Other clients, with an API key",
-            "For apps that cannot sign in, use an API key:",
+            "For apps that can't sign in, use an API key:",
             _format_json(
                 {
                     "mcpServers": {

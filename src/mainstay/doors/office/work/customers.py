@@ -61,7 +61,7 @@ CUSTOMERS_LAYOUT = RecordLayout(
             ),
         ),
     ),
-    empty_text="No customers yet. Create one, or import your customers in Settings, Import.",
+    empty_text="No customers yet. Create one, or import your customers in Settings → Import.",
     page_header="customer_actions.html",
     accepts_additions=lambda customer: not customer.merged_into_id,
     choices={"deliver": DELIVERY_CHOICES},

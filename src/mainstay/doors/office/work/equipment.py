@@ -31,7 +31,7 @@ EQUIPMENT_LAYOUT = RecordLayout(
         "externalRef",
     ),
     tabs={"": "Active", "archived": "Archived"},
-    empty_text="No equipment yet. Add it on a site's page, or import it in Settings, Import.",
+    empty_text="No equipment yet. Add it on a site's page, or import it in Settings → Import.",
     shown_on=(
         RelatedList(SITES, "siteId", _PANEL_COLUMNS, can_add=True, is_side=True),
         RelatedList(JOBS, "siteId", _PANEL_COLUMNS, record_field="siteId", is_side=True),
