@@ -36,6 +36,7 @@ OUTSIDER_FIELDS = {
     "list_visits": {"accessNotes"},
     "list_price_items": {"description"},
     "list_suppliers": {"notes"},
+    "list_bills": {"supplierNumber"},
     "get_quote": {"acceptance.name", "acceptance.note", "declineReason"},
     "list_payments": {"reference"},
     "find_paid_invoices": {"suggestions[].text"},

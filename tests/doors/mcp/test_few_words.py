@@ -1,9 +1,11 @@
 """Each field of a tool is described in few words, unless its name says everything."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
 import pytest
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
@@ -14,6 +16,7 @@ from mainstay.business.jobs.operations import create_job, update_job
 from mainstay.business.organisation.operations import update_organisation
 from mainstay.business.people.operations import update_person
 from mainstay.business.quotes.operations import draft_quote, update_quote
+from mainstay.business.schedule.planning import plan_schedule
 from mainstay.catalogue import CATALOGUE
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.tool_schema import PLAIN_COMMON_FIELDS, PLAIN_FIELDS, describe_tool
@@ -24,6 +27,8 @@ from mainstay.values.wall_times import EnteredMoment
 from mainstay.vocabulary.actor import Door
 
 AGENT_OPERATIONS = [operation for operation in CATALOGUE.operations if Door.AGENT in operation.doors]
+# Reports, a column of one, the web address of a record, and kinds of records and lists.
+MEANT_ELSEWHERE = {"statement", "receivables", "customer", "taxKey", "url", "invoices"}
 TOOL = pytest.mark.parametrize("operation", AGENT_OPERATIONS, ids=lambda operation: operation.name)
 
 
@@ -138,6 +143,23 @@ def test_null_is_told_where_it_clears_something() -> None:
     discount, _ = input_fields_of(update_quote)["discount"]["anyOf"]
     assert nothing not in discount["properties"]["percent"]["anyOf"]
     assert input_fields_of(create_customer)["billingAddress"]["properties"]["city"] == {"type": "string"}
+
+
+def test_null_is_told_where_the_description_says_what_it_means() -> None:
+    line = input_fields_of(draft_quote)["lines"]["items"]["properties"]
+    assert line["taxRateId"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    change = input_fields_of(plan_schedule)["changes"]["items"]["properties"]
+    assert change["personId"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    assert {
+        path for path, name, field in walk_fields(describe_tool(draft_quote)["inputSchema"]) if "null" in str(field)
+    } == {".lines", ".lines.taxRateId"}
+
+
+@TOOL
+def test_words_in_backticks_are_names_and_values_of_the_tool(operation: Operation) -> None:
+    tool = orjson.dumps([describe_tool(operation), operation.output.model_json_schema(by_alias=True)]).decode()
+    quoted = set(re.findall(r"`([a-z]\w*)`", orjson.dumps(describe_tool(operation)).decode()))
+    assert quoted - MEANT_ELSEWHERE <= set(re.findall(r'"(\w+)"', tool))
 
 
 @pytest.mark.parametrize("name", sorted(PLAIN_COMMON_FIELDS | {"confirmed", "previewToken", "startingAfter", "detail"}))

@@ -37,7 +37,9 @@ _Kind = Annotated[CustomerKind, Field(description=describe("[[`company` or `indi
 _Email = Annotated[Email | None, Field(description="For quotes, invoices and other emails.")]
 _Phone = Annotated[Phone | None, Field(description="E.g. +44 1422 555 0142.")]
 _BillingAddress = Annotated[Address | None, Field(description="Printed on quotes and invoices.")]
-_TaxNumber = Annotated[TextLine | None, Field(description="Or another tax number, e.g. for GST.")]
+_TaxNumber = Annotated[
+    TextLine | None, Field(description=describe("[[The VAT number.]] Or another tax number, e.g. for GST."))
+]
 _RegistrationNumber = Annotated[TextLine | None, Field(description="Company registration number.")]
 _EInvoiceAddress = Annotated[
     EInvoiceAddress | None, Field(title="E-invoice address", description="Only if they receive electronic invoices.")

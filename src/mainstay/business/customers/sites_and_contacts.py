@@ -47,9 +47,9 @@ class SaveSite(Input):
     site_id: Annotated[str | None, make_id_validator("site")] = Field(
         None, description="The site to change. Without it, a new site."
     )
-    customer_id: _CustomerId = omittable_field(title="Customer", description=describe("[[Required for a new `site`.]]"))
+    customer_id: _CustomerId = omittable_field(title="Customer", description=describe("[[Required for a new site.]]"))
     name: TextLine | None = Field(None, description="Default: the first line of the address.")
-    address: Address = omittable_field(description=describe("Where you work. [[Required for a new `site`.]]"))
+    address: Address = omittable_field(description=describe("Where you work. [[Required for a new site.]]"))
     time_zone: TimeZone | None = Field(None, description="If it differs from your organisation's.")
     access_notes: Paragraph | None = Field(None, title="Access", description="How to get in. Visible to field staff.")
     contact_id: Annotated[str | None, make_id_validator("contact")] = Field(
@@ -66,9 +66,9 @@ class SaveContact(Input):
         None, description="The contact to change. Without it, a new contact."
     )
     customer_id: _CustomerId = omittable_field(
-        title="Customer", description=describe("[[Required for a new `contact`.]]")
+        title="Customer", description=describe("[[Required for a new contact.]]")
     )
-    name: TextLine = omittable_field(description=describe("Their name. [[Required for a new `contact`.]]"))
+    name: TextLine = omittable_field(description=describe("Their name. [[Required for a new contact.]]"))
     role: TextLine | None = Field(None, description="E.g. caretaker.")
     email: Email | None = Field(None, description="Their documents are sent here.")
     phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")

@@ -44,9 +44,9 @@ class SaveEquipment(Input):
         None, description="The equipment to change. Without it, new equipment."
     )
     site_id: Annotated[str, make_id_validator("site")] = omittable_field(
-        title="Site", description=describe("Where it is installed. [[Required for new `equipment`.]]")
+        title="Site", description=describe("Where it is installed. [[Required for new equipment.]]")
     )
-    name: TextLine = omittable_field(description=describe("What it is, e.g. boiler. [[Required for new `equipment`.]]"))
+    name: TextLine = omittable_field(description=describe("What it is, e.g. boiler. [[Required for new equipment.]]"))
     make: TextLine | None = Field(None, description="E.g. Worcester.")
     model: TextLine | None = Field(None, description="E.g. Greenstar 4000.")
     serial_number: TextLine | None = Field(None, description="As shown on the rating plate.")

@@ -82,8 +82,8 @@ def submit_hours(ctx: Context, given: SubmitHours) -> HoursBatchOut:
 def review_hours(ctx: Context, given: ReviewHours) -> HoursBatchOut:
     """Review hours.
 
-    The person can correct rejected hours and submit them again. [[`approve` or `reject` submitted hours
-    (timesheets), all or none; `unapprove` undoes an approval.]]
+    [[`approve` or `reject` submitted hours (timesheets), all or none; `unapprove` undoes an approval.]] The person can
+    correct rejected hours and submit them again.
     """
     if given.decision == "reject" and not given.reason:
         raise Invalid([Fault("reason", Message("is required to reject hours"))])

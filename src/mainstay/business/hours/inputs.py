@@ -59,11 +59,11 @@ StartedAt = Annotated[
     EnteredMoment | None,
     Field(
         title="Start",
-        description=describe("Date and time. [[Local, as `2026-11-15T10:30`, or with an `offset`.]]"),
+        description=describe("Date and time. [[Local, as `2026-11-15T10:30`, or with an offset.]]"),
     ),
 ]
 EndedAt = Annotated[
-    EnteredMoment | None, Field(title="End", description=describe("Date and time. [[Written like `startedAt`.]]"))
+    EnteredMoment | None, Field(title="End", description=describe("Date and time. [[Local, or with an offset.]]"))
 ]
 BreakMinutes = Annotated[_MinutesFromZero, Field(title="Break", description="Unpaid break within that time.")]
 WorkNote = Annotated[Paragraph | None, Field(description="What was done.")]

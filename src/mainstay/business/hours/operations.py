@@ -159,7 +159,7 @@ def update_hours(ctx: Context, given: UpdateHours, entry: TimeEntry) -> TimeEntr
     """Edit hours.
 
     Rejected hours become a draft again; approved hours can't be edited, and submitted ones only by the office.
-    [[Only the `fields` sent change.]]
+    [[Only the fields sent change.]]
     """
     settings, sent = settings_of(ctx), given.sent_fields("time_entry_id")
     times = {name: sent.pop(name) for name in _TIME_FIELDS if name in sent}

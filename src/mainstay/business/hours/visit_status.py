@@ -59,7 +59,7 @@ class SetVisitStatus(Input):
         ),
     )
     ended_at: EnteredMoment | None = Field(
-        None, title="Finished", description=describe("When the work ended, if not now. [[Written like `startedAt`.]]")
+        None, title="Finished", description=describe("When the work ended, if not now.")
     )
     break_minutes: Annotated[BreakMinutes, _HOURS] = 0
     note: Annotated[WorkNote, _HOURS] = None
@@ -80,7 +80,7 @@ class SetVisitStatus(Input):
 def set_visit_status(ctx: Context, given: SetVisitStatus, visit: Visit) -> Visit:
     """Change visit status.
 
-    [[Marks a `visit` as started or done, with `timer` also clocking in or out on it; starting the first visit also
+    [[Marks a visit as started or done, with `timer` also clocking in or out on it; starting the first visit also
     starts the job.]] Members and subcontractors can change their own.
     """
     work = _read_work(ctx, given, visit)

@@ -247,7 +247,7 @@ def change_job_status(ctx: Context, given: ChangeJobStatus, job: Job) -> Job:
     """Change job status.
 
     If you close a job with work that is not invoiced yet, you get a warning. [[Starts, holds, finishes, closes or
-    reopens a `job`; members can do this with their own jobs, between open and done.]]
+    reopens a job; members can do this with their own jobs, between open and done.]]
     """
     raise_if_blocked(job.not_movable(ctx.actor, given.status))
     if given.status == "closed":

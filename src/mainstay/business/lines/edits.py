@@ -31,7 +31,7 @@ class LineFields(BaseModel):
 
     model_config = INPUT_CONFIG
 
-    kind: LineKind = omittable_field(description=describe("[[`item` (default), `text` or `heading`.]]"))
+    kind: LineKind = omittable_field(description=describe("[[Default: `item`.]]"))
     item_id: Annotated[Text | None, RecordReference(prefix="item")] = Field(
         None, description=describe("[[A price list item's ID or code; fills in the rest.]]")
     )

@@ -29,7 +29,9 @@ class UpdateOrganisation(UpdateSettings):
 
     name: TextLine = omittable_field(description="Your trading name.")
     legal_name: TextLine | None = Field(None, description="The name on documents, if different.")
-    tax_number: TextLine | None = Field(None, description="Or another tax number, e.g. for GST.")
+    tax_number: TextLine | None = Field(
+        None, description=describe("[[The VAT number.]] Or another tax number, e.g. for GST.")
+    )
     registration_number: TextLine | None = Field(None, description="Company registration number.")
     e_invoice_address: EInvoiceAddress | None = Field(
         None,

@@ -238,7 +238,7 @@ def restore_settings(act: Act) -> Sequence[Inverse]:
 def update_settings(ctx: Context, given: UpdateSettings, settings: SettingsRecord) -> SettingsRecord:
     """Edit settings.
 
-    Changes to what roles may see apply at once. [[Only the `fields` sent change.]]
+    Changes to what roles may see apply at once. [[Only the fields sent change.]]
     """
     return save_settings(ctx, given, settings)
 

@@ -53,7 +53,7 @@ class SavePriceItem(Input):
 
     item_id: str | None = Field(None, description=describe("[[To edit an item: its ID or code.]]"))
     code: TextLine | None = Field(None, description="A short unique name, e.g. BLR-24.")
-    name: TextLine = omittable_field(description=describe("E.g. Combi boiler. [[Required for a new `item`.]]"))
+    name: TextLine = omittable_field(description=describe("E.g. Combi boiler. [[Required for a new item.]]"))
     description: Paragraph | None = Field(None, description="Printed below the name on quotes and invoices.")
     kind: Annotated[ItemKind, DefaultValue("material")] = omittable_field(
         description=describe("[[`labour`, `material`, `service` or `fee`.]]")

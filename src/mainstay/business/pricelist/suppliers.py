@@ -36,13 +36,13 @@ class SaveSupplier(Input):
     """A new supplier or, with their id, the changes; null clears a field."""
 
     supplier_id: Annotated[str | None, make_id_validator("supplier")] = Field(None, description="To edit a supplier.")
-    name: TextLine = omittable_field(
-        description=describe("Company or person's name. [[Required for a new `supplier`.]]")
-    )
+    name: TextLine = omittable_field(description=describe("Company or person's name. [[Required for a new supplier.]]"))
     email: Email | None = Field(None, title="Email", description="Orders are sent here.")
     phone: Phone | None = Field(None, description="E.g. +44 1422 555 0142.")
     address: Address | None = Field(None, description="Printed on orders.")
-    tax_number: TextLine | None = Field(None, description="Or another tax number, e.g. for GST.")
+    tax_number: TextLine | None = Field(
+        None, description=describe("[[The VAT number.]] Or another tax number, e.g. for GST.")
+    )
     account_number: TextLine | None = Field(None, title="Account number", description="Your customer number with them.")
     payment_terms_days: WholeNumber | None = Field(
         None, ge=0, le=365, title="Payment terms (days)", description="Days to pay their bills, e.g. 30."

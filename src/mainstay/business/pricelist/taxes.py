@@ -35,7 +35,7 @@ class SaveTaxRate(Input):
     tax_rate_id: Annotated[str | None, make_id_validator("tax", "a tax rate")] = Field(
         None, description="To edit a rate.", examples=["tax_01KA3R2D4F6H8J0K2N4P6R8T0V"]
     )
-    name: TextLine = omittable_field(description=describe("E.g. VAT 20%. [[Required for a new `rate`.]]"))
+    name: TextLine = omittable_field(description=describe("E.g. VAT 20%. [[Required for a new rate.]]"))
     category: Annotated[TaxCategory, DefaultValue("standard")] = omittable_field(
         description=describe("[[Only `standard` charges tax.]]")
     )
@@ -43,7 +43,7 @@ class SaveTaxRate(Input):
         title="Taxes",
         min_length=1,
         max_length=_MAX_TAXES,
-        description=describe("Usually just one, e.g. VAT. [[Required for a new `rate`.]]"),
+        description=describe("Usually just one, e.g. VAT. [[Required for a new rate.]]"),
     )
     note: TextLine | None = Field(None, description="Printed next to the rate, e.g. why something is exempt.")
     is_default: bool = omittable_field(title="Default", description="New lines get this rate.")

@@ -76,7 +76,7 @@ class ListBills(ListInput):
     supplier_id: SupplierFilter = None
     job_id: JobFilter = None
     purchase_order_id: Annotated[str | None, RecordReference(prefix="po")] = Field(
-        None, title="Purchase order", description=describe("[[Only bills for this order, by `id` or number.]]")
+        None, title="Purchase order", description=describe("[[Only bills for this order, by id or number.]]")
     )
     from_: Day | None = Field(None, alias="from", title="From", description="Dated on or after this date.")
     until: LastDay | None = Field(None, description="Dated on or before this date.")
@@ -108,7 +108,7 @@ class RecordBill(Input):
         None,
         title="Purchase order",
         description=describe(
-            "Fills in the supplier and what is not billed yet. [[Its `id` or number; required without `supplierId`.]]"
+            "Fills in the supplier and what is not billed yet. [[Its id or number; required without `supplierId`.]]"
         ),
     )
     job_id: PurchaseJobId = None

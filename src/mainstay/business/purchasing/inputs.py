@@ -23,11 +23,11 @@ from mainstay.vocabulary.refusal import Fault, Invalid, raise_if_blocked
 _MAX_AMOUNT = 10**11
 
 SupplierId = Annotated[
-    str, make_id_validator("supplier"), Field(title="Supplier", description=describe("[[The supplier's `id`.]]"))
+    str, make_id_validator("supplier"), Field(title="Supplier", description=describe("[[The supplier's id.]]"))
 ]
 PurchaseJobId = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description=describe("[[The job it is for, by `id` or number.]]")),
+    Field(title="Job", description=describe("[[The job it is for, by id or number.]]")),
 ]
 SupplierFilter = Annotated[
     Annotated[str, make_id_validator("supplier")] | None,
@@ -35,7 +35,7 @@ SupplierFilter = Annotated[
 ]
 JobFilter = Annotated[
     Annotated[str, RecordReference(prefix="job")] | None,
-    Field(title="Job", description=describe("[[Only for this job, by `id` or number.]]")),
+    Field(title="Job", description=describe("[[Only for this job, by id or number.]]")),
 ]
 
 

@@ -24,7 +24,7 @@ from mainstay.vocabulary.actor import Actor, Stamp
 from mainstay.vocabulary.permissions import Permission, RequiresPermission
 from mainstay.vocabulary.record_json import MoneyText, PriceText
 from mainstay.vocabulary.refusal import Reason
-from mainstay.vocabulary.roles import RefersTo
+from mainstay.vocabulary.roles import OUTSIDER_TEXT, RefersTo
 from mainstay.vocabulary.schemas import Output, Record, StoredRecord, make_states
 
 OrderStatus = Literal["draft", "sent", "partReceived", "received", "partBilled", "billed", "closed", "cancelled"]
@@ -337,7 +337,9 @@ class ListedBillOut(Record):
 
     supplier_id: Annotated[str, RefersTo("supplier")] = Field(examples=[EXAMPLE_SUPPLIER_ID])
     supplier_name: str = Field(title="Supplier", examples=["Pennine Plumbing Supplies"])
-    supplier_number: str = Field(title="Bill number", description="The supplier's number.", examples=["2026-4711"])
+    supplier_number: Annotated[str, OUTSIDER_TEXT] = Field(
+        title="Bill number", description="The supplier's number.", examples=["2026-4711"]
+    )
     status: BillStatus = Field(examples=["draft"])
     purchase_order_id: Annotated[str | None, RefersTo("po")] = Field(examples=[None])
     purchase_order_number: str | None = Field(title="Purchase order", examples=[None])

@@ -72,7 +72,12 @@ class ListPurchaseOrders(ListInput):
     """Which orders to list."""
 
     starting_after: Annotated[str | None, make_id_validator("po", "a purchase order")] = STARTING_AFTER
-    status: OrderStatus | None = Field(None, description="Only orders with this status.")
+    status: OrderStatus | None = Field(
+        None,
+        description=describe(
+            "Only orders with this status. [[`sent` and `partReceived` wait for goods; `partBilled` and `billed` may.]]"
+        ),
+    )
     supplier_id: SupplierFilter = None
     job_id: JobFilter = None
     text: SearchText | None = Field(None, title="Search", description="The number, the supplier or the job.")
@@ -193,7 +198,7 @@ def _restore_order(act: Act) -> Sequence[Inverse] | Message:
 def update_purchase_order(ctx: Context, given: UpdatePurchaseOrder, order: Order) -> Order:
     """Edit purchase order.
 
-    Only drafts can be edited. [[Only the `fields` sent change; lines by `edits`.]]
+    Only drafts can be edited. [[Only the fields sent change; lines by `edits`.]]
     """
     changes = given.sent_fields("purchase_order_id", "edits", "job_id", "deliver_to", "site_id")
     if given.supplier_id:

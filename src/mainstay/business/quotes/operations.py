@@ -96,7 +96,7 @@ class DraftQuote(Input):
     """The customer, and what to quote."""
 
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Filled in from the job."
+        None, title="Customer", description=describe("Filled in from the job. [[Required without it.]]")
     )
     job_id: _Job = None
     site_id: _Site = None

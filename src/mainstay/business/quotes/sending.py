@@ -132,7 +132,7 @@ def send_quote(ctx: Context, given: SendQuote, quote: Quote) -> Quote:
 def withdraw_quote(ctx: Context, given: WithdrawQuote, quote: Quote) -> Quote:
     """Withdraw quote.
 
-    The customer can no longer accept it and their link says so, but no email is sent. [[Also discards a `draft`.]]
+    The customer can no longer accept it and their link says so, but no email is sent. [[Also discards a draft.]]
     """
     after = QUOTES.save(ctx, quote, {"status": "withdrawn", "withdraw_reason": given.reason})
     store.update_quoted_job(ctx, after.job_id)

@@ -38,7 +38,7 @@ class ListDocuments(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("document")] = STARTING_AFTER
     record_id: str | None = Field(
-        None, title="Record", description="The record's ID, such as a job's. Optional for the office."
+        None, title="Record", description="The record's ID, or a job's number. Optional for the office."
     )
     visibility: AttachmentVisibility | None = Field(
         None, description=describe("Only files with this visibility. [[Field staff see only `field`.]]")

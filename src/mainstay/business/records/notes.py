@@ -26,7 +26,7 @@ class ListNotes(ListInput):
 
     starting_after: Annotated[str | None, make_id_validator("note")] = STARTING_AFTER
     record_id: str | None = Field(
-        None, title="Record", description="The record's ID, such as a job's. Optional for owners and admins."
+        None, title="Record", description="The record's ID, or a job's number. Optional for owners and admins."
     )
     visibility: AttachmentVisibility | None = Field(
         None, description=describe("Only notes with this visibility. [[Field staff see only `field`.]]")

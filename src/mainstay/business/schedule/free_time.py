@@ -48,20 +48,24 @@ _FIELD_ROLES = ", ".join(f"'{role}'" for role in Role if not has_permission(role
 class FindFreeTime(Input):
     """How long, when and who."""
 
-    duration_minutes: WholeNumber = Field(60, ge=5, le=1440, title="Duration", description="In minutes.")
-    starts_at: StartsAt = Field(None, title="Start time", description="Leave empty to find the next free slots.")
+    duration_minutes: WholeNumber = Field(
+        60, ge=5, le=1440, title="Duration", description=describe("[[The length of the slot.]] In minutes.")
+    )
+    starts_at: StartsAt = Field(
+        None, title="Start time", description=describe("[[Who is free then.]] Leave empty to find the next free slots.")
+    )
     from_: Day | None = Field(None, alias="from", description="The first date to check. Default: today.")
     until: LastDay | None = Field(None, description="Up to 31 days after the first. Default: one week.")
     earliest: TimeOfDay | None = Field(
         None,
         title="Not before",
-        description=describe("E.g. 13:00. [[Local `time` of day.]]"),
+        description=describe("[[The earliest local time of day.]] E.g. 13:00."),
     )
     latest: TimeOfDay | None = Field(
         None,
         title="Finish by",
         description=describe(
-            "E.g. 16:00. [[Local `time` of day; before `earliest`, it is on the next day: 22:00 to 06:00.]]"
+            "[[The latest local time of day; before `earliest`, it is on the next day: 22:00 to 06:00.]] E.g. 16:00."
         ),
     )
     person_id: Annotated[str | None, make_id_validator("person")] = Field(

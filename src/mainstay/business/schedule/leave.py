@@ -64,14 +64,12 @@ class RequestTimeOff(Input):
     starts_at: EnteredMoment | None = Field(
         None,
         title="Starts",
-        description=describe(
-            "Only for part of a day. [[A local time such as `2026-11-15T10:30`, or with an `offset`.]]"
-        ),
+        description=describe("Only for part of a day. [[A local time such as `2026-11-15T10:30`, or with an offset.]]"),
     )
     ends_at: EnteredMoment | None = Field(None, title="Ends", description="Only for part of a day.")
     note: Paragraph | None = Field(None, description="For the office, e.g. the reason.")
     approved: Annotated[bool, RequiresPermission(Permission.LEAVE_DECIDE)] = Field(
-        default=False, title="Approve now", description="Office only."
+        default=False, title="Approve now", description=describe("[[Approves it at once.]] Office only.")
     )
 
 
@@ -200,7 +198,7 @@ def decide_time_off(ctx: Context, given: DecideTimeOff, time_off: TimeOff) -> Ti
     """Approve or decline time off.
 
     Visits can't be planned during approved time off; those already planned stay until you move them. [[The
-    `answer` lists them, to be moved with plan_schedule, for example.]]
+    answer lists them, to be moved with plan_schedule, for example.]]
     """
     status: LeaveStatus = "approved" if given.decision == "approve" else "declined"
     if status == "approved" and time_off.status != status:

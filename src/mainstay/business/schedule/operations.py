@@ -143,8 +143,8 @@ def plan_visit(ctx: Context, given: PlanVisit) -> Visit:
 def move_visit(ctx: Context, given: MoveVisit, visit: Visit) -> Visit:
     """Edit visit.
 
-    [[Move or reschedule it, reassign it, or change its notes: only the fields you send change, and personId null
-    leaves it unassigned.]] A cancelled visit becomes planned again.
+    [[Move or reschedule it (with only startsAt, it lasts as long as before), reassign it, or change its notes: only the
+    fields you send change.]] A cancelled visit becomes planned again.
     """
     visits = place_visits(ctx, build_moved_visits(ctx, given, visit))
     if not _TIME_FIELDS.isdisjoint(given.model_fields_set):

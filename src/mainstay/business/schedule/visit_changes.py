@@ -61,7 +61,10 @@ VisitMinutes = Annotated[
     WholeNumber | None,
     Field(ge=1, le=_MAX_MINUTES, title="Duration", description=describe("[[In minutes, instead of `endsAt`.]]")),
 ]
-VisitDate = Annotated[Day | None, Field(title="All day", description="Only a date, without times.")]
+VisitDate = Annotated[
+    Day | None,
+    Field(title="All day", description="Only a date, without times."),
+]
 VisitZone = Annotated[
     TimeZone | None,
     Field(title="Time zone", description="Time zone of local times. Default: the site's or the organisation's."),
@@ -112,7 +115,9 @@ class MoveVisit(Input):
     starts_at: StartsAt = None
     ends_at: EndsAt = None
     duration_minutes: VisitMinutes = None
-    on: VisitDate = None
+    on: VisitDate = Field(
+        None, title="All day", description=describe("Only a date, without times. [[Removes its times.]]")
+    )
     time_zone: VisitZone = None
     person_id: VisitPersonId | None = Field(
         None, title="Person", description=describe("[[Who goes instead; null unassigns it.]]")

@@ -137,7 +137,7 @@ def _shorten(part: Any, *, nulls: bool) -> Any:
     """Return a part of a schema without what a language model need not read, since refusals explain every fault.
 
     It leaves out examples, bounds and patterns, that additional properties are refused, usual defaults, and null where
-    null clears nothing. Several fields with the same schema are described once.
+    null clears nothing and the description does not explain it. Several fields with the same schema are described once.
     """
     if isinstance(part, list):
         return [_shorten(inner, nulls=nulls) for inner in part]
@@ -148,8 +148,8 @@ def _shorten(part: Any, *, nulls: bool) -> Any:
     if _NULL in options and len(non_null) == 1:
         others = {name: inner for name, inner in part.items() if name != "anyOf"}
         shortened = _shorten({**non_null[0], **others}, nulls=nulls and _is_merged(others))
-        return _allow_null(shortened) if nulls else shortened
-    if _NULL in options and not nulls:
+        return _allow_null(shortened) if nulls or _explains_null(part) else shortened
+    if _NULL in options and not nulls and not _explains_null(part):
         part = part | {"anyOf": non_null}
     kept_keywords = {
         name: inner
@@ -182,6 +182,11 @@ def _shorten(part: Any, *, nulls: bool) -> Any:
 def _is_merged(field: Schema) -> bool:
     """Return whether a field is merged with what is there, so that null clears single fields of it."""
     return str(field.get("description", "")).endswith(MERGE_NOTE)
+
+
+def _explains_null(field: Schema) -> bool:
+    """Return whether the description of a field says what null means, such as that a line has no tax."""
+    return "null " in field.get("description", "")
 
 
 def _allow_null(part: Schema) -> Schema:

@@ -64,7 +64,7 @@ class DraftInvoice(Input):
     """The customer, and what to bill."""
 
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Filled in from the job or the quote."
+        None, title="Customer", description=describe("Filled in from the job or the quote. [[Required without them.]]")
     )
     job_id: Annotated[str | None, RecordReference(prefix="job")] = Field(
         None,
@@ -84,7 +84,7 @@ class DraftInvoice(Input):
     kind: Literal["deposit", "progress"] = Field(
         "deposit",
         title="Type of part invoice",
-        description="Deposit: before the work starts. Progress: while the work is going on.",
+        description=describe("[[With `part`.]] Deposit: before the work starts. Progress: while the work is going on."),
     )
     quote_lines: list[str] | None = Field(
         None, max_length=MAX_LINES, description="IDs of lines of the quote, to invoice only these."
@@ -98,7 +98,7 @@ class DraftInvoice(Input):
         None,
         title="Work up to",
         description=describe(
-            "Leave empty to include all work so far. [[With `unbilled`: only work on or before this date.]]"
+            "[[With `unbilled`: only work on or before this date.]] Leave empty to include all work so far."
         ),
     )
     sources: list[str] | None = Field(None, max_length=MAX_LINES, description=_SOURCES_DESCRIPTION)
@@ -210,7 +210,7 @@ def _restore_invoice(act: Act) -> Sequence[Inverse] | Message:
 def update_invoice(ctx: Context, given: UpdateInvoice, invoice: Invoice) -> Invoice:
     """Edit draft invoice.
 
-    To correct an issued invoice, void or credit it. [[Only the `fields` sent change; lines change with `edits`.]]
+    To correct an issued invoice, void or credit it. [[Only the fields sent change; lines change with `edits`.]]
     """
     refuse_other_lines(invoice, given.edits or [], given.sources or [])
     changes = given.sent_fields("invoice_id", "edits", "discount", "sources")

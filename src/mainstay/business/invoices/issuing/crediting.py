@@ -135,7 +135,7 @@ def credit_invoice(ctx: Context, given: CreditInvoice, invoice: Invoice) -> Invo
     """Credit invoice.
 
     Issues a credit note (refund, correction) for all or part of an invoice; if the customer has paid too much, the
-    difference stays on their account. [[Returns the `invoice` with its new credit note; after a full credit, the
+    difference stays on their account. [[Returns the invoice with its new credit note; after a full credit, the
     work can be invoiced again.]]
     """
     settings = settings_of(ctx)

@@ -95,7 +95,7 @@ class RecordPayment(Input):
         None, title="Invoice", description=describe("[[The invoice that was paid, by ID or number.]]")
     )
     customer_id: Annotated[str | None, make_id_validator("customer")] = Field(
-        None, title="Customer", description="Filled in from the invoice."
+        None, title="Customer", description=describe("Filled in from the invoice. [[Required without it.]]")
     )
     amount: Price = Field(description="E.g. 250.00.")
     on: StoredDay | None = Field(None, title="Paid on", description="Default: today.")
