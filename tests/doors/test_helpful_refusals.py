@@ -39,7 +39,7 @@ def test_an_unknown_argument_is_told_the_known_ones_once(server: RunningServer, 
     key = cast.make_key()
     message = read_refusal(server, key, "list_people", page=2, sort="name")
     assert message.startswith(f"page: is not known here (known: {LIST_FIELDS}")
-    assert message.endswith("); sort: is not known here")
+    assert message.endswith(", detail); sort: is not known here")
     assert read_refusal(server, key, "get_me", x=1) == "x: is not known here"
     assert read_refusal(server, key, "get_person", personId="x", id="y") == "id: is not known here (known: personId)"
 

@@ -23,12 +23,17 @@ _PROBABLE_FIELDS = {
 }
 
 
-def add_field_hints(faults: Sequence[Fault], model: type[BaseModel], path_fields: Collection[str] = ()) -> Invalid:
+def add_field_hints(
+    faults: Sequence[Fault],
+    model: type[BaseModel],
+    path_fields: Collection[str] = (),
+    more_fields: Sequence[str] = (),
+) -> Invalid:
     """Return a refusal of the faults that lists the known fields at the first unknown one.
 
-    Only the first unknown field gets the list, so that a request with a thousand wrong names gets it once. The
-    names in `path_fields` are left out, because they cannot be sent as fields. If an object was
-    expected and something else was sent, the fault names the fields of the object.
+    Only the first unknown field gets the list, so that a request with a thousand wrong names gets it once. The names
+    in `path_fields` are left out, because they cannot be sent as fields; those in `more_fields` are added, because the
+    door takes them itself. If an object was expected and something else was sent, the fault names the object's fields.
     """
     hinted = list(faults)
     for index, fault in enumerate(faults):
@@ -37,7 +42,8 @@ def add_field_hints(faults: Sequence[Fault], model: type[BaseModel], path_fields
             hint = Message("is not an object (with {fields})", fields=", ".join(parts))
             hinted[index] = replace(fault, message=hint)
         if template_of(fault) == UNKNOWN_FIELD:
-            if names := [known for known in _field_names(model, path) if known not in path_fields]:
+            own_names = [known for known in _field_names(model, path) if known not in path_fields]
+            if names := [*own_names, *(() if path else more_fields)]:
                 hint = Message(
                     "is not known here ({suggestion}known: {fields})",
                     suggestion=_suggest_field(name, names),

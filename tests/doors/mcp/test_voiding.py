@@ -13,7 +13,12 @@ def test_it_is_shown_first_then_done_and_then_it_was(server: RunningServer, cast
     given = {"invoiceId": "INV-0001", "reason": "Twice"}
     shown = call_tool(server, key, "void_invoice", **given)
     assert shown["structuredContent"]["status"] == "preview"
-    assert "Nothing has happened yet." in shown["content"][0]["text"]
+    text = shown["content"][0]["text"]
+    assert text.startswith("Nothing has happened yet.")
+    # A client may hide the instructions, so the preview itself says who decides.
+    assert text.endswith(
+        "It cannot be undone. Show this to the person. If they agree, call void_invoice again with confirmed: true."
+    )
     assert reread_invoice(cast, sent)["status"] == "sent"
     done = call_tool(server, key, "void_invoice", **given, confirmed=True)["structuredContent"]
     assert (done["status"], done["result"]["status"], done["result"]["number"]) == ("done", "void", "INV-0001")

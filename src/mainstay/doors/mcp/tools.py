@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from mainstay.changes.idempotency import Answer
+from mainstay.doors.agent_calls import DETAIL
 from mainstay.doors.field_hints import add_field_hints
 from mainstay.doors.mcp.tool_schema import describe_tool
 from mainstay.kernel.operation import Operation
@@ -118,7 +119,7 @@ class Tools:
         if isinstance(refusal, PreviewDiffers):
             preview = self._build_preview_result(operation, refusal.preview, actor)
             return preview._replace(texts=(refusal.text, *preview.texts), is_error=True)
-        text = add_field_hints(refusal.faults, operation.input).text if isinstance(refusal, Invalid) else refusal.text
+        text = _hint_at_fields(operation, refusal).text if isinstance(refusal, Invalid) else refusal.text
         return ToolResult((text + self.hint_after(operation, refusal, actor),), None, is_error=True)
 
     def list_tools(self, offer: ToolOffer) -> orjson.Fragment:
@@ -187,6 +188,10 @@ def _describe_as_json(operation: Operation) -> bytes:
     return orjson.dumps(describe_tool(operation))
 
 
+def _hint_at_fields(operation: Operation, refusal: Invalid) -> Invalid:
+    return add_field_hints(refusal.faults, operation.input, more_fields=[DETAIL] if operation.returns_page else [])
+
+
 def _missed_kind_of(fault: Fault) -> str | None:
     """Return the kind of record, such as `a customer`, if the field needs its id and was sent something else."""
     message = fault.message
@@ -236,7 +241,7 @@ def _preview_text(operation: Operation, preview: dict[str, Any], first_hint: str
     if not operation.is_irreversible:
         return f"{text}\nTo do it, call {operation.name} again without dryRun."
     warning = "" if operation.undone_by else "It cannot be undone. "
-    return f"{text}\n{warning}To do it, call {operation.name} again with confirmed: true."
+    return f"{text}\n{warning}Show this to the person. If they agree, call {operation.name} again with confirmed: true."
 
 
 def _confirmation_text(confirmation: dict[str, Any], actor: Actor) -> str:
