@@ -67,6 +67,13 @@ class StepKind(TextEnum):
     ASKED = "asked"
 
 
+class CallPlace(NamedTuple):
+    """Which call of a turn: the number of the step in which the model made it, and its position there."""
+
+    said: int
+    call: int
+
+
 class Step(NamedTuple):
     """One step of a turn, as it is stored."""
 
@@ -76,6 +83,11 @@ class Step(NamedTuple):
     created_at: str
     # The characters of the content as it is stored.
     length: int = 0
+
+    @property
+    def place(self) -> CallPlace:
+        """The call that it answers or asks about."""
+        return CallPlace(self.content["said"], self.content["call"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,29 +118,26 @@ class Turn:
         return next((step for step in reversed(self.steps) if step.kind is StepKind.SAID), None)
 
     @property
-    def answered_calls(self) -> frozenset[tuple[int, int]]:
-        """The calls that have a result: the step that made them, and their position in it."""
-        return frozenset(
-            (step.content["said"], step.content["call"]) for step in self.steps if step.kind is StepKind.ANSWERED
-        )
+    def results(self) -> dict[CallPlace, Step]:
+        """The results of calls."""
+        return {step.place: step for step in self.steps if step.kind is StepKind.ANSWERED}
 
     @property
     def cards(self) -> list[Step]:
         """The latest question for each call that its person has neither confirmed nor declined."""
-        asked = {
-            (step.content["said"], step.content["call"]): step for step in self.steps if step.kind is StepKind.ASKED
-        }
-        return [step for call, step in sorted(asked.items()) if call not in self.answered_calls]
+        asked = {step.place: step for step in self.steps if step.kind is StepKind.ASKED}
+        answered = self.results
+        return [step for place, step in sorted(asked.items()) if place not in answered]
 
     @property
-    def pending_calls(self) -> list[tuple[int, int]]:
+    def pending_calls(self) -> list[CallPlace]:
         """The calls of the latest reply that have no result and that nobody is asked about, in their order."""
         said = self.last_said
         if said is None:
             return []
-        asked = {(step.content["said"], step.content["call"]) for step in self.steps if step.kind is StepKind.ASKED}
-        calls = [(said.number, position) for position in range(len(said.content["calls"]))]
-        return [call for call in calls if call not in self.answered_calls and call not in asked]
+        handled = {step.place for step in self.steps if step.kind is not StepKind.SAID}
+        calls = [CallPlace(said.number, position) for position in range(len(said.content["calls"]))]
+        return [call for call in calls if call not in handled]
 
     @property
     def undoable_changes(self) -> list[str]:

@@ -192,7 +192,7 @@ OPERATIONS = (list_conversations, get_conversation, ask_assistant, stop_assistan
 def end_waiting_turn(ctx: Context, turn: Turn) -> None:
     """End a turn that waits for its person, who confirmed nothing of what is left."""
     for card in turn.cards:
-        content = {"said": card.content["said"], "call": card.content["call"], "text": NOT_CONFIRMED, "isError": True}
+        content = {**card.place._asdict(), "text": NOT_CONFIRMED, "isError": True}
         store.add_step(ctx.db, turn.id, StepKind.ANSWERED, content, ctx.now)
     store.set_status(ctx.db, turn.id, TurnStatus.STOPPED, ctx.now)
 

@@ -80,8 +80,7 @@ class Cards:
                 if turn.status is not TurnStatus.WAITING or card is None:
                     return False
                 result = _DECLINED if token is None else self._perform(batch, db, turn_id, card, token)
-                content = {"said": card.content["said"], "call": card.content["call"], **result}
-                store.add_step(db, turn_id, StepKind.ANSWERED, content, performer.clock())
+                store.add_step(db, turn_id, StepKind.ANSWERED, {**card.place._asdict(), **result}, performer.clock())
         except PreviewDiffers:
             return False
         return True
@@ -90,9 +89,8 @@ class Cards:
         """Perform what a card shows, as the assistant, and return its result."""
         assistant, operation = _read_assistant(db, turn_id), self._find_operation(card)
         arguments = card.content["arguments"]
-        call = name_call(turn_id, card.content["said"], card.content["call"])
         details = RequestDetails(
-            call,
+            name_call(turn_id, card.place),
             confirmed_in_office=True,
             message_format=self.message_format,
             agent_format=AgentFormat(assistant.time_zone),

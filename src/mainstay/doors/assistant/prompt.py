@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from mainstay.business.assistant.model import StepKind, Turn
+from mainstay.business.assistant.model import CallPlace, StepKind, Turn
 from mainstay.business.assistant.operations import NOT_MADE
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.assistant.models.conversation import (
@@ -176,11 +176,7 @@ def build_messages(turns: Iterable[Turn], context_tokens: int) -> list[Conversat
 def _build_turn(turn: Turn) -> list[ConversationMessage]:
     """Return the messages of a turn. Every call has exactly one result, also if it was never made."""
     messages: list[ConversationMessage] = [UserText(turn.question)]
-    results = {
-        (step.content["said"], step.content["call"]): step.content
-        for step in turn.steps
-        if step.kind is StepKind.ANSWERED
-    }
+    results = {place: step.content for place, step in turn.results.items()}
     for step in turn.steps:
         if step.kind is not StepKind.SAID:
             continue
@@ -191,7 +187,8 @@ def _build_turn(turn: Turn) -> list[ConversationMessage]:
         messages.append(ModelReply(step.content["text"], calls, step.content.get("raw")))
         if calls:
             answers = [
-                results.get((step.number, index), {"text": NOT_MADE, "isError": True}) for index in range(len(calls))
+                results.get(CallPlace(step.number, index), {"text": NOT_MADE, "isError": True})
+                for index in range(len(calls))
             ]
             messages.append(
                 CallResults(

@@ -15,7 +15,15 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from mainstay.business.assistant import store
-from mainstay.business.assistant.model import TOO_LONG, Conversation, StepKind, Turn, TurnStatus, is_too_long
+from mainstay.business.assistant.model import (
+    TOO_LONG,
+    CallPlace,
+    Conversation,
+    StepKind,
+    Turn,
+    TurnStatus,
+    is_too_long,
+)
 from mainstay.business.assistant.store import Cost, LeaseLost
 from mainstay.business.organisation.assistant_settings import AssistantSettings, AssistantSource
 from mainstay.business.records.undo import undo_change
@@ -220,7 +228,7 @@ class TurnWork:
             state = await self._read_state()
             self._check_limits(state)
             if calls := state.turn.pending_calls:
-                await self._make_call(state, *calls[0])
+                await self._make_call(state, calls[0])
             elif state.turn.cards:
                 raise EndOfTurn(TurnStatus.WAITING)
             elif (said := state.turn.last_said) and not said.content["calls"]:
@@ -300,7 +308,9 @@ class TurnWork:
             "raw": reply.raw,
             "reason": finished.reason,
         }
-        await self._store(state, StepKind.SAID, content, Cost(1, tokens=finished.input_tokens + finished.output_tokens))
+        await self._store(
+            state, StepKind.SAID, content, Cost(model_calls=1, tokens=finished.input_tokens + finished.output_tokens)
+        )
 
     def _reserve_tokens(self, db: DatabaseHandle, state: TurnState, tokens: int) -> None:
         """Count the tokens of a reply beforehand, as far as those of the day and of the month are not used up.
@@ -365,31 +375,30 @@ class TurnWork:
         text = "".join(arriving.texts)
         tokens = estimate_request_tokens(request) + estimate_text_tokens(len(text))
         content: dict[str, Any] = {"text": text, "calls": [], "raw": None, "reason": "end"}
-        await self._store(state, StepKind.SAID, content, Cost(1, tokens=tokens))
+        await self._store(state, StepKind.SAID, content, Cost(model_calls=1, tokens=tokens))
 
-    async def _make_call(self, state: TurnState, said: int, position: int) -> None:
+    async def _make_call(self, state: TurnState, place: CallPlace) -> None:
         """Make a call of the model, or ask its person; store the result or the question."""
         if state.turn.tool_calls >= MAX_TOOL_CALLS:
             raise EndOfTurn(TurnStatus.FAILED, _TOOL_LIMIT)
-        step = next(step for step in state.turn.steps if step.number == said)
-        _id, name, arguments_text = step.content["calls"][position]
-        place = {"said": said, "call": position}
+        step = next(step for step in state.turn.steps if step.number == place.said)
+        _id, name, arguments_text = step.content["calls"][place.call]
         operation = self._find_tool(state.actor, name)
         arguments = _parse_arguments(arguments_text)
         if operation is None or isinstance(arguments, str):
             text = arguments if isinstance(arguments, str) else f"There is no tool {name[:100]!r}."
-            content: dict[str, Any] = {**place, "text": text, "isError": True}
-            await self._store(state, StepKind.ANSWERED, content, Cost(tool_calls=1))
+            await self._store_result(state, place, {"text": text, "isError": True})
         elif needs_person(operation, arguments, state.conversation):
             await self._ask_person(state, operation, arguments, place)
         elif operation.changes:
             agent_format = AgentFormat(state.actor.time_zone)
-            details = RequestDetails(name_call(self._turn_id, said, position), agent_format=agent_format)
+            details = RequestDetails(name_call(self._turn_id, place), agent_format=agent_format)
             await self._run_change(self._change_now, state, operation, arguments, place, details)
         else:
-            details = RequestDetails(name_call(self._turn_id, said, position))
-            content = {**place, **await self._read_for_model(state.actor, operation, arguments, details)}
-            await self._store(state, StepKind.ANSWERED, content, Cost(tool_calls=1))
+            details = RequestDetails(name_call(self._turn_id, place))
+            await self._store_result(
+                state, place, await self._read_for_model(state.actor, operation, arguments, details)
+            )
 
     def _find_tool(self, actor: Actor, name: str) -> Operation | None:
         tools = self._parts.tools
@@ -412,7 +421,7 @@ class TurnWork:
         state: TurnState,
         operation: Operation,
         arguments: Mapping[str, Any],
-        place: Mapping[str, int],
+        place: CallPlace,
         details: RequestDetails,
     ) -> None:
         """Make a change and store its result, both or neither, and only while the turn is this process's."""
@@ -420,15 +429,18 @@ class TurnWork:
         with performer.open_batch(organisation) as batch, batch.database.read_transaction(organisation) as db:
             store.add_cost(db, self._turn_id, self._lease, Cost(tool_calls=1))
             result = perform_change(replace(self._parts, performer=batch), state.actor, operation, arguments, details)
-            self._store_now(db, state, StepKind.ANSWERED, {**place, **result}, Cost())
+            self._store_now(db, state, StepKind.ANSWERED, {**place._asdict(), **result}, Cost())
 
     async def _ask_person(
-        self, state: TurnState, operation: Operation, arguments: dict[str, Any], place: dict[str, int]
+        self, state: TurnState, operation: Operation, arguments: dict[str, Any], place: CallPlace
     ) -> None:
         """Show the person what would happen, so that they confirm or decline it."""
         content: dict[str, Any] = await preview_call(self._parts, state.actor, operation, arguments)
         kind = StepKind.ASKED if "operation" in content else StepKind.ANSWERED
-        await self._store(state, kind, {**place, **content}, Cost(tool_calls=1))
+        await self._store(state, kind, {**place._asdict(), **content}, Cost(tool_calls=1))
+
+    async def _store_result(self, state: TurnState, place: CallPlace, result: Mapping[str, Any]) -> None:
+        await self._store(state, StepKind.ANSWERED, {**place._asdict(), **result}, Cost(tool_calls=1))
 
     async def _store(self, state: TurnState, kind: StepKind, content: Mapping[str, Any], cost: Cost) -> None:
         await self._write(self._store_now, state, kind, content, cost)
@@ -469,9 +481,9 @@ class TurnWork:
             return function(db, *values)
 
 
-def name_call(turn_id: str, said: int, position: int) -> str:
+def name_call(turn_id: str, place: CallPlace) -> str:
     """Return the id of a call as a request, by which the audit trail names it."""
-    return f"{turn_id}:{said}:{position}"
+    return f"{turn_id}:{place.said}:{place.call}"
 
 
 def perform_change(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import orjson
 from markupsafe import Markup
 
-from mainstay.business.assistant.model import Step, StepKind, Turn, TurnStatus
+from mainstay.business.assistant.model import CallPlace, Step, StepKind, Turn, TurnStatus
 from mainstay.doors.assistant.cards import OpenCard
 from mainstay.doors.office.kit.markdown import render_markdown
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest, Preview, read_preview
@@ -102,17 +102,15 @@ class ConversationView(NamedTuple):
 
     def show_turn(self, turn: Turn, cards: Sequence[OpenCard], undone: Mapping[int, bool]) -> ShownTurn:
         """Return a turn as it is shown."""
-        results = {
-            (step.content["said"], step.content["call"]): step for step in turn.steps if step.kind is StepKind.ANSWERED
-        }
+        results = turn.results
         replies = [self._show_reply(step, results, turn.status) for step in turn.steps if step.kind is StepKind.SAID]
         shown_cards = [self._show_card(card) for card in cards]
         last = turn.steps[-1].number if turn.steps else 0
         return ShownTurn(turn, replies, shown_cards, self._render(turn.problem), last, undone)
 
-    def _show_reply(self, step: Step, results: Mapping[tuple[int, int], Step], status: TurnStatus) -> ShownReply:
+    def _show_reply(self, step: Step, results: Mapping[CallPlace, Step], status: TurnStatus) -> ShownReply:
         calls = [
-            self._show_call(name, arguments, results.get((step.number, position)), status)
+            self._show_call(name, arguments, results.get(CallPlace(step.number, position)), status)
             for position, (_id, name, arguments) in enumerate(step.content["calls"])
         ]
         base_url = self.office.visitors.base_url
