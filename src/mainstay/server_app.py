@@ -24,10 +24,10 @@ from mainstay.doors.api import door as api
 from mainstay.doors.api.openapi import PublicOpenApi, build_openapi
 from mainstay.doors.api.reference import ReferencePage
 from mainstay.doors.api.routes import build_api_router
+from mainstay.doors.assistant.assistant_parts import AssistantParts
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.doors.assistant.turn_runner import TurnRunner
-from mainstay.doors.assistant.turn_work import AssistantParts
 from mainstay.doors.bearer_auth import BearerAuth
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.health import Health

@@ -11,10 +11,11 @@ from mainstay.business.assistant.model import Step, StepKind, Turn
 from mainstay.business.assistant.operations import ask_assistant
 from mainstay.business.organisation.assistant_settings import ModelDialect
 from mainstay.catalogue import CATALOGUE
+from mainstay.doors.assistant.assistant_parts import AssistantParts
 from mainstay.doors.assistant.cards import Cards, OpenCard
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.turn_runner import TurnRunner
-from mainstay.doors.assistant.turn_work import AssistantParts, TurnWork
+from mainstay.doors.assistant.turn_work import TurnWork
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.runner import Runner

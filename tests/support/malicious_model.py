@@ -11,9 +11,10 @@ from mainstay.business.assistant.operations import ask_assistant, delete_convers
 from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
 from mainstay.business.people.roles import change_role
 from mainstay.catalogue import CATALOGUE
+from mainstay.doors.assistant.assistant_parts import AssistantParts
 from mainstay.doors.assistant.cards import Cards
 from mainstay.doors.assistant.turn_runner import TurnRunner
-from mainstay.doors.assistant.turn_work import AssistantParts, TurnWork
+from mainstay.doors.assistant.turn_work import TurnWork
 from mainstay.doors.runner import Threads
 from mainstay.identity import sessions
 from mainstay.identity.emails import EMAIL_TASK

@@ -10,11 +10,12 @@ from mainstay.business.assistant import store
 from mainstay.business.assistant.model import Turn, TurnStatus
 from mainstay.business.assistant.operations import ask_assistant
 from mainstay.catalogue import CATALOGUE
+from mainstay.doors.assistant.assistant_parts import AssistantParts
 from mainstay.doors.assistant.cards import Cards
 from mainstay.doors.assistant.live_text import LiveText
 from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.doors.assistant.turn_runner import TurnRunner
-from mainstay.doors.assistant.turn_work import AssistantParts, TurnWork
+from mainstay.doors.assistant.turn_work import TurnWork
 from mainstay.doors.mcp.instructions import INSTRUCTIONS
 from mainstay.doors.mcp.tools import Tools
 from mainstay.doors.runner import Runner

@@ -10,8 +10,8 @@ from mainstay.business.assistant.model import Step, StepKind, Turn, TurnStatus
 from mainstay.business.assistant.operations import NOT_CONFIRMED
 from mainstay.changes.idempotency import Answer
 from mainstay.doors.assistant.card_warnings import PreviewedCall, find_card_warnings
+from mainstay.doors.assistant.tool_calls import name_call, perform_change
 from mainstay.doors.assistant.turn_runner import TurnRunner
-from mainstay.doors.assistant.turn_work import name_call, perform_change
 from mainstay.doors.json import decode_json, encode_json
 from mainstay.identity.authenticate import actor_of_turn
 from mainstay.infrastructure.database import DatabaseHandle

@@ -6,7 +6,8 @@ from contextlib import suppress
 from mainstay.business.assistant import store
 from mainstay.business.assistant.operations import MAX_WORKING
 from mainstay.business.assistant.store import AbandonedTurn
-from mainstay.doors.assistant.turn_work import AssistantParts, TurnWork
+from mainstay.doors.assistant.assistant_parts import AssistantParts
+from mainstay.doors.assistant.turn_work import TurnWork
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
 from mainstay.infrastructure.deadline import reset_deadline
 from mainstay.infrastructure.log import log_error

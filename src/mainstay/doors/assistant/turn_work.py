@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
-import orjson
-
 from mainstay.business.assistant import store
 from mainstay.business.assistant.model import (
     TOO_LONG,
@@ -26,42 +24,39 @@ from mainstay.business.assistant.model import (
 )
 from mainstay.business.assistant.store import Cost, LeaseLost
 from mainstay.business.organisation.assistant_settings import AssistantSettings, AssistantSource
-from mainstay.business.records.undo import undo_change
-from mainstay.changes.idempotency import Answer
-from mainstay.doors.agent_calls import take_agent_format
-from mainstay.doors.assistant.live_text import LiveText
+from mainstay.doors.assistant.assistant_parts import AssistantParts
 from mainstay.doors.assistant.models.client import stream_reply
 from mainstay.doors.assistant.models.conversation import Finished, ModelRequest, TextDelta
 from mainstay.doors.assistant.models.model_problem import ModelProblem
 from mainstay.doors.assistant.models.model_settings import ModelSettings
 from mainstay.doors.assistant.models.token_estimate import estimate_request_tokens, estimate_text_tokens
 from mainstay.doors.assistant.prompt import (
-    WITHHELD_FIELDS,
     Surroundings,
-    ToolSource,
     build_instructions,
     build_messages,
     choose_tools,
     describe_tools,
-    join_texts,
 )
-from mainstay.doors.json import InvalidJson, decode_json, encode_json
-from mainstay.doors.runner import Runner
+from mainstay.doors.assistant.tool_calls import (
+    decode_arguments,
+    find_tool,
+    name_call,
+    needs_person,
+    perform_change,
+    perform_read,
+    preview_call,
+)
 from mainstay.identity.authenticate import actor_of_turn
-from mainstay.identity.encryption import Encryptor
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.infrastructure.deadline import reset_deadline
-from mainstay.infrastructure.streaming_client import StreamingClient
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
-from mainstay.kernel.perform import Performer
-from mainstay.kernel.preview import PreviewDiffers
 from mainstay.values.message import Message
 from mainstay.values.moments import local_date
 from mainstay.values.stored_message import dump_message
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.agent_json import AgentFormat
-from mainstay.vocabulary.refusal import NotFound, Refusal, Unauthenticated
+from mainstay.vocabulary.refusal import NotFound, Unauthenticated
 
 T = TypeVar("T")
 
@@ -118,69 +113,12 @@ class ArrivingReply:
     texts: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class AssistantParts:
-    """What the work on every turn uses."""
-
-    performer: Performer
-    runner: Runner
-    tools: ToolSource
-    # What clients of the tool server are told about all tools.
-    tool_instructions: str
-    client: StreamingClient
-    encryptor: Encryptor
-    # The model of the installation, if the operator has set one up.
-    operator_model: ModelSettings | None
-    live: LiveText
-
-    def choose_model(self, organisation: str, settings: AssistantSettings) -> ModelSettings | None:
-        """Return the model that answers in an organisation, or None if there is none."""
-        match settings.assistant_source:
-            case AssistantSource.INSTALLATION:
-                return self.operator_model
-            case AssistantSource.OWN if settings.assistant_address and settings.assistant_model:
-                key = settings.assistant_key and self.encryptor.decrypt(
-                    key_purpose(organisation), settings.assistant_key, self.performer.clock()
-                )
-                return ModelSettings(
-                    settings.assistant_address,
-                    settings.assistant_dialect,
-                    settings.assistant_model,
-                    key or None,
-                    allows_private=False,
-                )
-        return None
-
-
-def key_purpose(organisation: str) -> str:
-    """Return for what the key of an organisation's own model is encrypted."""
-    return f"assistant key of {organisation}"
-
-
 def find_reached_limit(settings: AssistantSettings, usage: tuple[int, int]) -> Message | None:
     """Return why nothing more can be asked: the tokens that a person used today, or everyone this month."""
     today, month = usage
     if today >= settings.assistant_daily_tokens:
         return _PERSON_LIMIT
     return _MONTH_LIMIT if month >= settings.assistant_monthly_tokens else None
-
-
-def needs_person(operation: Operation, arguments: Mapping[str, Any], conversation: Conversation) -> bool:
-    """Return whether only a person's click performs a call: what is irreversible, or lets somebody in.
-
-    So does undoing, because it may bring back a role or an address that was taken away. The assistant undoes by itself
-    only what it did by itself in the same conversation.
-    """
-    if operation is undo_change:
-        own = {change for turn in conversation.turns for change in turn.unconfirmed_changes}
-        given = arguments.get("changeIds")
-        return not isinstance(given, list) or not own.issuperset(map(str, given))
-    return operation.is_irreversible or operation.gives_access
-
-
-def is_card_possible(preview: Mapping[str, Any]) -> bool:
-    """Return whether nothing stands against what a preview shows."""
-    return not preview["blockers"]
 
 
 class TurnWork:
@@ -383,8 +321,8 @@ class TurnWork:
             raise EndOfTurn(TurnStatus.FAILED, _TOOL_LIMIT)
         step = next(step for step in state.turn.steps if step.number == place.said)
         _id, name, arguments_text = step.content["calls"][place.call]
-        operation = self._find_tool(state.actor, name)
-        arguments = _parse_arguments(arguments_text)
+        operation = find_tool(self._parts, state.actor, name)
+        arguments = decode_arguments(arguments_text)
         if operation is None or isinstance(arguments, str):
             text = arguments if isinstance(arguments, str) else f"There is no tool {name[:100]!r}."
             await self._store_result(state, place, {"text": text, "isError": True})
@@ -396,25 +334,8 @@ class TurnWork:
             await self._run_change(self._change_now, state, operation, arguments, place, details)
         else:
             details = RequestDetails(name_call(self._turn_id, place))
-            await self._store_result(
-                state, place, await self._read_for_model(state.actor, operation, arguments, details)
-            )
-
-    def _find_tool(self, actor: Actor, name: str) -> Operation | None:
-        tools = self._parts.tools
-        return tools.find_operation(name) if name in tools.tool_names(actor.permissions, actor.access) else None
-
-    async def _read_for_model(
-        self, actor: Actor, operation: Operation, arguments: Mapping[str, Any], details: RequestDetails
-    ) -> dict[str, Any]:
-        """Return the result of a call that reads."""
-        parts, given = self._parts, dict(arguments)
-        try:
-            details = details._replace(agent_format=take_agent_format(operation, actor, given))
-            answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(given), details)
-        except Refusal as refusal:
-            return describe_refusal(parts, actor, operation, refusal)
-        return _describe_answer(parts, actor, operation, answer)
+            result = await perform_read(self._parts, state.actor, operation, arguments, details)
+            await self._store_result(state, place, result)
 
     def _change_now(
         self,
@@ -479,65 +400,3 @@ class TurnWork:
     def _write_now(self, function: Callable[..., T], *values: Any) -> T:
         with self._parts.performer.database.write_transaction(self._organisation) as db:
             return function(db, *values)
-
-
-def name_call(turn_id: str, place: CallPlace) -> str:
-    """Return the id of a call as a request, by which the audit trail names it."""
-    return f"{turn_id}:{place.said}:{place.call}"
-
-
-def perform_change(
-    parts: AssistantParts, actor: Actor, operation: Operation, arguments: Mapping[str, Any], details: RequestDetails
-) -> dict[str, Any]:
-    """Make a change, and return its result as it is stored: the text for the model, and how to undo it.
-
-    The performer of the parts is that of a batch, whose transaction also stores the result. Raise PreviewDiffers if the
-    change was confirmed, and something else would happen now.
-    """
-    try:
-        answer = parts.performer.perform(operation, actor, encode_json(arguments), details)
-    except PreviewDiffers:
-        raise
-    except Refusal as refusal:
-        return describe_refusal(parts, actor, operation, refusal)
-    return _describe_answer(parts, actor, operation, answer)
-
-
-def describe_refusal(parts: AssistantParts, actor: Actor, operation: Operation, refusal: Refusal) -> dict[str, Any]:
-    """Return the result of a call that was refused, as it is stored."""
-    return {"text": join_texts(parts.tools.build_refusal(operation, refusal, actor)), "isError": True}
-
-
-def _describe_answer(parts: AssistantParts, actor: Actor, operation: Operation, answer: Answer) -> dict[str, Any]:
-    result = {"text": join_texts(parts.tools.build_result(operation, answer, actor)), "isError": False}
-    record = orjson.loads(answer.body) if operation.changes else {}
-    links = {"record": record["id"]} if isinstance(record.get("id"), str) else {}
-    return result | links | ({"change": answer.undoable_change} if answer.undoable_change else {})
-
-
-async def preview_call(
-    parts: AssistantParts, actor: Actor, operation: Operation, arguments: dict[str, Any]
-) -> dict[str, Any]:
-    """Return a call for its person to decide, as it is stored; or its result, if it cannot be done."""
-    details = RequestDetails("preview", dry_run=True)
-    try:
-        answer = await parts.runner.perform(parts.performer, operation, actor, encode_json(arguments), details)
-    except Refusal as refusal:
-        return describe_refusal(parts, actor, operation, refusal)
-    preview = orjson.loads(answer.body)
-    if not is_card_possible(preview):
-        return {"text": join_texts(parts.tools.build_result(operation, answer, actor)), "isError": True}
-    return {"operation": operation.name, "arguments": arguments}
-
-
-def _parse_arguments(text: str) -> dict[str, Any] | str:
-    """Return the arguments of a call, or why they cannot be used."""
-    try:
-        arguments = decode_json((text or "{}").encode(errors="replace"))
-    except InvalidJson as error:
-        return f"The arguments are not valid JSON: {error}"
-    if not isinstance(arguments, dict):
-        return "The arguments are not an object."
-    if withheld := WITHHELD_FIELDS & arguments.keys():
-        return f"There is no field {', '.join(sorted(withheld))} here. The person confirms on a card."
-    return arguments

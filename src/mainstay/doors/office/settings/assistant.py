@@ -10,9 +10,9 @@ from mainstay.business.organisation.assistant_settings import (
     get_assistant_settings,
     update_assistant_settings,
 )
+from mainstay.doors.assistant.assistant_parts import key_purpose
 from mainstay.doors.assistant.models.model_check import CheckName, ModelCheck, check_model
 from mainstay.doors.assistant.turn_runner import TurnRunner
-from mainstay.doors.assistant.turn_work import key_purpose
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
