@@ -101,8 +101,16 @@ def test_header_and_limit_intersect(server: RunningServer, cast: Cast) -> None:
     for headers in ({}, {"X-MCP-Toolsets": "jobs"}):
         error = post_call(server, key, call, headers).json()["error"]
         assert (error["code"], "does not include list_jobs" in error["message"]) == (-32602, True)
+        assert error["message"].endswith("areas without jobs.")
     assert server.request("GET", "/api/v1/jobs", key).status_code == 403
     assert server.request("GET", "/api/v1/customers", key).status_code == 200
+
+
+def test_of_two_areas_the_missing_one_is_named(server: RunningServer, cast: Cast) -> None:
+    key = cast.make_key()
+    cast.perform(update_key, keyId=actor_with_key(cast, key).credential, toolsets=["customers"])
+    call = make_legacy_call("tools/call", {"name": "get_site", "arguments": {}})
+    assert post_call(server, key, call, {}).json()["error"]["message"].endswith("areas without single_records.")
 
 
 def approve_with(person: SignedInPerson, cast: Cast, app: OAuthApp, *toolsets: str) -> Any:

@@ -266,9 +266,10 @@ def _choose_named(names: str, allowed: frozenset[Toolset] | None) -> ToolChoice:
 
 def _describe_missing_toolset(operation: Operation, actor: Actor) -> str:
     """Return how to get a tool that is not among the chosen ones."""
-    needed = sorted({toolset.value for toolset in (operation.area, operation.extra_toolset) if toolset})
-    if actor.toolsets is not None and not actor.toolsets.issuperset(needed):
-        return f"This connection does not include {operation.name}: it is limited to other areas than {needed[0]}."
+    needed = {toolset for toolset in (operation.area, operation.extra_toolset) if toolset}
+    missing = [] if actor.toolsets is None else sorted(needed - actor.toolsets)
+    if missing:
+        return f"This connection does not include {operation.name}: it is limited to areas without {missing[0]}."
     name = operation.extra_toolset or operation.area
     return f"{operation.name} is not among the chosen tools. The header X-MCP-Toolsets: {name} offers it."
 
