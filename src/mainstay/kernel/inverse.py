@@ -5,7 +5,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
-from pydantic.alias_generators import to_camel
 
 from mainstay.changes.undo import Inverse
 from mainstay.kernel.context import SavedRecord
@@ -71,7 +70,7 @@ def restore_values_or_archive(act: Act) -> Sequence[Inverse]:
 
 def name_record(act: Act) -> dict[str, Any]:
     """Return the field of an input that names the record of an act; none if there is only one of its kind."""
-    return {to_camel(act.on.id_field): act.after.id} if act.on and act.on.id_field else {}
+    return {act.on.id_alias: act.after.id} if act.on and act.on.id_alias else {}
 
 
 def find_previous_input(act: Act) -> dict[str, Any]:

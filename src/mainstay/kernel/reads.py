@@ -5,7 +5,7 @@ from types import GenericAlias
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, Unpack, cast, get_type_hints
 
 from pydantic import Field, create_model
-from pydantic.alias_generators import to_camel, to_pascal
+from pydantic.alias_generators import to_pascal
 
 from mainstay.kernel.context import Context
 from mainstay.kernel.event import Event
@@ -149,7 +149,7 @@ def declare_archiving(
             api_path=f"POST {kind.path}/{{{kind.id_field}}}/{verb}",
             blocked_by=step.blocked_by,
             doors=doors,
-            undone_by=declare_inverse(inverse, to_camel(kind.id_field or "")),
+            undone_by=declare_inverse(inverse, kind.id_alias),
             past_text=f"{kind.noun.capitalize()} {verb.removesuffix('e')}ed",
         )(_describe(set_status, kind, name, f"{to_label(name)}. {step.description}", hints))
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from pydantic.alias_generators import to_camel
+
 from mainstay.infrastructure.database import Row, Value
 from mainstay.kernel.context import Context, SavedRecord
 from mainstay.values.ids import is_id, new_id
@@ -102,6 +104,11 @@ class RecordStore(Generic[K]):
     def noun(self) -> str:
         """What operations call one of them: the site of `site_id`."""
         return self.own_noun or (self.id_field or self.label).removesuffix("_id").replace("_", " ")
+
+    @property
+    def id_alias(self) -> str:
+        """The JSON name of the input field that names one of them; empty if there is only one of its kind."""
+        return to_camel(self.id_field or "")
 
     def show_as(self, record_type: type[V]) -> "RecordStore[V]":
         """Return the store of the same records with fewer fields, such as for lists that leave out their lines."""

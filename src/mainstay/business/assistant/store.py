@@ -323,40 +323,11 @@ def read_usage(db: DatabaseHandle, person_id: str, day: str) -> tuple[int, int]:
 
 
 def delete_old(db: DatabaseHandle, now: datetime) -> None:
-    """Delete the conversations of all organisations that they keep no longer, and the usage of earlier years."""
+    """Delete conversations that are older than their organisation keeps them, and the usage of earlier years."""
     for organisation, days in db.all("SELECT id, assistant_retention_days FROM organisation"):
         before = moment_text(now - timedelta(days=int(days or 0)))
         delete_conversations(db.for_organisation(str(organisation)), "asked_at < :before", before=before)
     db.run("DELETE FROM assistant_usage WHERE day < :before", before=(now - timedelta(days=400)).date().isoformat())
-
-
-def _parse_turn(row: Row, steps: Sequence[Step]) -> Turn:
-    *columns, stop_requested, model_calls, tool_calls, tokens, worked_ms, created_at, ended_at = row
-    turn_id, conversation, session, question, record, status, problem = (
-        None if column is None else str(column) for column in columns
-    )
-    return Turn(
-        turn_id or "",
-        conversation or "",
-        session or "",
-        question or "",
-        record,
-        TurnStatus(status or ""),
-        problem,
-        bool(stop_requested),
-        int(model_calls or 0),
-        int(tool_calls or 0),
-        int(tokens or 0),
-        int(worked_ms or 0),
-        str(created_at),
-        None if ended_at is None else str(ended_at),
-        tuple(steps),
-    )
-
-
-def _parse_step_row(row: Sequence[Any]) -> Step:
-    number, kind, content, created_at = row
-    return parse_step(int(number), str(kind), str(content), str(created_at))
 
 
 def read_changed_records(db: DatabaseHandle, changes: Sequence[str]) -> dict[str, list[str]]:
@@ -392,3 +363,32 @@ def read_organisation_names(db: DatabaseHandle) -> tuple[str, str]:
     """Return the name and the time zone of an organisation."""
     row = db.one("SELECT name, time_zone FROM organisation WHERE id = :organisation")
     return (str(row[0]), str(row[1])) if row else ("", "UTC")
+
+
+def _parse_turn(row: Row, steps: Sequence[Step]) -> Turn:
+    *columns, stop_requested, model_calls, tool_calls, tokens, worked_ms, created_at, ended_at = row
+    turn_id, conversation, session, question, record, status, problem = (
+        None if column is None else str(column) for column in columns
+    )
+    return Turn(
+        turn_id or "",
+        conversation or "",
+        session or "",
+        question or "",
+        record,
+        TurnStatus(status or ""),
+        problem,
+        bool(stop_requested),
+        int(model_calls or 0),
+        int(tool_calls or 0),
+        int(tokens or 0),
+        int(worked_ms or 0),
+        str(created_at),
+        None if ended_at is None else str(ended_at),
+        tuple(steps),
+    )
+
+
+def _parse_step_row(row: Sequence[Any]) -> Step:
+    number, kind, content, created_at = row
+    return parse_step(int(number), str(kind), str(content), str(created_at))

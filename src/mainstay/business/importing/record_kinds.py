@@ -172,7 +172,7 @@ class ImportKind:
     @property
     def id_field(self) -> str:
         """The input field that names one of the records."""
-        return to_camel(self.record_kind.id_field or "")
+        return self.record_kind.id_alias
 
     def remove(self, ctx: Context, record: StoredRecord) -> None:
         """Remove a record that nothing refers to."""

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import orjson
 from pydantic import Field
-from pydantic.alias_generators import to_camel
 
 from mainstay.business.records.attachments import (
     MAX_FILE_BYTES,
@@ -178,7 +177,7 @@ def _find_file(ctx: Context, record: StoredRecord) -> tuple[Operation, str]:
             )
         )
     check_permission(found, ctx.actor)
-    given = found.input.model_validate({to_camel(record_store.id_field or ""): record.id})
+    given = found.input.model_validate({record_store.id_alias: record.id})
     return found, str(call_operation(ctx, found, given).after.name)
 
 

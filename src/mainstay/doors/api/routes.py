@@ -49,9 +49,7 @@ def endpoints_of(operations: Sequence[Operation]) -> list[Endpoint]:
         # A POST to a collection creates a record; any other POST does something to a record.
         status = 201 if method == "POST" and path.count("/") == 1 else 200
         created_id = (
-            (to_camel(operation.on.id_field),)
-            if operation.creates_without_id and operation.on and operation.on.id_field
-            else ()
+            (operation.on.id_alias,) if operation.creates_without_id and operation.on and operation.on.id_field else ()
         )
         endpoints.append(Endpoint(operation, method, path, parameters, parameters or created_id, route_number, status))
     return endpoints

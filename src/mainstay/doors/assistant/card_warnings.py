@@ -112,10 +112,9 @@ def _read_record(performer: Performer, actor: Actor, name: str) -> JsonObject | 
     get_operation = performer.catalogue.get_operations.get(prefix)
     if get_operation is None or get_operation.on is None or not (number or is_id(name, prefix)):
         return None
-    field = get_operation.on.id_field
-    if field is None:
+    alias = get_operation.on.id_alias
+    if not alias:
         return None
-    alias = get_operation.input.model_fields[field].alias or field
     try:
         answer = performer.perform(
             get_operation, actor, orjson.dumps({alias: number or name}), RequestDetails("card", record_only=True)

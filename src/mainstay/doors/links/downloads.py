@@ -54,8 +54,7 @@ class DownloadDoor:
         operation = answers.performer.catalogue.find_operation(grant.operation)
         if operation is None or operation.on is None:
             raise UnknownLink
-        id_field = operation.input.model_fields[operation.on.id_field or ""].alias
-        raw = orjson.dumps({id_field: grant.record_id})
+        raw = orjson.dumps({operation.on.id_alias: grant.record_id})
         if operation.returns_file:
             return await answers.answer(operation, actor, raw, details, is_saved=True)
         answer = await answers.runner.perform(answers.performer, get_document, actor, raw, details)

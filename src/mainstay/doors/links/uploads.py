@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 
 import orjson
@@ -61,7 +62,7 @@ class UploadDoor:
         try:
             content = await self._receive_content(request, address)
         except HttpError as problem:
-            text = _TOO_LARGE if problem.status == _TOO_LARGE_STATUS else problem.text
+            text = _TOO_LARGE if problem.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE else problem.text
             raise HttpError(problem.status, f"{text} {_IS_USED}") from None
         # Reading the file may have used up the time limit of the request.
         reset_deadline()
@@ -115,9 +116,6 @@ class UploadDoor:
         return self.intake.store_with(actor.organisation, [content], perform)
 
 
-_TOO_LARGE_STATUS = 413
-
-
 def _check_headers(request: Request) -> None:
     """Refuse a body that can be no such file, before it is read and before the address is used."""
     headers = request.headers
@@ -128,4 +126,4 @@ def _check_headers(request: Request) -> None:
     if length == "0" or (length is None and "transfer-encoding" not in headers):
         raise HttpError(400, _NO_BODY)
     if length is not None and int(length) > MAX_FILE_BYTES:
-        raise HttpError(413, _TOO_LARGE)
+        raise HttpError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _TOO_LARGE)

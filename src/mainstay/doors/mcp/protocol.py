@@ -93,15 +93,10 @@ def read_call(headers: Mapping[str, str], body: bytes) -> Call:
     params = message.get("params", {})
     meta = params.get("_meta") if isinstance(params, dict) else None
     version = _header_text(headers, "mcp-protocol-version")
-    is_modern = (version is not None and version not in LEGACY_VERSIONS) or (
-        isinstance(meta, dict) and _VERSION_KEY in meta
-    )
+    has_version_in_body = isinstance(meta, dict) and _VERSION_KEY in meta
+    is_modern = has_version_in_body or (version is not None and version not in LEGACY_VERSIONS)
     id_ = _check_id(message, is_modern=is_modern)
-    if (
-        version is not None
-        and version not in SUPPORTED_VERSIONS
-        and not (isinstance(meta, dict) and _VERSION_KEY in meta)
-    ):
+    if not has_version_in_body and version is not None and version not in SUPPORTED_VERSIONS:
         raise NotACall(_refuse_version(version, id_))
     if "id" not in message:
         raise NotACall(Response(202, b""))

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from pydantic.alias_generators import to_camel
-
 from mainstay.doors.agent_calls import DETAIL, FULL_DETAIL
 from mainstay.doors.schemas import Schema, input_schema
 from mainstay.kernel.operation import Effect, Operation
@@ -78,7 +76,7 @@ PLAIN_FIELDS = frozenset(
 def _choose_descriptions(fields: Schema, operation: Operation) -> Schema:
     """Return the fields of a tool with the descriptions that it needs."""
     record_store = operation.on or operation.offered_on
-    record_id = to_camel(record_store.id_field) if record_store and record_store.id_field else ""
+    record_id = record_store.id_alias if record_store else ""
     said: set[tuple[str, str]] = set()
     chosen = {}
     for name, field in fields.items():

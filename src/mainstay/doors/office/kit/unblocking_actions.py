@@ -96,7 +96,7 @@ class UnblockingFinder:
     ) -> Action | None:
         """Return the action on another record: the one that this record names, or the list of its related ones."""
         store = operation.on
-        record_id = RecordFields(record).get(_id_alias(operation)) if record and store and store.id_field else None
+        record_id = RecordFields(record).get(store.id_alias) if record and store and store.id_alias else None
         if not record_id:
             return self._list_link(
                 request, self.office.catalogue.list_operations.get(store.prefix) if store else None, record
@@ -150,19 +150,13 @@ def has_office_page(operation: Operation) -> bool:
     return output.office_path is not None and (operation.changes or operation.returns_page)
 
 
-def _id_alias(operation: Operation) -> str:
-    """Return the JSON name of the input field that names the record of an operation."""
-    name = operation.on.id_field if operation.on else None
-    return (operation.input.model_fields[name].alias or name) if name else ""
-
-
 def _add_parameters(
     path: str, request: OfficeRequest, operation: Operation, layout: RecordLayout, record: AnyRecord | None
 ) -> str:
     """Add to an address what is known of a record: its id, and the ids of the records that it names."""
     if record is None:
         return path
-    known_ids = {**RecordFields(record), _id_alias(layout.get_operation): record.id}
+    known_ids = {**RecordFields(record), layout.kind.id_alias: record.id}
     references = (
         field
         for field in form_fields_of(operation, request.actor.permissions)
@@ -172,6 +166,6 @@ def _add_parameters(
     parameters = {
         field.name: known_ids[field.name]
         for field in references
-        if not operation.returns_page or field.name == _id_alias(layout.get_operation)
+        if not operation.returns_page or field.name == layout.kind.id_alias
     }
     return f"{path}?{urlencode(parameters)}" if parameters else path
