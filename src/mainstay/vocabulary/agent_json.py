@@ -67,18 +67,19 @@ def format_local_moment(moment: str, time_zone: str) -> str:
 def format_for_agent(
     body: bytes, model: type[BaseModel], agent_format: AgentFormat, extra_models: Mapping[str, type[BaseModel]]
 ) -> bytes:
-    """Return a whole answer as an agent reads it; it may contain other records, by name."""
-    parts = {"": model, **extra_models}
-    if not any(compile_localiser(part) or find_outsider_fields(part) for part in parts.values()):
+    """Return a whole answer as an agent reads it; it may contain other records, whose models are given by name."""
+    models = {"": model, **extra_models}
+    if not any(compile_localiser(one) or find_outsider_fields(one) for one in models.values()):
         return body
     answer: JsonRecord = orjson.loads(body)
     outsider_text = []
-    for name, part in parts.items():
+    for name, record_model in models.items():
         record = answer.get(name) if name else answer
         if record is not None:
-            if localise := compile_localiser(part):
+            if localise := compile_localiser(record_model):
                 localise(record, agent_format.time_zone)
-            outsider_text += [f"{name}.{path}" if name else path for path in find_outsider_text(part, [record])]
+            paths = find_outsider_text(record_model, [record])
+            outsider_text += [f"{name}.{path}" if name else path for path in paths]
     return orjson.dumps(answer | ({OUTSIDER_FIELDS: outsider_text} if outsider_text else {}))
 
 
@@ -99,7 +100,7 @@ def compile_localiser(model: type[BaseModel]) -> Localiser | None:
             if record[name] is not None:
                 record[name] = local_times[record[name]]
         for name, localise_part in parts:
-            for part in _each_part(record[name]):
+            for part in _list_parts(record[name]):
                 localise_part(part, time_zone)
 
     return localise
@@ -151,14 +152,14 @@ def _is_single(annotation: Any) -> bool:
     return origin not in {list, dict} and all(map(_is_single, get_args(annotation) if origin else ()))
 
 
-def _each_part(value: Any) -> list[JsonRecord]:
+def _list_parts(value: Any) -> list[JsonRecord]:
     """Return the records in a field: one, or those of a list."""
     return value if isinstance(value, list) else [value] if value else []
 
 
 def _has_text(value: Any, path: tuple[str, ...]) -> bool:
     name, *others = path
-    parts = _each_part(value)
+    parts = _list_parts(value)
     if not others:
         return any(part.get(name) for part in parts)
     return any(_has_text(part.get(name.removesuffix("[]")), tuple(others)) for part in parts)
