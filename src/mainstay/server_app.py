@@ -254,14 +254,14 @@ def _make_oauth_doors(
 ) -> dict[str, RequestHandler]:
     """Return the doors by which apps connect, by their paths."""
     base, performer, runner = settings.base_url, bearer_auth.performer, bearer_auth.runner
-    tokens = TokenIssuer(performer)
+    token_issuer = TokenIssuer(performer)
     documents = ClientDocuments(performer, runner, bearer_auth.limits, open_web, settings.client_documents == "fetch")
     authorization = Authorization(performer, runner, documents, base, settings.loopback_ports == "any")
     return {
         "/oauth/register": RegisterEndpoint(performer, bearer_auth.limits, visitors.addresses, runner),
         "/oauth/authorize": localise_door(ApprovalScreen(authorization, visitors), performer.languages),
-        "/oauth/token": TokenEndpoint(performer, tokens, runner, f"{base}/mcp"),
-        "/oauth/revoke": RevokeEndpoint(performer, tokens, runner),
+        "/oauth/token": TokenEndpoint(performer, token_issuer, runner, f"{base}/mcp"),
+        "/oauth/revoke": RevokeEndpoint(performer, token_issuer, runner),
     }
 
 

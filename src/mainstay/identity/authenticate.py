@@ -12,7 +12,7 @@ from typing import Any, cast
 import orjson
 
 from mainstay.identity import links
-from mainstay.identity.connections import EFFECTIVE_ACCESS, IS_VALID
+from mainstay.identity.connections import CONNECTION_IS_VALID, EFFECTIVE_ACCESS
 from mainstay.identity.secrets import ACCESS_TOKEN, API_KEY, hash_secret, is_secret
 from mainstay.infrastructure.database import DatabaseHandle, Row, Value
 from mainstay.values.ids import is_id
@@ -58,10 +58,11 @@ _CONNECTION_BY_TOKEN = f"""
 {_SELECT_CONNECTION}
 JOIN oauth_token ON oauth_token.organisation_id = connection.organisation_id
  AND oauth_token.connection_id = connection.id
-WHERE oauth_token.hash = :hash AND oauth_token.kind = 'access' AND oauth_token.expires_at > :now AND {IS_VALID}
+WHERE oauth_token.hash = :hash AND oauth_token.kind = 'access' AND oauth_token.expires_at > :now
+ AND {CONNECTION_IS_VALID}
 """
 _CONNECTION_BY_ID = f"""
-{_SELECT_CONNECTION} WHERE connection.organisation_id = :organisation AND connection.id = :id AND {IS_VALID}
+{_SELECT_CONNECTION} WHERE connection.organisation_id = :organisation AND connection.id = :id AND {CONNECTION_IS_VALID}
 """
 
 # The assistant acts while the sign-in that asked it lasts, and while its person is active and may connect apps. Its

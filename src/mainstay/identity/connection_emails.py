@@ -9,13 +9,13 @@ from mainstay.values.reader_language import Languages
 from mainstay.vocabulary.permissions import Permission, sql_roles_with
 
 
-def build_owner_emails(db: DatabaseHandle, connection: str, base_url: str, languages: Languages) -> list[OutboxTask]:
+def build_owner_emails(db: DatabaseHandle, connection_id: str, base_url: str, languages: Languages) -> list[OutboxTask]:
     """Return an email for each owner: who connected which app, and where to end its access."""
     found = db.one(
         "SELECT c.client_name, c.access, p.name, o.name FROM connection c"
         " JOIN person p ON p.organisation_id = c.organisation_id AND p.id = c.person_id"
         " JOIN organisation o ON o.id = c.organisation_id WHERE c.organisation_id = :organisation AND c.id = :id",
-        id=connection,
+        id=connection_id,
     )
     owners = db.all(
         "SELECT name, email FROM person WHERE organisation_id = :organisation AND status = 'active'"

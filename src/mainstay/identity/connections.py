@@ -33,13 +33,13 @@ from mainstay.vocabulary.toolsets import Toolset
 
 CODE_LIFETIME = timedelta(minutes=10)
 
-# What a connection may do now: if the person's role no longer allows writing, it can only read.
+# SQL for what a connection may do now: if the person's role no longer allows writing, it can only read.
 EFFECTIVE_ACCESS = (
     f"CASE WHEN person.role IN {sql_roles_with(Permission.CONNECTIONS_WRITE)} THEN connection.access ELSE 'read' END"
 )
-# Whether a connection is valid: it was not ended, its last day is not over, and its person is active and may connect
-# apps.
-IS_VALID = (
+# SQL for whether a connection is valid: it was not ended, its last day is not over, and its person is active and may
+# connect apps.
+CONNECTION_IS_VALID = (
     "connection.ended_at IS NULL AND (connection.expires_at IS NULL OR connection.expires_at > :now)"
     " AND person.status = 'active' AND person.role IN"
     f" {sql_roles_with(Permission.CONNECTIONS_READ)}"
@@ -74,7 +74,7 @@ class ConnectionOut(Output):
     status: Literal["active", "expired", "ended"]
 
 
-class ApprovedOut(Output):
+class ApprovalOut(Output):
     """An approval, with the code that the app exchanges for its tokens."""
 
     noun = "approval"
@@ -158,7 +158,7 @@ CONNECTIONS = Kind(
     not_undone=Message("Disconnect the app instead."),
     past_text="App connected",
 )
-def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
+def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovalOut:
     """Connect app.
 
     It acts as the person who approves it, within their permissions.
@@ -197,7 +197,7 @@ def approve_connection(ctx: Context, given: ApproveConnection) -> ApprovedOut:
     )
     ctx.writer.touch(record_id)
     ctx.writer.mark_written(CONNECTIONS.table, record_id)
-    return ApprovedOut(object=ApprovedOut.noun, id=record_id, code=code)
+    return ApprovalOut(object=ApprovalOut.noun, id=record_id, code=code)
 
 
 @operation(
@@ -281,7 +281,7 @@ def revoke_connection(ctx: Context, _given: Input, connection: Connection) -> Co
     The app's access stops at once. To use it again, someone has to approve it again. Owners and admins can disconnect
     any app, others their own.
     """
-    return _end_one(ctx, connection)
+    return _disconnect_app(ctx, connection)
 
 
 @operation(
@@ -299,7 +299,7 @@ def end_connection(ctx: Context, _given: EndConnection, connection: Connection) 
 
     The app gave it back, or one of its codes or tokens was used twice.
     """
-    return _end_one(ctx, connection)
+    return _disconnect_app(ctx, connection)
 
 
 OPERATIONS = (
@@ -313,11 +313,19 @@ OPERATIONS = (
 )
 
 
-def _find_limits(ctx: Context, given: ApproveConnection) -> dict[str, Value]:
-    """Return the limits of a new connection: the chosen areas, within what an owner set for this app before.
+def end_connections_of_person(ctx: Context, person_id: str) -> list[str]:
+    """End the connections of a person who leaves or may no longer connect apps, and return the names of the apps."""
+    return [
+        connection.client_name
+        for connection in end_access(ctx, CONNECTIONS, "ended_at", "person_id = :person", person=person_id)
+    ]
 
-    Otherwise its person could get rid of the limits by connecting the app again. An app that registers each time has
-    another ID, so its name counts too.
+
+def _find_limits(ctx: Context, given: ApproveConnection) -> dict[str, Value]:
+    """Return the limits of a new connection: those that an owner set for this app before, and the chosen areas.
+
+    Without the earlier limits, its person could get rid of them by connecting the app again. An app that registers each
+    time has another ID, so its name counts too.
     """
     row = ctx.db.one(
         "SELECT toolsets, amount_limit, expires_on, expires_at, limited_by_owner FROM connection"
@@ -326,29 +334,16 @@ def _find_limits(ctx: Context, given: ApproveConnection) -> dict[str, Value]:
         client=given.client_id,
         name=given.client_name,
     )
-    toolsets, amount_limit, expires_on, expires_at, by_owner = row or (None, None, None, None, 0)
+    toolsets, *other_limits = row or (None, None, None, None, 0)
     chosen = given.toolsets
     if toolsets is not None:
         allowed = {*orjson.loads(str(toolsets))}
-        chosen = [one for one in Toolset if one in allowed and (chosen is None or one in chosen)]
-    return {
-        "toolsets": encode_toolsets(chosen),
-        "amount_limit": amount_limit,
-        "expires_on": expires_on,
-        "expires_at": expires_at,
-        "limited_by_owner": by_owner,
-    }
+        chosen = [toolset for toolset in Toolset if toolset in allowed and (chosen is None or toolset in chosen)]
+    names = ("amount_limit", "expires_on", "expires_at", "limited_by_owner")
+    return {"toolsets": encode_toolsets(chosen), **dict(zip(names, other_limits, strict=True))}
 
 
-def _end_one(ctx: Context, connection: Connection) -> Connection:
+def _disconnect_app(ctx: Context, connection: Connection) -> Connection:
     """End a connection and return it. Its tokens and codes no longer work."""
     (ended,) = end_access(ctx, CONNECTIONS, "ended_at", "id = :id", id=connection.id)
     return ended
-
-
-def end_connections_of(ctx: Context, person_id: str) -> list[str]:
-    """End the connections of a person who leaves or may no longer connect apps, and return the names of the apps."""
-    return [
-        connection.client_name
-        for connection in end_access(ctx, CONNECTIONS, "ended_at", "person_id = :person", person=person_id)
-    ]

@@ -240,7 +240,7 @@ def revoke_key(ctx: Context, _given: Input, key: Key) -> Key:
 OPERATIONS = (create_key, list_keys, get_key, update_key, revoke_key)
 
 
-def end_keys_of(ctx: Context, person_id: str) -> list[str]:
+def end_keys_of_person(ctx: Context, person_id: str) -> list[str]:
     """Revoke the keys of a person who leaves or may no longer make keys, and return the names of the keys."""
     return [key.name for key in end_access(ctx, KEYS, "revoked_at", "person_id = :person", person=person_id)]
 

@@ -30,17 +30,17 @@ LONG_ROUNDS = 200
 def test_one_code_and_one_refresh_token_win_once_among_fifty(server: RunningServer, cast: Cast, rounds: int) -> None:
     app = register_app(server)
     person = sign_in_cast_member(server, cast, Role.OFFICE)
-    office = TokenIssuer(cast.performer)
+    token_issuer = TokenIssuer(cast.performer)
     client = OAuthClient(app.client_id, {}, None)
     for _ in range(rounds):
         code = person.approve(app.make_authorize_url(), cast.organisation)["code"]
-        won = race(partial(office.redeem_code, client, code, None, app.verifier, "req_1"))
+        won = race(partial(token_issuer.redeem_code, client, code, None, app.verifier, "req_1"))
         assert len(won) == 1
         assert cast.perform(list_connections)["data"] == []
 
         tokens = app.connect(person, cast.organisation)
         assert len(cast.perform(list_connections)["data"]) == 1
-        won = race(partial(office.refresh_tokens, client, tokens["refresh_token"], "req_1"))
+        won = race(partial(token_issuer.refresh_tokens, client, tokens["refresh_token"], "req_1"))
         assert len(won) == 1
         assert cast.perform(list_connections)["data"] == []
         assert app.refresh_tokens(won[0].refresh).status_code == 400

@@ -7,8 +7,8 @@ from mainstay.business.people.model import GivenRole, Person, check_role_rank, l
 from mainstay.business.people.store import PEOPLE
 from mainstay.identity import sessions
 from mainstay.identity.calendar_links import end_calendar_link
-from mainstay.identity.connections import end_connections_of
-from mainstay.identity.keys import end_keys_of
+from mainstay.identity.connections import end_connections_of_person
+from mainstay.identity.keys import end_keys_of_person
 from mainstay.kernel.context import Context
 from mainstay.kernel.operation import Effect, operation
 from mainstay.values.descriptions import describe
@@ -153,7 +153,7 @@ OPERATIONS = (change_role, name_owner, remove_person, sign_out_person)
 
 
 def _end_keys(ctx: Context, person: Person) -> None:
-    if names := end_keys_of(ctx, person.id):
+    if names := end_keys_of_person(ctx, person.id):
         message = Message(
             "API keys created by {person} will stop working for good: {keys}.",
             person=person.name,
@@ -163,7 +163,7 @@ def _end_keys(ctx: Context, person: Person) -> None:
 
 
 def _end_apps(ctx: Context, person: Person) -> None:
-    if names := end_connections_of(ctx, person.id):
+    if names := end_connections_of_person(ctx, person.id):
         message = Message(
             "Apps connected by {person} will stop working for good: {apps}.",
             person=person.name,

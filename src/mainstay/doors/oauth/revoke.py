@@ -16,7 +16,7 @@ class RevokeEndpoint:
     """Answers `POST /oauth/revoke`."""
 
     performer: Performer
-    token_service: TokenIssuer
+    token_issuer: TokenIssuer
     runner: Runner
 
     async def __call__(self, request: Request) -> Response:
@@ -27,6 +27,6 @@ class RevokeEndpoint:
         form = await read_form(request)
         client = await authenticate_client(request, form, self.performer, self.runner)
         token = require_parameter(form, "token")
-        owner = await self.runner.run_read(self.token_service.find_organisation, token)
-        await self.runner.run_change(owner, self.token_service.revoke_token, client, token, request.id)
+        organisation = await self.runner.run_read(self.token_issuer.find_organisation, token)
+        await self.runner.run_change(organisation, self.token_issuer.revoke_token, client, token, request.id)
         return Response(200, b"{}", ANY_ORIGIN)

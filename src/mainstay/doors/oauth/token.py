@@ -19,7 +19,7 @@ class TokenEndpoint:
     """Answers `POST /oauth/token`."""
 
     performer: Performer
-    token_service: TokenIssuer
+    token_issuer: TokenIssuer
     runner: Runner
     resource: str
 
@@ -61,13 +61,13 @@ class TokenEndpoint:
 
     async def _redeem(self, client: OAuthClient, form: dict[str, str], request_id: str) -> Tokens:
         code, verifier = (require_parameter(form, name) for name in ("code", "code_verifier"))
-        owner = await self.runner.run_read(self.token_service.find_organisation, code)
+        organisation = await self.runner.run_read(self.token_issuer.find_organisation, code)
         redirect = form.get("redirect_uri")
         return await self.runner.run_change(
-            owner, self.token_service.redeem_code, client, code, redirect, verifier, request_id
+            organisation, self.token_issuer.redeem_code, client, code, redirect, verifier, request_id
         )
 
     async def _refresh(self, client: OAuthClient, form: dict[str, str], request_id: str) -> Tokens:
         token = require_parameter(form, "refresh_token")
-        owner = await self.runner.run_read(self.token_service.find_organisation, token)
-        return await self.runner.run_change(owner, self.token_service.refresh_tokens, client, token, request_id)
+        organisation = await self.runner.run_read(self.token_issuer.find_organisation, token)
+        return await self.runner.run_change(organisation, self.token_issuer.refresh_tokens, client, token, request_id)
