@@ -14,7 +14,7 @@ from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.infrastructure.rehashing import HASH_ROWS
 from mainstay.values.choices import TextEnum
 
-_BATCH = 1000
+_BATCH_SIZE = 1000
 # The prefix of the ids of connected apps.
 _APP_PREFIX = "connection_"
 _ASSISTANT = "assistant"
@@ -127,14 +127,14 @@ def find_break(db: DatabaseHandle) -> int | None:
             f"SELECT {ENTRY_COLUMNS}, hash FROM audit WHERE organisation_id = :organisation AND sequence > :after"
             " ORDER BY sequence LIMIT :batch",
             after=after,
-            batch=_BATCH,
+            batch=_BATCH_SIZE,
         )
         for *values, stored_hash in batch:
             after = int(values[0] or 0)
             if stored_hash != hash_entry(previous, values):
                 return after
             previous = str(stored_hash)
-        if len(batch) < _BATCH:
+        if len(batch) < _BATCH_SIZE:
             return None
 
 

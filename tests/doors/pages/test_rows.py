@@ -23,7 +23,7 @@ def read_components(fields: dict[str, str], form_fields: list[FormField] = PARTS
 
 
 def names_in_rows(form_fields: list[FormField], fields: dict[str, str]) -> list[list[str]]:
-    return [[part.name for part in line] for line in lay_out_rows(form_fields, fields)[0].lines]
+    return [[part.name for part in row] for row in lay_out_rows(form_fields, fields)[0].rows]
 
 
 def test_a_list_of_a_small_model_is_asked_for_row_by_row() -> None:
@@ -73,7 +73,7 @@ def test_of_too_many_rows_one_more_than_there_may_be_is_read() -> None:
     sent = {f"components.{number}.itemId": f"Part {number}" for number in range(1000)}
     kept = remove_empty_rows(PARTS, sent | {"name": "Kit"})
     assert kept == {"name": "Kit"} | {f"components.{number}.itemId": f"Part {number}" for number in range(51)}
-    assert len(lay_out_rows(PARTS, sent)[0].lines) == 51 == (one.max_items or 0) + 1
+    assert len(lay_out_rows(PARTS, sent)[0].rows) == 51 == (one.max_items or 0) + 1
 
 
 def test_what_is_no_row_is_left_alone() -> None:

@@ -26,15 +26,14 @@ GivenRole = Annotated[
     ),
 ]
 
+# A sentence lists at most this many names, and says how many more there are.
+MAX_LISTED = 10
 
-# A sentence names at most this many records, and says how many more there are.
-MAX_NAMED = 10
 
-
-def list_with_rest(names: Sequence[str | Message], count: int) -> list[str | Message]:
+def shorten_list(names: Sequence[str | Message], count: int) -> list[str | Message]:
     """Return the first names, and how many more there are; `count` is how many there are in total."""
-    more = [Message("{more} more", more=count - MAX_NAMED)] if count > MAX_NAMED else []
-    return [*names[:MAX_NAMED], *more]
+    more = [Message("{more} more", more=count - MAX_LISTED)] if count > MAX_LISTED else []
+    return [*names[:MAX_LISTED], *more]
 
 
 def has_not_left(status: PersonStatus) -> bool:

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mainstay.business.people.events import PersonLeft, PersonUpdated
-from mainstay.business.people.model import GivenRole, Person, check_role_rank, list_with_rest
+from mainstay.business.people.model import GivenRole, Person, check_role_rank, shorten_list
 from mainstay.business.people.store import PEOPLE
 from mainstay.identity import sessions
 from mainstay.identity.calendar_links import end_calendar_link
@@ -157,7 +157,7 @@ def _end_keys(ctx: Context, person: Person) -> None:
         message = Message(
             "API keys created by {person} will stop working for good: {keys}.",
             person=person.name,
-            keys=list_with_rest(names, len(names)),
+            keys=shorten_list(names, len(names)),
         )
         ctx.effects.append(message)
 
@@ -167,6 +167,6 @@ def _end_apps(ctx: Context, person: Person) -> None:
         message = Message(
             "Apps connected by {person} will stop working for good: {apps}.",
             person=person.name,
-            apps=list_with_rest(names, len(names)),
+            apps=shorten_list(names, len(names)),
         )
         ctx.effects.append(message)

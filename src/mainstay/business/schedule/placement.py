@@ -26,18 +26,17 @@ class Placement:
 
     @property
     def requested_time(self) -> RequestedTime | None:
-        """The time to check for clashes; None if the visit takes no time, or takes only the time that it had."""
+        """The time to check for clashes; None if the visit takes no time, or if its time was checked before."""
         person, starts, ends = (self._value_of("person_id"), self._value_of("starts_at"), self._value_of("ends_at"))
-        if not (person and starts and ends) or self.is_cancellation or self._value_of("allow_overlap"):
-            return None
-        if self.visit and self.visit.takes_time and not self._may_clash_anew:
+        takes_time = person and starts and ends and not self.is_cancellation
+        if not takes_time or not self._can_clash or self._value_of("allow_overlap"):
             return None
         return RequestedTime(person, starts, ends, self._value_of("time_zone"), self.visit.id if self.visit else None)
 
     @property
     def frees_time(self) -> bool:
         """Whether the visit may leave its current time, so that others written with it can take that time."""
-        return self.visit is not None and self.visit.takes_time and not self.is_cancellation and self._may_clash_anew
+        return self.visit is not None and self.visit.takes_time and not self.is_cancellation and self._can_clash
 
     @property
     def is_cancellation(self) -> bool:
@@ -45,8 +44,8 @@ class Placement:
         return bool(self._value_of("status") == "cancelled")
 
     @property
-    def _may_clash_anew(self) -> bool:
-        """Whether the visit is new, or anything changes that decides what it clashes with."""
+    def _can_clash(self) -> bool:
+        """Whether to check for clashes: the visit is new, or a value changes that its clashes depend on."""
         return self.visit is None or any(
             name in self.values and self.values[name] != getattr(self.visit, name)
             for name in ("person_id", "starts_at", "ends_at", "status", "allow_overlap")
@@ -84,21 +83,21 @@ def write_visits(ctx: Context, placements: Sequence[Placement]) -> tuple[list[Vi
 
 
 def update_jobs_and_notify(ctx: Context, placements: Sequence[Placement], visits: Sequence[Visit]) -> None:
-    """Update the jobs of written visits and who sees them, and tell people by email whose visits have changed."""
-    before = [placement.visit for placement in placements]
-    job_people = {(visit.about_job, visit.person_id) for visit in (*before, *visits) if visit}
+    """Update the jobs of written visits and who sees them, and email the people whose visits have changed."""
+    old_visits = [placement.visit for placement in placements]
+    job_people = {(visit.about_job, visit.person_id) for visit in (*old_visits, *visits) if visit}
     _update_job_viewers(ctx, job_people)
-    emails.record_visit_changes(ctx, before, visits)
+    emails.record_visit_changes(ctx, old_visits, visits)
     jobs_by_id = {placement.job.id: placement.job for placement in placements if placement.job}
     for job_id in sorted({job_id for job_id, _ in job_people if job_id}):
         job = jobs_by_id.get(job_id) or JOBS.find(ctx, "job.id = :id", id=job_id)
         if job and (updated := update_visit_counts(ctx, job)) is not job:
-            is_newly_planned = updated.planned_visits and not job.planned_visits
-            ctx.emit((JobScheduled if is_newly_planned else JobUpdated)(updated, job))
+            is_newly_planned = updated.planned_visits > 0 and job.planned_visits == 0
+            ctx.emit(JobScheduled(updated, job) if is_newly_planned else JobUpdated(updated, job))
 
 
 def write_cancellations(ctx: Context, placements: Sequence[Placement]) -> None:
-    """Write the cancelled visits of one job. The caller updates the job."""
+    """Write the cancelled visits of one job, and email their people. The caller updates the job."""
     visits = [_write_visit(ctx, placement, overrides={}) for placement in placements]
     emails.record_visit_changes(ctx, [placement.visit for placement in placements], visits)
     _update_job_viewers(ctx, {(one.visit.about_job, one.visit.person_id) for one in placements if one.visit})

@@ -2,7 +2,7 @@
 
 from mainstay.business.organisation.organisation_settings import settings_of
 from mainstay.business.people.events import PersonLeft
-from mainstay.business.people.model import MAX_NAMED, list_with_rest
+from mainstay.business.people.model import MAX_LISTED, shorten_list
 from mainstay.business.schedule.placement import Placement, place_visits
 from mainstay.business.schedule.store import VISITS
 from mainstay.kernel.context import Context
@@ -11,42 +11,42 @@ from mainstay.values.message import CalendarDate, Choice, Message
 from mainstay.values.moments import local_date, parse_moment
 from mainstay.vocabulary.schemas import StoredRecord
 
-_BATCH = 400
+_BATCH_SIZE = 400
 
 
 def unassign_visits(ctx: Context, event: ReactionEvent) -> None:
     """Remove a person who has left from their planned visits, so that someone else can take them."""
     while True:
         visits = VISITS.find_many(
-            ctx, "visit.person_id = :person AND visit.status = 'planned'", _BATCH, person=event.record["id"]
+            ctx, "visit.person_id = :person AND visit.status = 'planned'", _BATCH_SIZE, person=event.record["id"]
         )
         place_visits(ctx, [Placement(visit, {"person_id": None}) for visit in visits])
-        if len(visits) < _BATCH:
+        if len(visits) < _BATCH_SIZE:
             return
 
 
-def warn_of_visits(ctx: Context, person: StoredRecord) -> None:
-    """Name the planned visits of a person who leaves, which become unassigned."""
-    rows = ctx.db.all(_VISITS, person=person.id, most=MAX_NAMED)
+def announce_unassigned_visits(ctx: Context, person: StoredRecord) -> None:
+    """Add to the effects that the planned visits of a person who leaves become unassigned."""
+    rows = ctx.db.all(_SELECT_PLANNED_VISITS, person=person.id, most=MAX_LISTED)
     if rows:
         visits = [
             Message("{visit} on {date}", visit=str(label), date=_to_local_date(begins_at, str(zone)))
-            for _, label, begins_at, zone, _ in rows
+            for label, begins_at, zone, _ in rows
         ]
-        name, *_, count = rows[0]
+        count = int(rows[0][-1] or 0)
         message = Message(
             "{person}'s planned visit will be unassigned: {visits}.",
             plural="{person}'s {count} planned visits will be unassigned: {visits}.",
-            count=int(count or 0),
-            person=str(name),
-            visits=list_with_rest(visits, int(count or 0)),
+            count=count,
+            person=person.display_name,
+            visits=shorten_list(visits, count),
         )
         ctx.effects.append(message)
 
 
-def warn_of_time_off(ctx: Context, person: StoredRecord) -> None:
+def warn_of_remaining_time_off(ctx: Context, person: StoredRecord) -> None:
     """Warn that time off of a person who leaves stays unless it is cancelled."""
-    rows = ctx.db.all(_TIME_OFF, person=person.id, most=MAX_NAMED)
+    rows = ctx.db.all(_SELECT_TIME_OFF, person=person.id, most=MAX_LISTED)
     if rows:
         zone = settings_of(ctx).time_zone
         periods = [
@@ -56,13 +56,13 @@ def warn_of_time_off(ctx: Context, person: StoredRecord) -> None:
                 date=_to_local_date(starts_at, zone),
                 status=Choice(str(status)),
             )
-            for _, kind, starts_at, status, _ in rows
+            for kind, starts_at, status, _ in rows
         ]
-        name, *_, count = rows[0]
+        count = int(rows[0][-1] or 0)
         message = Message(
             "{person}'s time off will stay unless you cancel it: {periods}.",
-            person=str(name),
-            periods=list_with_rest(periods, int(count or 0)),
+            person=person.display_name,
+            periods=shorten_list(periods, count),
         )
         ctx.warnings.append(message)
 
@@ -71,21 +71,22 @@ def _to_local_date(moment: object, zone: str) -> CalendarDate:
     return CalendarDate(local_date(parse_moment(str(moment)), zone).isoformat())
 
 
-_VISITS = (
-    "SELECT person.name, coalesce(job.number || ' ' || job.title, visit.title, visit.kind), visit.begins_at,"
+_SELECT_PLANNED_VISITS = (
+    "SELECT coalesce(job.number || ' ' || job.title, visit.title, visit.kind), visit.begins_at,"
     " visit.time_zone, count(*) OVER () FROM visit"
-    " JOIN person ON person.organisation_id = :organisation AND person.id = visit.person_id"
     " LEFT JOIN job ON job.organisation_id = :organisation AND job.id = visit.job_id"
     " WHERE visit.organisation_id = :organisation AND visit.person_id = :person AND visit.status = 'planned'"
     " ORDER BY visit.begins_at, visit.id LIMIT :most"
 )
-_TIME_OFF = (
-    "SELECT person.name, time_off.kind, time_off.starts_at, time_off.status, count(*) OVER () FROM time_off"
-    " JOIN person ON person.organisation_id = :organisation AND person.id = time_off.person_id"
+_SELECT_TIME_OFF = (
+    "SELECT time_off.kind, time_off.starts_at, time_off.status, count(*) OVER () FROM time_off"
     " WHERE time_off.organisation_id = :organisation AND time_off.person_id = :person"
     " AND (time_off.status = 'requested' OR (time_off.status = 'approved' AND time_off.ends_at > :now))"
     " ORDER BY time_off.starts_at, time_off.id LIMIT :most"
 )
 
-IMMEDIATE_REACTIONS = (ImmediateReaction(PersonLeft, warn_of_visits), ImmediateReaction(PersonLeft, warn_of_time_off))
+IMMEDIATE_REACTIONS = (
+    ImmediateReaction(PersonLeft, announce_unassigned_visits),
+    ImmediateReaction(PersonLeft, warn_of_remaining_time_off),
+)
 REACTIONS = (Reaction(PersonLeft, unassign_visits, "Visits unassigned from a person who left"),)

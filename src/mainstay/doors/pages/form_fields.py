@@ -35,7 +35,7 @@ ROWS = "rows"
 # Suffix of the hidden field next to a typed record: it remembers which record was shown, and its title.
 SHOWN_SUFFIX = " as shown"
 # Suffix of the field for the time of day, next to that for its date.
-TIME_SUFFIX = " time"
+_TIME_SUFFIX = " time"
 _DAY_AND_TIME = re.compile(r"(\S+)[ T](\d{1,2}:\d{2})")
 # The values of fields in an empty row.
 _EMPTY_VALUES = (None, "", False)
@@ -72,7 +72,7 @@ class FormField:
     # The fields of a nested model such as an address, with qualified names; or the fields of each row of a list.
     parts: tuple["FormField", ...] = ()
     # The rows of a list as the form shows them, and how many are allowed.
-    lines: tuple[tuple["FormField", ...], ...] = ()
+    rows: tuple[tuple["FormField", ...], ...] = ()
     max_items: int | None = None
     # For a file field, what may be uploaded. For a reference, the id prefix of the records, and their status.
     upload: Upload | None = None
@@ -98,7 +98,7 @@ class FormField:
     @property
     def time_name(self) -> str:
         """The name of the field for the time beside that for the date. Empty if it has none."""
-        return f"{self.name}{TIME_SUFFIX}" if self.kind in _KINDS_WITH_TIME else ""
+        return f"{self.name}{_TIME_SUFFIX}" if self.kind in _KINDS_WITH_TIME else ""
 
     def split_time(self, fields: Mapping[str, str]) -> tuple[str, str]:
         """Return the date and the time as the form shows them."""
@@ -109,7 +109,7 @@ class FormField:
     def to_input(self, fields: Mapping[str, str], display: DisplaySettings) -> object:
         """Return the typed value as the operation takes it. An empty field is None if it is optional."""
         if self.kind == ROWS:
-            rows = [{_last_part(part.name): part.to_input(fields, display) for part in line} for line in self.lines]
+            rows = [{_last_part(part.name): part.to_input(fields, display) for part in row} for row in self.rows]
             return [row for row in rows if any(value not in _EMPTY_VALUES for value in row.values())]
         if self.parts:
             parts = {_last_part(part.name): part.to_input(fields, display) for part in self.parts}
@@ -155,7 +155,7 @@ class FormField:
             self,
             example=display.date_example if self.kind == "date" or self.kind in _KINDS_WITH_TIME else "",
             parts=tuple(part.with_examples(display) for part in self.parts),
-            lines=tuple(tuple(part.with_examples(display) for part in line) for line in self.lines),
+            rows=tuple(tuple(part.with_examples(display) for part in row) for row in self.rows),
         )
 
     def limit_choices(self, possible: Sequence[str]) -> "FormField":
@@ -224,6 +224,16 @@ def order_faults(form_fields: Sequence[FormField], faults: Mapping[str, str]) ->
     ]
 
 
+def join_times(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the sent fields with each date and its time as one text, as the operation takes them."""
+    joined = {name: text for name, text in fields.items() if not name.endswith(_TIME_SUFFIX)}
+    for field in form_fields:
+        day, time = field.split_time(fields) if field.time_name else ("", "")
+        if time.strip():
+            joined[field.name] = f"{day} {time.strip()}".strip()
+    return joined
+
+
 def explain_faults(
     form_fields: Sequence[FormField], fields: Mapping[str, str], faults: Mapping[str, str]
 ) -> dict[str, str]:
@@ -248,9 +258,9 @@ def _walk_labelled(form_fields: Sequence[FormField]) -> Iterator[tuple[str, str]
     for field in form_fields:
         yield field.name, field.label
         yield from ((part.name, part.label) for part in field.parts if field.kind != ROWS)
-        for number, line in enumerate(field.lines, 1):
+        for number, row in enumerate(field.rows, 1):
             yield from (
-                (part.name, f"{_row_label(field, number)}: {current_language().translate(part.label)}") for part in line
+                (part.name, f"{_row_label(field, number)}: {current_language().translate(part.label)}") for part in row
             )
 
 

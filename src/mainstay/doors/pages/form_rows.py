@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mainstay.doors.pages.form_fields import ROWS, SHOWN_SUFFIX, TIME_SUFFIX, FormField
+from mainstay.doors.pages.form_fields import ROWS, SHOWN_SUFFIX, FormField
 
 # The number of empty rows, for people who add rows without JavaScript.
 _SPARE_ROWS = 3
@@ -17,16 +17,6 @@ def lay_out_rows(form_fields: Sequence[FormField], fields: Mapping[str, str]) ->
     return [_lay_out_list(field, fields) if field.kind == ROWS else field for field in form_fields]
 
 
-def join_times(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the sent fields with each date and its time as one text, as the operation takes them."""
-    joined = {name: text for name, text in fields.items() if not name.endswith(TIME_SUFFIX)}
-    for field in form_fields:
-        day, time = field.split_time(fields) if field.time_name else ("", "")
-        if time.strip():
-            joined[field.name] = f"{day} {time.strip()}".strip()
-    return joined
-
-
 def remove_empty_rows(form_fields: Sequence[FormField], fields: Mapping[str, str]) -> dict[str, str]:
     """Remove empty rows from the sent fields and renumber the rest, because faults name a row by its number."""
     remaining = dict(fields)
@@ -36,20 +26,24 @@ def remove_empty_rows(form_fields: Sequence[FormField], fields: Mapping[str, str
             for number, row in rows.items():
                 for name in row:
                     del remaining[f"{field.name}.{number}.{name}"]
-            filled_rows = [rows[number] for number in sorted(rows, key=int) if _is_filled(rows[number])]
-            remaining |= {
-                f"{field.name}.{position}.{name}": text
-                for position, row in enumerate(filled_rows[: _row_limit(field)])
-                for name, text in row.items()
-            }
+            remaining |= _number_rows(field, [rows[number] for number in sorted(rows, key=int)])
     return remaining
+
+
+def _number_rows(field: FormField, rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the filled-in rows as sent fields, numbered from 0."""
+    filled_rows = list(filter(_is_filled, rows))[: _row_limit(field)]
+    return {
+        f"{field.name}.{number}.{name}": text for number, row in enumerate(filled_rows) for name, text in row.items()
+    }
 
 
 def _lay_out_list(field: FormField, fields: Mapping[str, str]) -> FormField:
     numbers = sorted({int(number) for number in _group_rows(field, fields)})[: _row_limit(field)]
     next_number = numbers[-1] + 1 if numbers else 0
-    spare = _SPARE_ROWS if field.max_items is None else min(_SPARE_ROWS, max(field.max_items - len(numbers), 0))
-    return replace(field, lines=tuple(map(field.row_fields, [*numbers, *range(next_number, next_number + spare)])))
+    spare_rows = _SPARE_ROWS if field.max_items is None else min(_SPARE_ROWS, max(field.max_items - len(numbers), 0))
+    all_numbers = [*numbers, *range(next_number, next_number + spare_rows)]
+    return replace(field, rows=tuple(map(field.row_fields, all_numbers)))
 
 
 def _row_limit(field: FormField) -> int | None:
@@ -65,8 +59,8 @@ def _is_filled(row: Mapping[str, str]) -> bool:
 def _group_rows(field: FormField, fields: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Return the sent rows of a list by their numbers, as text."""
     rows: dict[str, dict[str, str]] = defaultdict(dict)
+    prefix = f"{field.name}."
     for name, text in fields.items():
-        match = _ROW_FIELD.fullmatch(name.removeprefix(f"{field.name}.")) if name.startswith(f"{field.name}.") else None
-        if match:
+        if name.startswith(prefix) and (match := _ROW_FIELD.fullmatch(name.removeprefix(prefix))):
             rows[match[1]][match[2]] = text
     return rows

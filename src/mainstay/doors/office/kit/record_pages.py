@@ -63,9 +63,10 @@ from mainstay.doors.pages.form_fields import (
     explain_faults,
     form_fields_of,
     form_values_of,
+    join_times,
     order_faults,
 )
-from mainstay.doors.pages.form_rows import join_times, lay_out_rows, remove_empty_rows
+from mainstay.doors.pages.form_rows import lay_out_rows, remove_empty_rows
 from mainstay.doors.pages.form_sections import adopt_defaults, arrange_fields, order_fields
 from mainstay.doors.pages.forms import query_parameters
 from mainstay.doors.pages.page_language import translate_label

@@ -341,8 +341,8 @@ def _set_choices(
             choices = ()
         if choices:
             choices = [*choices, *current[field.name]]
-        lines = tuple(tuple(_set_choices(line, list_operation, current)) for line in field.lines)
-        completed.append(replace(field, choices=choices or field.choices, lines=lines))
+        rows = tuple(tuple(_set_choices(row, list_operation, current)) for row in field.rows)
+        completed.append(replace(field, choices=choices or field.choices, rows=rows))
     return completed
 
 
@@ -415,4 +415,4 @@ def _input_names(list_operation: Operation) -> set[str]:
 
 def _walk_fields(form_fields: Sequence[FormField]) -> Iterator[FormField]:
     """Yield every form field, including those of list rows."""
-    return (part for field in form_fields for part in (field, *chain.from_iterable(field.lines)))
+    return (part for field in form_fields for part in (field, *chain.from_iterable(field.rows)))

@@ -17,7 +17,7 @@ from mainstay.doors.office.kit.form import Form, OpenForm, PathValues
 from mainstay.doors.office.kit.office_pages import OfficePages, OfficeRequest
 from mainstay.doors.office.kit.record_layout import Action
 from mainstay.doors.office.kit.reference_fields import ReferenceFields, record_title_of
-from mainstay.doors.office.work.schedule_days import DrawnPart, parse_date
+from mainstay.doors.office.work.schedule_days import TemplateVariables, parse_date
 from mainstay.doors.office.work.visit_lengths import USUAL_MINUTES, find_usual_minutes
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import FormField, form_fields_of
@@ -58,7 +58,7 @@ class QuickVisitPages:
         )
         return form.routes(PATH)
 
-    async def list_waiting_jobs(self, request: OfficeRequest, today: date) -> DrawnPart | None:
+    async def list_waiting_jobs(self, request: OfficeRequest, today: date) -> TemplateVariables | None:
         """Return the jobs that wait for a visit, those due first at the top. None for those who may not plan."""
         if not (request.can_perform(plan_visit) and request.can_perform(list_jobs)):
             return None
@@ -79,7 +79,9 @@ class QuickVisitPages:
             "form_path": PATH,
         }
 
-    def build_form(self, request: OfficeRequest, people: Sequence[tuple[str, str]], day: date) -> DrawnPart | None:
+    def build_form(
+        self, request: OfficeRequest, people: Sequence[tuple[str, str]], day: date
+    ) -> TemplateVariables | None:
         """Return the small form as the schedule shows it. None for those who may not plan."""
         if not request.can_perform(plan_visit):
             return None
@@ -139,7 +141,7 @@ def _job_field(request: OfficeRequest) -> FormField:
     return replace(next(field for field in form_fields if field.name == "jobId"), required=True, help=None)
 
 
-def _form_variables(job: FormField, people: Sequence[tuple[str, str]], fields: Mapping[str, str]) -> DrawnPart:
+def _form_variables(job: FormField, people: Sequence[tuple[str, str]], fields: Mapping[str, str]) -> TemplateVariables:
     """Return what the template of the small form shows."""
     minutes = fields.get("minutes", "")
     lengths = {*_LENGTHS, *([int(minutes)] if minutes.isdecimal() else [])}
@@ -188,7 +190,7 @@ def _path_back(fields: Mapping[str, str]) -> str:
     return back if is_local_path(back) else "/schedule"
 
 
-def _describe_job(job: JobOut, today: date) -> DrawnPart:
+def _describe_job(job: JobOut, today: date) -> TemplateVariables:
     """Return a waiting job as the tray shows it."""
     days_late = (today - date.fromisoformat(job.due_on)).days if job.due_on else 0
     town = job.site_address.city if job.site_address else None

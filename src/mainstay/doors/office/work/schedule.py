@@ -39,14 +39,13 @@ from mainstay.doors.office.kit.reference_fields import ReferenceFields
 from mainstay.doors.office.work.field_visits import FieldVisitPages
 from mainstay.doors.office.work.quick_visits import LENGTH_CHOICES, QuickVisitPages
 from mainstay.doors.office.work.schedule_days import ScheduleDay, ScheduleWeek, parse_date, visit_title
-from mainstay.doors.office.work.schedule_months import ScheduleMonth, find_month_bounds, first_of_next_month
+from mainstay.doors.office.work.schedule_months import ScheduleMonth, find_calendar_bounds, start_of_next_month
 from mainstay.doors.office.work.visit_lengths import find_length
 from mainstay.doors.office.work.visit_planning import NOTICE_KEY, PROBLEM_FILTERS, VisitPlanningPages
 from mainstay.doors.office.work.visit_planning import PATH as PLANNING
 from mainstay.doors.pages.display import EMPTY_TEXT
 from mainstay.doors.pages.door import Route
-from mainstay.doors.pages.form_fields import Choices, default_values, form_fields_of, to_operation_input
-from mainstay.doors.pages.form_rows import join_times
+from mainstay.doors.pages.form_fields import Choices, default_values, form_fields_of, join_times, to_operation_input
 from mainstay.doors.pages.formatting import (
     format_date,
     format_date_range,
@@ -421,12 +420,12 @@ class SchedulePages:
 
     async def _show_month(self, request: OfficeRequest, shown_day: date, choices: Mapping[str, str]) -> Response:
         """Show the weeks of a month."""
-        first, last = find_month_bounds(shown_day)
+        first, last = find_calendar_bounds(shown_day)
         schedule = await self.office.perform(
             request, get_schedule_month, {"from": first.isoformat(), "until": last.isoformat()}
         )
         month_begin = shown_day.replace(day=1)
-        days = _ShownDays(_MONTH, shown_day, month_begin, first_of_next_month(shown_day) - timedelta(days=1), choices)
+        days = _ShownDays(_MONTH, shown_day, month_begin, start_of_next_month(shown_day) - timedelta(days=1), choices)
         return await self._render_days(
             request,
             days,

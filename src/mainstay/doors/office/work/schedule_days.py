@@ -29,7 +29,7 @@ from mainstay.values.durations import hours_text
 from mainstay.values.moments import ONE_DAY, moment_text, parse_moment, start_of_day
 from mainstay.values.wall_times import wall_time_text
 
-DrawnPart = dict[str, Any]
+TemplateVariables = dict[str, Any]
 _Interval = TimeSpan | BoardVisit
 
 _QUARTER = timedelta(minutes=15)
@@ -57,7 +57,7 @@ class ScheduleDay:
     # Whether all hours are shown, and not only those around the work.
     whole_day: bool = False
 
-    def build_grid(self) -> DrawnPart:
+    def build_grid(self) -> TemplateVariables:
         """Return the hours that are shown, and a row for each person. Visits without a person come first.
 
         People who have no visits and no time off are folded away, unless that is true of everyone.
@@ -103,7 +103,7 @@ class ScheduleDay:
         hours = _ceil_division(min(last + _MARGIN, next_midnight) - midnight, _HOUR) - hours_before
         return midnight + hours_before * _HOUR, hours
 
-    def _find_now(self) -> DrawnPart | None:
+    def _find_now(self) -> TemplateVariables | None:
         """Return the quarter of an hour in which it is now, and the time; None if that is not shown."""
         begin, hours = self._window
         if not begin <= self.now < begin + hours * _HOUR:
@@ -113,9 +113,9 @@ class ScheduleDay:
             "clock": f"{self.now.astimezone(ZoneInfo(self._zone_name)):%H:%M}",
         }
 
-    def _build_row(self, person: BoardPerson) -> DrawnPart:
+    def _build_row(self, person: BoardPerson) -> TemplateVariables:
         visits = self._visits_by_person.get(person.id, [])
-        items: list[DrawnPart] = []
+        items: list[TemplateVariables] = []
         # When the last visit in each lane ends.
         lane_ends: list[datetime] = []
         for visit in visits:
@@ -178,7 +178,7 @@ class ScheduleWeek:
     first: date
     today: date
 
-    def build_table(self) -> DrawnPart:
+    def build_table(self) -> TemplateVariables:
         """Return the dates, and a row for each person with a cell for each date.
 
         People who have no visits and no time off are folded away, unless that is true of everyone.
@@ -199,7 +199,7 @@ class ScheduleWeek:
             **_fold_idle_rows(unassigned, busy, idle),
         }
 
-    def _build_row(self, person: BoardPerson) -> DrawnPart:
+    def _build_row(self, person: BoardPerson) -> TemplateVariables:
         return {
             **_describe_person(person, self._visits_by_person.get(person.id, []), self._bounds),
             "tint": self._tints[person.id],
@@ -219,11 +219,11 @@ class ScheduleWeek:
         """What is shown of each date, and the moments at which it begins and ends."""
         midnights = [moment_text(start_of_day(day, self._zone_name)) for day in (*self._days, self._days[-1] + ONE_DAY)]
         return [
-            ({"date": day.isoformat(), "words": format_long_date(day)}, span)
+            ({"date": day.isoformat(), "long_date": format_long_date(day)}, span)
             for day, span in zip(self._days, pairwise(midnights), strict=True)
         ]
 
-    def visits_by_date(self) -> Iterator[DrawnPart]:
+    def visits_by_date(self) -> Iterator[TemplateVariables]:
         """Yield each date with its visits; each visit names its person."""
         people = {person.id: person for person in self._people}
         for day in self._days:
@@ -233,7 +233,7 @@ class ScheduleWeek:
                 if day_text == day.isoformat() and person in people
                 for item in cell_items
             ]
-            yield {"words": format_long_date(day), "items": sorted(items, key=lambda item: str(item["sort_key"]))}
+            yield {"long_date": format_long_date(day), "items": sorted(items, key=lambda item: str(item["sort_key"]))}
 
     @property
     def _zone_name(self) -> str:
@@ -244,9 +244,9 @@ class ScheduleWeek:
         return [self.first + timedelta(days=number) for number in range(7)]
 
     @cached_property
-    def _items_by_cell(self) -> dict[tuple[str, str], list[DrawnPart]]:
+    def _items_by_cell(self) -> dict[tuple[str, str], list[TemplateVariables]]:
         """The visits by person and date, in the organisation's time zone."""
-        cells: dict[tuple[str, str], list[DrawnPart]] = {}
+        cells: dict[tuple[str, str], list[TemplateVariables]] = {}
         for visit in self.schedule.visits:
             wall_span = _wall_span_of(visit, self._zone_name)
             day_text = visit.on or wall_span["from"].partition("T")[0]
@@ -278,23 +278,25 @@ def _nobody() -> BoardPerson:
     return BoardPerson(id="", name=translate_text("No person"), colour=None, works=[], away=[])
 
 
-def _is_busy(row: DrawnPart) -> bool:
+def _is_busy(row: TemplateVariables) -> bool:
     """Return whether a row has a visit or time off."""
     return bool(row["items"] or row["anytime"] or row["away"])
 
 
-def _is_busy_in_week(row: DrawnPart) -> bool:
+def _is_busy_in_week(row: TemplateVariables) -> bool:
     """Return whether a row of a week has a visit or time off."""
     return any(cell["items"] or cell["away"] for cell in row["cells"])
 
 
-def _fold_idle_rows(unassigned: list[DrawnPart], busy: list[DrawnPart], idle: list[DrawnPart]) -> DrawnPart:
+def _fold_idle_rows(
+    unassigned: list[TemplateVariables], busy: list[TemplateVariables], idle: list[TemplateVariables]
+) -> TemplateVariables:
     """Return the rows that are shown, and those that are folded away with who they are."""
     folded = idle if busy else []
     return {
         "rows": [*unassigned, *(busy or idle)],
         "folded": folded,
-        "folded_words": _describe_idle_people([str(row["name"]) for row in folded]),
+        "folded_names": _describe_idle_people([str(row["name"]) for row in folded]),
         "initials": [{"text": row["initials"], "tint": row["tint"]} for row in folded[:_MAX_INITIALS]],
     }
 
@@ -307,7 +309,9 @@ def _group_by_person(visits: Sequence[BoardVisit]) -> dict[str, list[BoardVisit]
     return grouped
 
 
-def _describe_person(person: BoardPerson, visits: Sequence[BoardVisit], bounds: tuple[datetime, datetime]) -> DrawnPart:
+def _describe_person(
+    person: BoardPerson, visits: Sequence[BoardVisit], bounds: tuple[datetime, datetime]
+) -> TemplateVariables:
     """Return what stands beside a row: the name, and how much of the working time is planned."""
     planned = _minutes_within([visit for visit in visits if visit.starts_at], bounds)
     workable = _minutes_within(person.works, bounds)
@@ -361,7 +365,7 @@ def parse_date(text: str) -> date | None:
     return parsed if _FIRST_DATE <= parsed <= _LAST_DATE else None
 
 
-def _visit_item(visit: BoardVisit, organisation_zone: str) -> DrawnPart:
+def _visit_item(visit: BoardVisit, organisation_zone: str) -> TemplateVariables:
     """Return a visit as the schedule shows it. Its hours name their time zone if it is not the organisation's."""
     # The date is that of the visit's own place, as its hours are; moving a visit by days counts from it.
     day = wall_time_text(visit.starts_at, visit.time_zone)[:10] if visit.starts_at else visit.on
@@ -383,7 +387,7 @@ def _visit_item(visit: BoardVisit, organisation_zone: str) -> DrawnPart:
 
 
 # What only visits with a time have, or those of a day or a list. The page is quicker if every visit has all of it.
-_NOT_ON_GRID: DrawnPart = dict.fromkeys(("from", "until", "at", "for", "place", "end", "late", "person"))
+_NOT_ON_GRID: TemplateVariables = dict.fromkeys(("from", "until", "at", "for", "place", "end", "late", "person"))
 
 
 def _ceil_division(length: timedelta, unit: timedelta) -> int:
@@ -401,20 +405,20 @@ def _touches(interval: TimeSpan, span: tuple[str, str]) -> bool:
     return interval.starts_at < end and interval.ends_at > begin
 
 
-def _wall_span_of(interval: _Interval, zone: str) -> DrawnPart:
+def _wall_span_of(interval: _Interval, zone: str) -> TemplateVariables:
     """Return start and end in a time zone, or nothing if the visit can be at any time of its day."""
     if not interval.starts_at or not interval.ends_at:
         return {}
     return {"from": wall_time_text(interval.starts_at, zone), "until": wall_time_text(interval.ends_at, zone)}
 
 
-def _leave_item(leave: BoardLeave, zone: str) -> DrawnPart:
+def _leave_item(leave: BoardLeave, zone: str) -> TemplateVariables:
     """Return time off as the schedule shows it. If it is not decided yet, it blocks nothing."""
     kind = translate_label(leave.kind)
     if is_undecided(leave.status):
-        return {"words": translate_text("{kind}, not approved yet", kind=kind)}
+        return {"label": translate_text("{kind}, not approved yet", kind=kind)}
     return {
-        "words": kind,
+        "label": kind,
         "title": translate_text("time off ({kind})", kind=kind.lower()),
         **_wall_span_of(leave, zone),
     }
