@@ -26,10 +26,10 @@ class ScriptedBuiltInAgent:
     model: ModelServer
     script: Script
 
-    def run(self, sentence: str, session: TaskSession) -> AgentAnswer:
-        """Do what the sentence asks."""
+    def run(self, prompt: str, session: TaskSession) -> AgentAnswer:
+        """Do what the prompt asks."""
         with follow_script(self.model, self.script, session):
-            return BuiltInAgent(self.model.make_settings(ModelDialect.CHAT)).run(sentence, session)
+            return BuiltInAgent(self.model.make_settings(ModelDialect.CHAT)).run(prompt, session)
 
 
 @pytest.mark.parametrize("task", TASKS, ids=[task.id for task in TASKS])

@@ -58,7 +58,7 @@ def test_a_judge_says_what_a_bad_agent_did_wrong(
     assert bad_script.fault in "\n".join(run_task(template, task, agent, tmp_path / "copy").faults)
 
 
-@pytest.mark.parametrize("task", [task for task in TASKS if task.confirmed], ids=lambda task: task.id)
+@pytest.mark.parametrize("task", [task for task in TASKS if task.confirmed_operation], ids=lambda task: task.id)
 def test_a_card_counts_as_shown_and_confirmed(template: FirmTemplate, tmp_path: Path, task: Task) -> None:
     """The built-in assistant shows a card instead of asking in words."""
 

@@ -63,7 +63,7 @@ _SENTENCE_END = re.compile(r"(?<=[.?]) ")
 @pytest.mark.parametrize("task", TASKS, ids=[task.id for task in TASKS])
 def test_the_right_tools_are_among_the_first_five(task: Task) -> None:
     """By all that the person says or, if they ask for two things, by one of their sentences."""
-    queries = [task.sentence, *_SENTENCE_END.split(task.sentence)]
+    queries = [task.prompt, *_SENTENCE_END.split(task.prompt)]
     found = {name for query in queries for name in rank_texts(query, _TEXTS)[:5]}
 
     assert RIGHT_TOOLS[task.id] - found == set()

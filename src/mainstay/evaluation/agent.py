@@ -59,5 +59,5 @@ class AgentFailed(Exception):
 class Agent(Protocol):
     """Something that does what a person asks, with the tools of the product."""
 
-    def run(self, sentence: str, session: TaskSession) -> AgentAnswer:
-        """Do what the sentence asks, and return what it said at the end; raise AgentFailed if it cannot go on."""
+    def run(self, prompt: str, session: TaskSession) -> AgentAnswer:
+        """Do what the prompt asks, and return what it said at the end; raise AgentFailed if it cannot go on."""

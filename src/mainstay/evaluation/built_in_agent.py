@@ -37,9 +37,9 @@ class BuiltInAgent:
 
     model: ModelSettings
 
-    def run(self, sentence: str, session: TaskSession) -> AgentAnswer:
-        """Do what the sentence asks, and return what the assistant said at the end."""
-        return asyncio.run(_Talk(self.model, session).run(sentence))
+    def run(self, prompt: str, session: TaskSession) -> AgentAnswer:
+        """Do what the prompt asks, and return what the assistant said at the end."""
+        return asyncio.run(_Talk(self.model, session).run(prompt))
 
 
 class _Talk:
@@ -59,11 +59,11 @@ class _Talk:
             LiveText(),
         )
 
-    async def run(self, sentence: str) -> AgentAnswer:
-        """Ask the sentence and whatever the person says next, until the conversation is over."""
+    async def run(self, prompt: str) -> AgentAnswer:
+        """Send the prompt and the answers of the person, until the conversation is over."""
         may_change = self._session.actor.can(Permission.CONNECTIONS_WRITE)
         given: dict[str, object] = {"access": Access.WRITE if may_change else Access.READ}
-        message: str | None = sentence
+        message: str | None = prompt
         tokens = 0
         text = ""
         sign_in = self._begin_session()

@@ -172,14 +172,14 @@ DRAFT_TASKS = (
         "draft",
         "Book Grace for the boiler service at Hollis House on Tuesday 15 December at nine, for two hours.",
         _judge_booking,
-        allowed={"plan_visit": 1},
+        allowed_changes={"plan_visit": 1},
     ),
     Task(
         "move-visit",
         "draft",
         "Move Ben's visit for the outside tap at Hollis House to Friday 18 December, at the same time.",
         _judge_move,
-        allowed={"move_visit": 1},
+        allowed_changes={"move_visit": 1},
     ),
     Task(
         "draft-quote",
@@ -187,7 +187,7 @@ DRAFT_TASKS = (
         "Draft a quote for Elmwood Surgery from the price list: two new radiators, fitted, and one call-out."
         " Don't send it.",
         _judge_quote,
-        allowed={"draft_quote": 1, "update_quote": 2},
+        allowed_changes={"draft_quote": 1, "update_quote": 2},
     ),
     Task(
         "draft-invoice",
@@ -195,7 +195,7 @@ DRAFT_TASKS = (
         "Draft the invoice for all unbilled hours on the bathroom job at Elmwood Surgery. Don't send it.",
         _judge_invoice,
         _read_unbilled,
-        allowed={"draft_invoice": 1, "update_invoice": 2},
+        allowed_changes={"draft_invoice": 1, "update_invoice": 2},
     ),
     Task(
         "new-enquiry",
@@ -203,14 +203,14 @@ DRAFT_TASKS = (
         "We have a new customer, Nina Farrow, 12 Beech View, Elland, phone 07700 900888. Create a job for her enquiry:"
         " she wants a price for an outside tap.",
         _judge_enquiry,
-        allowed={"create_customer": 1, "create_job": 1, "save_site": 1, "save_contact": 1},
+        allowed_changes={"create_customer": 1, "create_job": 1, "save_site": 1, "save_contact": 1},
     ),
     Task(
         "log-hours",
         "draft",
         "Log three and a half hours of work for Tom yesterday on the boiler service at Hollis House.",
         _judge_hours,
-        allowed={"log_hours": 1},
+        allowed_changes={"log_hours": 1},
     ),
     Task(
         "draft-order",
@@ -219,14 +219,14 @@ DRAFT_TASKS = (
         " radiator valves and one inhibitor. Don't send it yet.",
         _judge_order,
         _read_orders,
-        allowed={"draft_purchase_order": 1, "update_purchase_order": 2},
+        allowed_changes={"draft_purchase_order": 1, "update_purchase_order": 2},
     ),
     Task(
         "sick-leave",
         "draft",
         "Ben has called in sick, for today and tomorrow. Enter his time off and approve it.",
         _judge_sick,
-        allowed={"request_time_off": 1, "decide_time_off": 1},
+        allowed_changes={"request_time_off": 1, "decide_time_off": 1},
     ),
     Task(
         "new-phone",
@@ -235,7 +235,7 @@ DRAFT_TASKS = (
         " key is at the pharmacy.",
         _judge_new_phone,
         lambda firm: {"customer": find_customer(firm, "Elmwood Surgery")},
-        allowed={"update_customer": 1, "add_note": 1},
+        allowed_changes={"update_customer": 1, "add_note": 1},
     ),
     Task(
         "approve-hours",
@@ -243,6 +243,6 @@ DRAFT_TASKS = (
         "Approve the hours that Grace has submitted for last week, 9 to 15 November.",
         _judge_approval,
         _read_submitted,
-        allowed={"review_hours": 1},
+        allowed_changes={"review_hours": 1},
     ),
 )

@@ -1,4 +1,4 @@
-"""An agent outside that connects over MCP: the operator hands each sentence to it, and its answer back."""
+"""An agent outside that connects over MCP: the operator hands each prompt to it, and its answer back."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class OutsideAgent:
     # Returns a line with its end; an empty text when there are no more.
     read_line: Callable[[], str]
 
-    def run(self, sentence: str, session: TaskSession) -> AgentAnswer:
+    def run(self, prompt: str, session: TaskSession) -> AgentAnswer:
         """Serve the firm until the agent has answered, and once more if the person confirms something."""
         settings = session.firm.settings
         with serve_firm(settings, session.open_own_performer()):
             self.show(f"  Address: {settings.base_url}/mcp")
             self.show(f"  Token:   {session.token}")
-            self.show(f"  Say:     {session.introduction} {sentence}")
+            self.show(f"  Say:     {session.introduction} {prompt}")
             texts = [self._read_answer()]
             while message := session.reply():
                 self.show(f"  Say:     {message}")

@@ -38,7 +38,7 @@ def run_task(template: FirmTemplate, task: Task, agent: Agent, folder: Path) -> 
         began = monotonic()
         answer, failures = AgentAnswer(""), []
         try:
-            answer = agent.run(task.sentence, _open_session(firm, task, log))
+            answer = agent.run(task.prompt, _open_session(firm, task, log))
         except AgentFailed as error:
             failures = [str(error)]
         seconds = monotonic() - began
@@ -50,12 +50,12 @@ def _open_session(firm: Firm, task: Task, log: CallLog) -> TaskSession:
     actor = firm.act_as(task.asked_by)
 
     def confirm(card: Card) -> bool:
-        is_yes = card.operation == task.confirmed
+        is_yes = card.operation == task.confirmed_operation
         log.note_answer(card.operation, is_yes=is_yes)
         return is_yes
 
     def reply() -> str | None:
-        if task.confirmed is None or log.has_answer:
+        if task.confirmed_operation is None or log.has_answer:
             return None
         log.note_answer(is_yes=True)
         return YES
