@@ -13,7 +13,7 @@ T = TypeVar("T")
 class SharedTimeout:
     """Waits for awaitables, each for at most the same number of seconds.
 
-    All waiting tasks are checked once a second, because a timer for each would cost more than the short wait of most.
+    One check a second looks at all waiting tasks. A timer for each would cost more, because most waits are short.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -31,6 +31,7 @@ class SharedTimeout:
             return await awaitable
         except asyncio.CancelledError:
             if task in self._deadlines:
+                # Somebody else cancelled the task before its deadline.
                 raise
             task.uncancel()
             raise TimeoutError from None
@@ -43,7 +44,8 @@ class SharedTimeout:
 
     def _cancel_overdue(self) -> None:
         now = monotonic()
-        for task in [task for task, until in self._deadlines.items() if until <= now]:
+        overdue = [task for task, deadline in self._deadlines.items() if deadline <= now]
+        for task in overdue:
             del self._deadlines[task]
             task.cancel()
         self._is_check_scheduled = False

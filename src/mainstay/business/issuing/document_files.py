@@ -78,7 +78,7 @@ class PaperOut(Output):
     sha256: str | None = Field(description="The SHA-256 of its content; null until the file is created.")
 
 
-class MadeOut(Output):
+class CreatedFilesOut(Output):
     """The files of a document that were created, each by the SHA-256 of its content; for an archive of documents."""
 
     noun = "made"

@@ -31,7 +31,7 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import Conflict, NotFound, Reason
 from mainstay.vocabulary.schemas import Input, Output, StoredRecord
 
-_BY_LINK = frozenset({Door.LINK})
+_LINK_DOORS = frozenset({Door.LINK})
 
 
 class OfferedLine(BaseModel):
@@ -174,7 +174,7 @@ OFFERED_QUOTES = RecordStore(
 )
 
 
-@operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_BY_LINK)
+@operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_LINK_DOORS)
 def get_offered_quote(ctx: Context, given: GetOfferedQuote) -> OfferedQuoteOut:
     """View quote.
 
@@ -183,7 +183,9 @@ def get_offered_quote(ctx: Context, given: GetOfferedQuote) -> OfferedQuoteOut:
     return _build_output(ctx, _fetch_offered_quote(ctx, given.quote_id), given.chosen)
 
 
-@operation(permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_BY_LINK, returns_file="application/pdf")
+@operation(
+    permission=Permission.LINKED_QUOTE_READ, effect=Effect.READ, doors=_LINK_DOORS, returns_file="application/pdf"
+)
 def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
     """Get PDF of quote you received.
 
@@ -198,7 +200,7 @@ def get_offered_quote_pdf(ctx: Context, given: GetOfferedQuotePdf) -> PaperOut:
 @operation(
     permission=Permission.LINKED_QUOTE_READ,
     effect=Effect.CHANGE,
-    doors=_BY_LINK,
+    doors=_LINK_DOORS,
     on=OFFERED_QUOTES,
     not_undone=Message("The customer has seen the quote."),
     past_text="Quote viewed",
@@ -215,7 +217,7 @@ def see_offered_quote(ctx: Context, _given: Input, offered: OfferedQuote) -> Off
 @operation(
     permission=Permission.LINKED_QUOTE_ANSWER,
     effect=Effect.CHANGE,
-    doors=_BY_LINK,
+    doors=_LINK_DOORS,
     on=OFFERED_QUOTES,
     blocked_by=OfferedQuote.not_acceptable,
     not_undone=Message("The customer has decided. Create a new quote instead."),
@@ -235,7 +237,7 @@ def accept_offered_quote(ctx: Context, given: AcceptOfferedQuote, offered: Offer
 @operation(
     permission=Permission.LINKED_QUOTE_ANSWER,
     effect=Effect.CHANGE,
-    doors=_BY_LINK,
+    doors=_LINK_DOORS,
     on=OFFERED_QUOTES,
     blocked_by=OfferedQuote.not_declinable,
     not_undone=Message("The customer has decided. Revise the quote instead."),

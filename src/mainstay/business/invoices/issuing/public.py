@@ -23,7 +23,7 @@ from mainstay.vocabulary.permissions import Permission
 from mainstay.vocabulary.refusal import NotFound
 from mainstay.vocabulary.schemas import Input, Output, StoredRecord
 
-_BY_LINK = frozenset({Door.LINK})
+_LINK_DOORS = frozenset({Door.LINK})
 
 
 class LinkedInvoiceOut(Output):
@@ -44,9 +44,9 @@ class LinkedInvoiceOut(Output):
 
 
 class InvoiceNotice(NamedTuple):
-    """The notice for a customer about an invoice's status: the key of a message, and its tone."""
+    """The notice for a customer about an invoice's status. Its text is among the messages of documents."""
 
-    message: str
+    message_key: str
     tone: Literal["good", "bad", ""] = ""
 
 
@@ -87,7 +87,7 @@ class GetLinkedInvoiceUbl(Input):
 
 @dataclass(frozen=True, slots=True)
 class LinkedInvoice(StoredRecord):
-    """An invoice for the customer's link; its output is not made from its row."""
+    """The status and the number of an invoice, to check what a link opens."""
 
     output = LinkedInvoiceOut
 
@@ -95,7 +95,7 @@ class LinkedInvoice(StoredRecord):
     number: str
 
 
-# Only the status and the number are read from the row: the customer's page is made from the snapshot.
+# What the customer sees besides these is made from the snapshot, by _build_output.
 LINKED_INVOICES = RecordStore(
     LinkedInvoice,
     source="invoice",
@@ -104,7 +104,7 @@ LINKED_INVOICES = RecordStore(
 )
 
 
-@operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_BY_LINK)
+@operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_LINK_DOORS)
 def get_linked_invoice(ctx: Context, given: GetLinkedInvoice) -> LinkedInvoiceOut:
     """View invoice.
 
@@ -113,7 +113,7 @@ def get_linked_invoice(ctx: Context, given: GetLinkedInvoice) -> LinkedInvoiceOu
     return _build_output(_fetch_linked_invoice(ctx, given.invoice_id))
 
 
-@operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_BY_LINK, returns_file=PDF)
+@operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_LINK_DOORS, returns_file=PDF)
 def get_linked_invoice_pdf(ctx: Context, given: GetLinkedInvoicePdf) -> PaperOut:
     """Get PDF of invoice you received.
 
@@ -123,7 +123,7 @@ def get_linked_invoice_pdf(ctx: Context, given: GetLinkedInvoicePdf) -> PaperOut
     return document_file_of(invoice, "void" if given.copy_ and invoice.status == "void" else "pdf")
 
 
-@operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_BY_LINK, returns_file=XML)
+@operation(permission=Permission.LINKED_INVOICE_READ, effect=Effect.READ, doors=_LINK_DOORS, returns_file=XML)
 def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut:
     """Get e-invoice you received.
 
@@ -135,7 +135,7 @@ def get_linked_invoice_ubl(ctx: Context, given: GetLinkedInvoiceUbl) -> PaperOut
 @operation(
     permission=Permission.LINKED_INVOICE_READ,
     effect=Effect.CHANGE,
-    doors=_BY_LINK,
+    doors=_LINK_DOORS,
     on=LINKED_INVOICES,
     not_undone=Message("The customer has seen the invoice."),
     past_text="Invoice viewed",
@@ -166,7 +166,7 @@ def _fetch_linked_invoice(ctx: Context, record_id: str) -> Invoice:
 
 
 def _build_output(invoice: Invoice) -> LinkedInvoiceOut:
-    def text(minor: int) -> str:
+    def format_amount(minor: int) -> str:
         return amount_text(minor, invoice.currency)
 
     return LinkedInvoiceOut(
@@ -176,9 +176,9 @@ def _build_output(invoice: Invoice) -> LinkedInvoiceOut:
         number=invoice.short_name,
         language=snapshot_of(invoice).language,
         snapshot=orjson.loads(invoice.snapshot or "{}"),
-        total=text(invoice.total),
-        paid=text(invoice.paid),
-        credited=text(invoice.credited),
-        due=text(invoice.due),
+        total=format_amount(invoice.total),
+        paid=format_amount(invoice.paid),
+        credited=format_amount(invoice.credited),
+        due=format_amount(invoice.due),
         has_xml=(invoice.e_invoice or {}).get("status") == "included",
     )

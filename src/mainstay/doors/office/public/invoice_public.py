@@ -103,7 +103,7 @@ def _page_variables(invoice: LinkedInvoiceOut) -> dict[str, Any]:
         "due": locale.format_money(invoice.due, currency),
         "day": locale.format_day(snapshot.due_on or snapshot.issued_on),
     }
-    outcome = notice_of(invoice.status)
+    notice = notice_of(invoice.status)
     return {
         "invoice": invoice,
         "snapshot": snapshot,
@@ -113,8 +113,8 @@ def _page_variables(invoice: LinkedInvoiceOut) -> dict[str, Any]:
         "money": lambda amount: locale.format_money(amount, currency),
         "title": document_title_of(snapshot),
         "subtotal": locale.format_money(snapshot.subtotal, currency),
-        "outcome": translate(language, outcome.message, **values) if outcome else None,
-        "tone": outcome.tone if outcome else "",
+        "outcome": translate(language, notice.message_key, **values) if notice else None,
+        "tone": notice.tone if notice else "",
         "payment": build_payment(snapshot, locale) if is_payable(invoice.status) else None,
         "is_void": is_void(invoice.status),
         "paid": locale.format_money(f"-{invoice.paid}", currency) if Decimal(invoice.paid) else None,

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from mainstay.business.issuing.document_files import PDF, MadeOut
+from mainstay.business.issuing.document_files import PDF, CreatedFilesOut
 from mainstay.doors.office.kit.spreadsheet_rows import SpreadsheetColumn, columns_of, columns_of_fields
 from mainstay.doors.pages.display import describe_fields
 from mainstay.kernel.catalogue import Catalogue, is_permitted
@@ -95,16 +95,18 @@ def issued_files_list(catalogue: Catalogue, actor: Actor, list_operation: Operat
         return None
     return replace(
         list_operation,
-        output=MadeOut,
+        output=CreatedFilesOut,
         permission=pdf_operation.permission,
         function=partial(_page_of_files, pdf_operation.on),
     )
 
 
-def _page_of_files(record_store: RecordStore[Any], ctx: Context, given: ListInput) -> PageResult[MadeOut]:
+def _page_of_files(record_store: RecordStore[Any], ctx: Context, given: ListInput) -> PageResult[CreatedFilesOut]:
     # The addresses of the files are not part of any output.
     page = record_store.page(replace(ctx, request=ctx.request._replace(with_actions=True)), given)
-    return PageResult(MadeOut, [MadeOut.build_row(record_store.from_row(row)) for row in page.rows], page.has_more)
+    return PageResult(
+        CreatedFilesOut, [CreatedFilesOut.build_row(record_store.from_row(row)) for row in page.rows], page.has_more
+    )
 
 
 def _get_operation_of(catalogue: Catalogue, list_operation: Operation) -> Operation | None:
