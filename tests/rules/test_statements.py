@@ -41,7 +41,7 @@ LINK_SQL = (
 # Signing in and new passwords concern the account, which may be a person of several organisations.
 ACCOUNT_SQL = {
     "DELETE FROM one_time_link WHERE account_id = :account",
-    "DELETE FROM session WHERE account_id = :account AND id <> :but",
+    "DELETE FROM session WHERE account_id = :account AND id <> :excepted",
     (
         "INSERT INTO session (hash, id, account_id, organisation_id, browser, created_at, seen_at, kept)"
         " VALUES (:hash, :id, :account, :chosen, :browser, :at, :at, :kept)"
@@ -166,9 +166,9 @@ WIDE_CHANGES = {
     "DELETE return_ticket WHERE expires_at <= :now",
     "DELETE upload WHERE expires_at <= :now",
     "DELETE search_fresh WHERE organisation_id = :organisation AND kind = :of_kind AND record_id = :record",
-    "DELETE session WHERE account_id = :account AND id <> :but",
+    "DELETE session WHERE account_id = :account AND id <> :excepted",
     f"DELETE session WHERE organisation_id = :organisation AND account_id = ({_ACCOUNT_OF})",
-    "DELETE session WHERE created_at <= :oldest_kept",
+    "DELETE session WHERE created_at <= :oldest_remembered",
     "DELETE undo WHERE created_at <= :before",
     "UPDATE account_statement WHERE organisation_id = :organisation AND customer_id = :before",
     (
