@@ -32,7 +32,7 @@ def check_parts(database: Database, secret: bytes, files: FileStore) -> None:
             for name, value in own_parts.items():
                 db.run(_ADD_PART, name=name, value=value)
             stored_parts = read_parts(db)
-    if problems := find_wrong_parts(stored_parts, secret, files):
+    if problems := find_foreign_parts(stored_parts, secret, files):
         raise SettingError(f"{problems[0]} {HOW_TO_ADOPT}")
 
 
@@ -43,7 +43,7 @@ def adopt_parts(database: Database, secret: bytes, files: FileStore) -> None:
     check_parts(database, secret, files)
 
 
-def find_wrong_parts(stored_parts: dict[str, str], secret: bytes | None, files: FileStore) -> list[str]:
+def find_foreign_parts(stored_parts: dict[str, str], secret: bytes | None, files: FileStore) -> list[str]:
     """Return what is wrong with the secret and the file store of a server, as sentences."""
     problems = []
     if secret is not None and stored_parts.get(_SECRET, own := fingerprint_of(secret)) != own:

@@ -15,7 +15,7 @@ from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import DatabaseUnavailable, ScanHandle
 from mainstay.infrastructure.database_checks import find_unknown_steps, has_no_tables
 from mainstay.infrastructure.email_sending import EmailNotSent, SmtpTransport
-from mainstay.infrastructure.installation_parts import HOW_TO_ADOPT, find_wrong_parts, read_parts
+from mainstay.infrastructure.installation_parts import HOW_TO_ADOPT, find_foreign_parts, read_parts
 from mainstay.infrastructure.installation_secret import find_installation_secret, load_installation_secret
 from mainstay.infrastructure.invariants import MAX_CLOCK_DIFFERENCE, CheckContext
 from mainstay.infrastructure.migrations.apply import HOW_TO_UPDATE, is_too_old, newest_step
@@ -150,7 +150,7 @@ def _examine_storage(db: ScanHandle, limit: int) -> Iterator[Diagnosis]:
 def _examine_parts(db: ScanHandle, settings: Settings) -> Iterator[Diagnosis]:
     """Report a secret or files of another installation. The first start of a server stores what belongs to it."""
     secret = find_installation_secret(settings.secret, DataFolder(settings.data).secret)
-    for wrong in find_wrong_parts(read_parts(db), secret, open_files(settings)):
+    for wrong in find_foreign_parts(read_parts(db), secret, open_files(settings)):
         found, _, remedy = wrong.partition(". ")
         yield Diagnosis("installation", found, f"{remedy} {HOW_TO_ADOPT}")
 
