@@ -69,7 +69,10 @@ def count_minutes(fields: Mapping[str, str]) -> int | None:
 
 
 def _read_times(fields: Mapping[str, str]) -> tuple[datetime, datetime]:
-    """Return when the work began and ended. The end is the first such time after the start."""
+    """Return when the work began and ended. The end is the first such time after the start.
+
+    A start that was corrected to a time after the end is one of the day before: the work began before midnight.
+    """
     faults, times = [], []
     for name in ("startedAt", "endedAt"):
         try:
@@ -82,6 +85,8 @@ def _read_times(fields: Mapping[str, str]) -> tuple[datetime, datetime]:
         started = datetime.combine(date.fromisoformat(fields.get("on", "")), times[0])
     except ValueError:
         raise Invalid([Fault("startedAt", Message("is not a time such as 14:30"))]) from None
+    if times[0] > times[1] and fields.get("seenStart", "") and fields["seenStart"] <= fields["endedAt"]:
+        started -= timedelta(days=1)
     ended = datetime.combine(started.date(), times[1])
     return started, ended if ended > started else ended + timedelta(days=1)
 
