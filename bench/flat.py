@@ -269,6 +269,10 @@ def _return_given(given: dict[str, object], _: BenchFirm) -> dict[str, object]:
     return given
 
 
+# A day in the middle of the firm's records.
+_DAY = "2026-03-02"
+
+
 def _list_values(part: dict[str, Any], schema: dict[str, Any]) -> list[object]:
     for option in part.get("anyOf", [part]):
         of_option = schema["$defs"][option["$ref"].rpartition("/")[2]] if "$ref" in option else option
@@ -276,6 +280,8 @@ def _list_values(part: dict[str, Any], schema: dict[str, Any]) -> list[object]:
             return [*of_option["enum"]]
         if of_option.get("type") == "boolean":
             return [True]
+        if of_option.get("format") == "date":
+            return [_DAY]
     raise KeyError(f"The bench does not know what to give for {part}.")
 
 
