@@ -58,7 +58,7 @@ def test_the_chain_is_whole_after_many_changes(cast: Cast) -> None:
 def test_the_chain_is_followed_over_more_rows_than_are_read_at_once(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit, "_BATCH", 3)
+    monkeypatch.setattr(audit, "_BATCH_SIZE", 3)
     make_changes(cast, 10)
     assert find_first_break(cast) is None
 

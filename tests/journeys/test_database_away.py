@@ -20,7 +20,7 @@ from support.load import read_emails, run_busy_clients
 from support.raw_http import NEW_PERSON, ORGANISATION, PEOPLE, check_refusal
 from support.servers import RunningServer, start_server
 
-SAFE_TO_RETRY = "Something went wrong on our side. It is safe to try again."
+SAFE_TO_RETRY = "Something went wrong on our side; it is safe to try again."
 
 
 @dataclass

@@ -15,7 +15,7 @@ from support.cast import make_cast
 from support.engines import PostgresServer
 from support.raw_http import ORGANISATION, check_refusal
 from support.redis_server import RedisServer
-from support.servers import RunningServer, make_tls_context, start_server
+from support.servers import RunningServer, make_tls_context, share_files, start_server
 
 
 @pytest.fixture
@@ -31,9 +31,15 @@ def redis(tmp_path: Path) -> Iterator[str]:
 
 def test_two_servers_share_one_limit(redis: str, postgresql: PostgresServer, tmp_path: Path) -> None:
     first = replace(
-        read_settings({}), data=tmp_path / "first", database=postgresql.new_database(), redis=redis, workers=1
+        read_settings({}),
+        data=tmp_path / "first",
+        database=postgresql.new_database(),
+        redis=redis,
+        workers=1,
+        secret="s" * 32,
     )
     second = replace(first, data=tmp_path / "second")
+    share_files(first, second)
     key, other = _make_keys(first)
     with start_server(first) as one, start_server(second) as two:
         answers = _request_many([one, two], key, 601)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
+from mainstay.business.assistant import store
 from mainstay.business.assistant.model import Turn, TurnStatus
 from mainstay.business.assistant.operations import ask_assistant, delete_conversation, stop_assistant
 from mainstay.business.organisation.assistant_settings import ModelDialect, update_assistant_settings
@@ -20,6 +21,7 @@ from mainstay.identity import sessions
 from mainstay.identity.emails import EMAIL_TASK
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
 from mainstay.values.message import PROGRAM_FORMAT
+from mainstay.values.moments import local_date
 from mainstay.vocabulary.actor import Door
 from mainstay.vocabulary.permissions import Access, Role
 from mainstay.vocabulary.refusal import Refusal
@@ -55,7 +57,7 @@ CLICKS = ("confirm", "confirm", "confirm twice", "decline", "confirm old", "stop
 OUTSIDER = "eve@evil.example"
 # The text that only the other organisation has.
 SECRET = "Xanadu"
-DAILY_TOKENS, MONTHLY_TOKENS, REPLY_TOKENS = 4_000, 6_000, 132
+DAILY_TOKENS, MONTHLY_TOKENS = 4_000, 6_000
 _MAX_ROUNDS = 12
 
 
@@ -107,6 +109,8 @@ class Story:
     emails_sent_by_clicks: set[str] = field(default_factory=set)
     # The audit trail's length when each session ended.
     ended_sessions: dict[str, int] = field(default_factory=dict)
+    # The tokens that were used or reserved at each request to the model: of the day, and of the month.
+    usages: list[tuple[int, int]] = field(default_factory=list)
     threads: Threads = field(default_factory=Threads)
     _accesses: int = 0
 
@@ -223,9 +227,18 @@ class Story:
         turns = iter([ScriptedTurn("Well.", tuple(map(self._make_call, calls))) for calls in replies if calls])
 
         def answer(_request: RecordedRequest) -> ScriptedTurn:
+            self.usages.append(self._read_usage())
             return next(turns, ScriptedTurn("Done."))
 
         self.assistant.model.answer = answer
+
+    def _read_usage(self) -> tuple[int, int]:
+        """Return the tokens that the person used today, and everyone this month, with those that are reserved."""
+        performer = self.cast.performer
+        with performer.database.read_transaction(self.cast.organisation) as db:
+            _, zone = store.read_organisation_names(db)
+            day = local_date(performer.clock(), zone).isoformat()
+            return store.read_usage(db, self.cast.people[self.plan.role], day)
 
     def _make_call(self, plan: CallPlan) -> ScriptedCall:
         samples = self.foreign if plan.trick == "foreign" else self.samples

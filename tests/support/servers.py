@@ -142,6 +142,14 @@ def _start_process(command: list[str], environment: Mapping[str, str], log: Path
         )
 
 
+def share_files(first: Settings, second: Settings) -> None:
+    """Let two servers have one file store, as a network file system does."""
+    folder = DataFolder(first.data).files
+    folder.mkdir(parents=True)
+    second.data.mkdir()
+    DataFolder(second.data).files.symlink_to(folder)
+
+
 def link_template_cache(folder: DataFolder) -> None:
     """Have an installation without compiled page templates share those of all others."""
     folder.create()

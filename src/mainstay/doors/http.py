@@ -43,7 +43,7 @@ _COMPRESSED_BODY = Message(
 # What pages, links and probes answer while nothing can be read or saved.
 UNAVAILABLE = Message("Mainstay is not available at the moment. Nothing was changed; try again in a minute.")
 RETRY_LATER: Headers = (("retry-after", "60"),)
-SERVER_ERROR = Message("Something went wrong on our side. It is safe to try again.")
+SERVER_ERROR = Message("Something went wrong on our side; it is safe to try again.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ from support.malicious_model import (
     DAILY_TOKENS,
     INCIDENTS,
     MONTHLY_TOKENS,
-    REPLY_TOKENS,
     SECRET,
     TOOLS_TRIED,
     CallPlan,
@@ -187,15 +186,8 @@ def check_emails(story: Story, emails_before: Any) -> None:
 
 
 def check_budgets(story: Story) -> None:
-    """Check that no question was asked once the tokens were used up: one reply at most goes beyond them."""
-    with story.cast.performer.database.read_transaction(story.cast.organisation) as db:
-        # The samples have used some on an earlier day.
-        rows = db.all(
-            "SELECT tokens FROM assistant_usage WHERE organisation_id = :organisation AND person_id = :person"
-            " ORDER BY day DESC LIMIT 1",
-            person=story.cast.people[story.plan.role],
-        )
-    assert sum(int(row[0] or 0) for row in rows) < min(DAILY_TOKENS, MONTHLY_TOKENS) + REPLY_TOKENS
+    """Check that the model was asked only while tokens were left, and that those of each request were reserved."""
+    assert all(day <= DAILY_TOKENS and month <= MONTHLY_TOKENS for day, month in story.usages)
 
 
 def list_acts(story: Story, before: int) -> list[Act]:

@@ -194,13 +194,12 @@ def test_who_has_used_their_tokens_is_not_asked_for_a_question(office: AskedOffi
     office.cast.perform(update_assistant_settings, assistantDailyTokens=100)
     for path in (PATH, address):
         page = session.get(path).text
-        assert "You have used your tokens for today. The assistant answers again tomorrow." in visible_text(page)
-        assert "912 of 100 tokens used today." in visible_text(page)
+        assert "You have reached your limit for today. The assistant answers again tomorrow." in visible_text(page)
         assert 'name="question"' not in page
     assert 'name="question"' in owner.get(PATH).text
     office.cast.perform(update_assistant_settings, assistantMonthlyTokens=100)
     page = owner.get(PATH).text
-    assert "Your organisation has used its tokens for this month." in visible_text(page)
+    assert "Your organisation has reached its limit for this month." in visible_text(page)
     assert 'href="/settings/assistant/edit"' in page
 
 

@@ -132,7 +132,7 @@ def test_the_time_since_when_is_checked_and_kept(server: RunningServer, cast: Ca
     for since, problem in (
         ("2020-01-01T10:00", "Since is more than 30 days ago; older events are deleted."),
         ("yesterday", "Since is not a moment"),
-        ("", "Since is not a moment"),
+        ("", "Since is required."),
     ):
         answer = session.submit_form(again, since=since)
         assert answer.status_code == 422

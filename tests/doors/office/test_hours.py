@@ -197,7 +197,7 @@ def test_a_timer_survives_a_reload_and_is_stopped(server: RunningServer, cast: C
     switched = session.submit_form(WEEK, "/hours/timer/start", job="none", switch="yes")
     assert switched.status_code == 303
     wrong = session.submit_form(WEEK, "/hours/timer/stop", **{"break": "90"})
-    assert (wrong.status_code, "write 90m for minutes" in visible_text(wrong.text)) == (422, True)
+    assert (wrong.status_code, "Break is as long as the time worked" in visible_text(wrong.text)) == (422, True)
     stopped = session.submit_form(WEEK, "/hours/timer/stop", note="Flushed the pipes")
     assert stopped.headers["Location"] == f"{WEEK}?done=stop_timer"
     assert [entry["status"] for entry in entries_of(cast, person)] == ["draft", "draft"]

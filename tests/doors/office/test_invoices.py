@@ -110,7 +110,7 @@ def test_some_of_a_line_is_credited_and_its_page_says_so(session: BrowserSession
     line, path = invoice["lines"][0]["id"], f"/invoices/{invoice['id']}/credit"
     typed = {"reason": "One came back", "deliver": "none", f"quantity {line}": "1"}
     preview = submit_form(session, path, **typed)
-    assert "Credit £54.66 of INV-0001" in visible_text(preview.text)
+    assert "CN-0001 will credit £54.66 of INV-0001" in visible_text(preview.text)
     session.follow_redirect(session.post(path, fields_of(preview.text) | typed | {"confirmed": "yes"}))
     assert reread_invoice(cast, invoice)["credited"] == "54.66"
     (note,) = cast.perform(list_credit_notes)["data"]

@@ -109,8 +109,8 @@ def test_while_one_types_it_finds_what_is_owed(server: RunningServer, session: B
     page = session.get("/payments/new").text
     assert re.search(r'<input id="invoiceId"[^>]* data-find="invoice" data-status="unpaid"', page)
     due = f"£1,000.00, due {format_date(str(owed['dueOn']))}"
-    called = {"title": f"{owed['number']} New heating", "detail": f"Ashdown School · {due}"}
-    found = [{"id": owed["id"], **called}]
+    hit = {"title": f"{owed['number']} New heating", "number": owed["number"], "detail": f"Ashdown School · {due}"}
+    found = [{"id": owed["id"], **hit}]
     assert find_hits(session, "kind=invoice&status=unpaid&text=ashdown") == found
     for queries in ("kind=invoice&status=lost&text=ashdown", "kind=x&status=unpaid&text=ashdown"):
         assert find_hits(session, queries) == []

@@ -246,7 +246,8 @@ def explain_faults(
         text = fields.get(field.name, "").strip()
         if text and (message := explain_unreadable(field.kind, text)):
             explained[field.name] = page_format.render(message)
-        elif not text and field.required and not field.choices and not field.parts:
+        elif not text and field.name in fields and field.required and not field.choices and not field.parts:
+            # A file that was sent is not among the fields.
             sentence = translate_text("Choose {a_label}.", a_label="{a_label}") if field.refers_to else ""
             required = page_format.render_problem(Message(REQUIRED))
             explained[field.name] = Problem(required, sentence or required.sentence)

@@ -124,6 +124,8 @@ def problem_sentence(label: str, problem: str) -> str:
     if not sentence:
         return f"{label} {problem}."
     in_sentence = label_in_text(label)
+    if "{a_label}" in sentence and in_sentence.rpartition(" ")[2] in _NOT_NOUNS:
+        return translate_text("{label} is required.", label=label)
     return sentence.format(label=label, label_in_sentence=in_sentence, a_label=_add_article(in_sentence))
 
 
@@ -131,6 +133,12 @@ def duration_problem(label: str, error: ValueError) -> str:
     """Return why a typed duration is not understood, as a sentence. No part of it depends on the organisation."""
     page_format = PageFormat(DisplaySettings("UTC", language=current_language()))
     return problem_sentence(label, page_format.render_problem(message_of(error)))
+
+
+# Labels that end with one of these, such as `Starts` or `Paid on`, take no article.
+_NOT_NOUNS = frozenset(
+    {"after", "before", "by", "ends", "finished", "from", "on", "since", "started", "starts", "to", "until"}
+)
 
 
 def _add_article(noun: str) -> str:

@@ -94,9 +94,9 @@ def test_a_server_that_refuses_the_prompt_is_told_with_its_words() -> None:
     ("turn", "message"),
     [
         (ScriptedTurn("The code is 12345678."), "does not call tools"),
-        (ScriptedTurn(calls=(ScriptedCall("repeat_code", {"code": "12345678"}),)), "other values"),
-        (ScriptedTurn(calls=(ScriptedCall("repeat_code", "{broken"),)), "other values"),
-        (ScriptedTurn(calls=(ScriptedCall("another"),)), "other values"),
+        (ScriptedTurn(calls=(ScriptedCall("repeat_code", {"code": "12345678"}),)), "wrong values"),
+        (ScriptedTurn(calls=(ScriptedCall("repeat_code", "{broken"),)), "wrong values"),
+        (ScriptedTurn(calls=(ScriptedCall("another"),)), "wrong values"),
     ],
 )
 def test_a_model_that_does_not_call_tools(dialect: ModelDialect, turn: ScriptedTurn, message: str) -> None:
