@@ -379,7 +379,7 @@ def test_a_finish_that_waits_leaves_no_form_to_send_twice_and_is_named(
         menu = page.locator(".tabbar .sheet")
         expect(menu.get_by_role("link").first).to_be_in_viewport()
         menu.get_by_role("button", name="Sign out").click()
-        expect(page.get_by_text("Signing out erases what waits here.")).to_be_visible()
+        expect(page.get_by_text("Signing out deletes what is waiting here.")).to_be_visible()
 
 
 def test_a_finish_that_is_refused_is_corrected_in_its_form(server: RunningServer, cast: Cast, browser: Browser) -> None:

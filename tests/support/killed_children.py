@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_POLL_SECONDS = 0.01
+_POLL_SECONDS = 0.001
 
 
 @contextmanager

@@ -291,11 +291,7 @@ class HttpApp:
         except Exception as error:
             # A bug becomes an answer here: the log gets the details, the client never does.
             log_fault(error, request)
-            response = (
-                error_response(503, str(UNAVAILABLE), RETRY_LATER)
-                if is_unavailable(error)
-                else error_response(500, str(SERVER_ERROR))
-            )
+            response = error_response(500, str(SERVER_ERROR))
         seconds = time.perf_counter() - began
         self.meters.observe(response.route_number or self.route_numbers.get(request.path, 0), response.status, seconds)
         if not response.quiet and (response.status != _OK or request.method not in _READ_METHODS):

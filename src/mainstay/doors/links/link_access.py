@@ -4,7 +4,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from mainstay.doors.bearer_auth import REQUESTS_A_MINUTE, BearerAuth
-from mainstay.doors.http import Headers, HttpError, Request, Response, error_response
+from mainstay.doors.http import (
+    RETRY_LATER,
+    UNAVAILABLE,
+    Headers,
+    HttpError,
+    Request,
+    Response,
+    error_response,
+    is_unavailable,
+    log_fault,
+)
 from mainstay.doors.refusal_responses import refusal_response
 from mainstay.doors.server_names import ServerNames, network_of
 from mainstay.identity.authenticate import actor_of_credential
@@ -65,6 +75,11 @@ async def answer_link(
         response = refusal_response(refusal)
     except HttpError as http_error:
         response = error_response(http_error.status, http_error.text, http_error.headers)
+    except Exception as error:
+        if not is_unavailable(error):
+            raise
+        log_fault(error, request)
+        response = error_response(503, str(UNAVAILABLE), RETRY_LATER)
     # An answer with a file has some of these already.
     response.headers = (*{**dict(_LINK_HEADERS), **dict(response.headers)}.items(),)
     response.route_number = route_number
