@@ -15,13 +15,13 @@ def kill_children() -> Iterator[None]:
     """Kill each child that reads or prints content as soon as it runs, until the block ends."""
     has_ended = threading.Event()
 
-    def kill_all() -> None:
+    def go_on_killing() -> None:
         while not has_ended.wait(_POLL_SECONDS):
-            for child in _find_children():
-                with suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
+            _kill_running_children()
 
-    thread = threading.Thread(target=kill_all)
+    # A child that has printed before is quick, and might finish before the thread runs.
+    _kill_running_children()
+    thread = threading.Thread(target=go_on_killing)
     thread.start()
     try:
         yield
@@ -30,9 +30,16 @@ def kill_children() -> Iterator[None]:
         thread.join()
 
 
+def _kill_running_children() -> None:
+    for child in _find_children():
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+
+
 def _find_children() -> Iterator[int]:
-    for started_by in Path("/proc/self/task").glob("*/children"):
+    for thread in Path("/proc/self/task").iterdir():
+        # Threads and processes may end meanwhile.
         with suppress(OSError):
-            for number in started_by.read_text("ascii").split():
+            for number in (thread / "children").read_text("ascii").split():
                 if b"child_process" in Path(f"/proc/{number}/cmdline").read_bytes():
                     yield int(number)
