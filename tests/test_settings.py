@@ -17,6 +17,7 @@ def test_without_any_setting_there_are_defaults() -> None:
 
     assert settings.data == Path("data")
     assert settings.database is None
+    assert (settings.pool_size, settings.prepare_statements) == (18, "auto")
     assert settings.redis is None
     assert settings.base_url == "http://127.0.0.1:8000"
     assert (settings.host, settings.port) == ("127.0.0.1", 8000)
@@ -38,6 +39,8 @@ def test_every_setting_has_a_meaning_and_no_other_has() -> None:
         ("data", "/srv/mainstay", Path("/srv/mainstay")),
         ("database", "postgresql://user@host/name", "postgresql://user@host/name"),
         ("database", "postgres:///name?host=/run", "postgres:///name?host=/run"),
+        ("pool_size", "6", 6),
+        ("prepare_statements", "off", "off"),
         ("redis", "redis://host:6379/1", "redis://host:6379/1"),
         ("redis", "rediss://:secret@host", "rediss://:secret@host"),
         ("base_url", "https://Office.Example/", "https://office.example"),
@@ -81,6 +84,9 @@ def test_the_base_address_follows_host_and_port() -> None:
     [
         ("database", "mysql://host/name"),
         ("database", "name"),
+        ("pool_size", "5"),
+        ("pool_size", "19"),
+        ("prepare_statements", "sometimes"),
         ("redis", "host:6379"),
         ("redis", "redis://"),
         ("redis", "redis://host:port"),

@@ -48,7 +48,7 @@ def connect(settings: Settings) -> MigratableDatabase:
     if settings.database is None:
         return SqliteDatabase(folder.database)
     database: MigratableDatabase = import_lazily("mainstay.infrastructure.postgresql").PostgresDatabase(
-        settings.database
+        settings.database, settings.pool_size, settings.prepare_statements
     )
     return database
 

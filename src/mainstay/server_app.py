@@ -56,7 +56,7 @@ from mainstay.doors.oauth.token import TokenEndpoint
 from mainstay.doors.office.routes import TokenMakers, build_office
 from mainstay.doors.pages.page_language import localise_door
 from mainstay.doors.pages.session import Visitors
-from mainstay.doors.runner import CONTENT_THREADS, PRINT_THREADS, Runner
+from mainstay.doors.runner import CONTENT_THREADS, PRINT_THREADS, Runner, Threads
 from mainstay.doors.server_names import ServerNames
 from mainstay.doors.turns import LONGEST_REST_SECONDS, Turns
 from mainstay.identity.last_used import WRITE_SECONDS, LastUsed
@@ -114,7 +114,7 @@ def open_app(
     last_used = LastUsed(performer.database)
     metrics = SharedMetrics(folder.counters, METRIC_LABELS, slot)
     turns = Turns(on_refusal=metrics.count_timeout, longest_rest=LONGEST_REST_SECONDS)
-    runner = Runner(performer.database.reads_inline, change_turns=turns)
+    runner = Runner(performer.database.reads_inline, Threads(settings.pool_size), change_turns=turns)
     usage_task = PeriodicTask(last_used.write_uses, WRITE_SECONDS, runner.threads.quick)
     bearer_auth = BearerAuth(performer, limits, last_used, runner)
     addresses = ServerNames(settings.base_url, settings.trusted_proxies)

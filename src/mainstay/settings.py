@@ -14,6 +14,9 @@ from mainstay.lazy_import import import_lazily
 PREFIX = "MAINSTAY_"
 MAX_PORT = 65_535
 MIN_SECRET_LENGTH = 32
+# A server process has six kinds of threads that use the database, and eighteen threads if nothing limits them
+# (`doors/runner.py`).
+MIN_POOL_SIZE, MAX_POOL_SIZE = 6, 18
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -28,6 +31,8 @@ class Settings:
 
     data: Path
     database: str | None
+    pool_size: int
+    prepare_statements: str
     redis: str | None
     base_url: str
     secret: str | None = field(repr=False)
@@ -58,6 +63,8 @@ class Settings:
 DESCRIPTIONS = {
     "data": "folder of the embedded database, files and emails (default: ./data)",
     "database": "postgresql://… (default: SQLite in the data folder)",
+    "pool_size": "connections to PostgreSQL that each process may open (default: 18)",
+    "prepare_statements": "`on` or `off`: PostgreSQL keeps the plans of statements (default: not behind a pooler)",
     "redis": "redis://…, for limits shared by several machines (default: none)",
     "base_url": "the address people and links use, without a path (default: http://HOST:PORT)",
     "secret": "at least 32 characters, from which links and webhook secrets are made (default: a file in data)",
@@ -97,6 +104,8 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
     return Settings(
         data=read_setting("data", Path, Path("data")),
         database=read_setting("database", _url_reader("postgresql", "postgres"), None),
+        pool_size=read_setting("pool_size", _integer_reader(MIN_POOL_SIZE, MAX_POOL_SIZE), MAX_POOL_SIZE),
+        prepare_statements=read_setting("prepare_statements", _choice_reader("auto", "on", "off"), "auto"),
         redis=read_setting("redis", _server_reader("redis", "rediss"), None),
         base_url=read_setting("base_url", _read_base_url, f"http://{f'[{host}]' if ':' in host else host}:{port}"),
         secret=read_setting("secret", _read_secret, None),

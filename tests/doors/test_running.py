@@ -9,11 +9,12 @@ from time import monotonic
 import pytest
 
 from mainstay.business.people.operations import get_me
-from mainstay.doors.runner import CONTENT_THREADS, Runner
+from mainstay.doors.runner import CONTENT_THREADS, Runner, Threads
 from mainstay.infrastructure.database import DatabaseUnavailable
 from mainstay.infrastructure.deadline import WAIT_SECONDS, current_deadline, use_deadline
 from mainstay.kernel.context import Context, RequestDetails
 from mainstay.kernel.operation import Effect, Operation, operation
+from mainstay.settings import MAX_POOL_SIZE, MIN_POOL_SIZE
 from mainstay.values.ids import new_id
 from mainstay.vocabulary.permissions import Permission, Role
 from mainstay.vocabulary.schemas import Input, Output
@@ -51,6 +52,24 @@ def runner() -> Iterator[Runner]:
     runner = Runner(reads_inline=True)
     yield runner
     runner.threads.close()
+
+
+@pytest.mark.parametrize("pool_size", range(MIN_POOL_SIZE, MAX_POOL_SIZE + 1))
+def test_the_threads_that_use_the_database_have_a_connection_each(pool_size: int) -> None:
+    threads = Threads(pool_size)
+    kinds = (
+        threads.quick,
+        threads.changes,
+        threads.long,
+        threads.background,
+        threads.archives,
+        threads.probes,
+    )
+    sizes = [executor._max_workers for executor in kinds]
+    threads.close()
+    assert min(sizes) >= 1
+    assert sum(sizes) <= pool_size
+    assert pool_size < MAX_POOL_SIZE or sum(sizes) == MAX_POOL_SIZE
 
 
 def test_a_long_reading_leaves_the_event_loop_to_others(cast: Cast, runner: Runner) -> None:

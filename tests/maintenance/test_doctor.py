@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import orjson
+import psycopg
 import pytest
 
 from mainstay.composition import connect, open_performer
@@ -19,6 +20,7 @@ from mainstay.values.moments import system_clock
 from support.cast import make_cast
 from support.command_line import run_command
 from support.engines import PostgresServer
+from support.installations import Installations
 from support.mail_server import run_mail_server
 from support.redis_server import RedisServer
 from support.schema_steps import ADD_PINNED_COLUMN, add_steps
@@ -51,7 +53,8 @@ def test_where_all_is_well_nothing_is_to_be_mended(unserved_settings: Settings) 
 
     assert outcome["well"] is True
     about = [finding["about"] for finding in outcome["findings"]]
-    assert {"data folder", "disk", "database", "clock", "redis", "mail", "server"} == set(about)
+    pooled = {"connections"} if unserved_settings.database else set()
+    assert {"data folder", "disk", "database", "clock", "redis", "mail", "server"} | pooled == set(about)
     result = run_command(unserved_settings, "doctor")
     assert (result.code, result.errors) == (0, "")
     assert [line[:6] for line in result.output.splitlines()] == ["ok    "] * len(about)
@@ -125,6 +128,30 @@ def test_a_database_that_is_away_or_not_fenced_is_told(postgresql: PostgresServe
 
     unfenced = find_diagnoses(replace(settings, database=postgresql.superuser_url), "database")[-1]
     assert unfenced.remedy == "Set MAINSTAY_DATABASE to a role without these rights."
+
+
+def test_a_server_without_enough_connections_is_named(installations: Installations, tmp_path: Path) -> None:
+    settings = replace(installations.make_with_tables("postgresql", tmp_path), port=UNUSED_PORT)
+    assert find_diagnosis(settings, "connections").remedy is None
+    # 41 processes of 18 connections each.
+    many = find_diagnosis(replace(settings, workers=40), "connections")
+    assert "may open 738" in many.found
+    assert "max_connections" in str(many.remedy)
+
+    with ExitStack() as connections:
+
+        def open_connection() -> None:
+            connections.enter_context(psycopg.connect(str(settings.database)))
+
+        for _ in range(90):
+            open_connection()
+        nearly_full = find_diagnosis(settings, "connections")
+        assert nearly_full.found.endswith("of the 97 that the database server allows are open")
+        assert "max_connections" in str(nearly_full.remedy)
+        with suppress(psycopg.OperationalError):
+            while True:
+                open_connection()
+        assert "max_connections" in str(find_diagnosis(settings, "database").remedy)
 
 
 def test_a_clock_that_went_back_is_told(unserved_settings: Settings) -> None:

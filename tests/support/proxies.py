@@ -4,23 +4,20 @@ import os
 import shutil
 import ssl
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx2
-import pytest
 
 from mainstay.settings import read_settings
+from support.debian_programs import find_program
 from support.operator_guide import DEPLOY, HOST_NAME, ROOT, GuideHome
 from support.servers import RunningServer, free_port
 from support.waiting import wait_until
 
 CERTIFICATE = ROOT / "tests" / "deploy" / "certificate.pem"
-# Where `tests/proxies.sh` puts the programs of Debian's packages that are not installed.
-_UNPACKED_PACKAGES = Path(sys.prefix, "clients", "proxies")
 
 
 @dataclass
@@ -85,7 +82,7 @@ def run_caddy(home: GuideHome, folder: Path) -> Iterator[ProxiedServer]:
     file.write_text(home.relocate((DEPLOY / "Caddyfile").read_text("utf-8")).replace("{\n", own_settings, 1), "utf-8")
     certificate = folder / "pki" / "authorities" / "local" / "root.crt"
     with _run_program(
-        [_find_program("caddy"), "run", "--config", str(file), "--adapter", "caddyfile"], folder
+        [find_program("caddy"), "run", "--config", str(file), "--adapter", "caddyfile"], folder
     ) as process:
         yield _wait_until_up(process, folder, ports, certificate)
 
@@ -109,7 +106,7 @@ def run_nginx(home: GuideHome, folder: Path) -> Iterator[ProxiedServer]:
     )
     (folder / "nginx.conf").write_text(main_file, "utf-8")
     with _run_program(
-        [_find_program("nginx"), "-e", "stderr", "-c", str(folder / "nginx.conf"), "-g", "daemon off;"], folder
+        [find_program("nginx"), "-e", "stderr", "-c", str(folder / "nginx.conf"), "-g", "daemon off;"], folder
     ) as process:
         yield _wait_until_up(process, folder, ports, CERTIFICATE)
 
@@ -131,16 +128,6 @@ def _wait_until_up(
     wait_until(lambda: server.is_up or process.poll() is not None)
     assert process.poll() is None, (folder / "log").read_text()
     return server
-
-
-def _find_program(name: str) -> str:
-    places = os.pathsep.join(
-        [os.environ["PATH"], "/usr/sbin", *(str(_UNPACKED_PACKAGES / at) for at in ("usr/sbin", "usr/bin"))]
-    )
-    found = shutil.which(name, path=places)
-    if found is None:
-        pytest.skip(f"{name} is not here. `make test` gets it from the packages of Debian, where the system is one.")
-    return found
 
 
 @contextmanager

@@ -14,13 +14,13 @@ from mainstay.infrastructure.deadline import current_deadline, use_deadline
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.operation import Operation
 from mainstay.kernel.perform import Performer
+from mainstay.settings import MAX_POOL_SIZE, MIN_POOL_SIZE
 from mainstay.vocabulary.actor import Actor
 from mainstay.vocabulary.validation import RawInput
 
 T = TypeVar("T")
 
-# The threads that use the database are no more than the connections of a process (`POOL_SIZE`), so that none waits for
-# a connection.
+# The threads that use the database: together no more than `MAX_POOL_SIZE`, so that none waits for a connection.
 QUICK_THREADS, CHANGE_THREADS, LONG_THREADS, BACKGROUND_THREADS, ARCHIVE_THREADS, PROBE_THREADS = 6, 4, 3, 2, 2, 1
 # As many as there are child processes that read uploaded content, and that print, because each thread waits for one.
 CONTENT_THREADS, PRINT_THREADS = 2, 2
@@ -29,25 +29,32 @@ TURN_TIMEOUT_SECONDS = 60.0
 
 
 class Threads:
-    """A thread pool for each kind of work, so that one kind never waits for another."""
+    """A thread pool for each kind of work, so that one kind never waits for another.
 
-    def __init__(self) -> None:
+    If there are fewer connections to the database, each kind gets its share of threads, at least one.
+    """
+
+    def __init__(self, pool_size: int = MAX_POOL_SIZE) -> None:
+        def open_threads(most: int) -> ThreadPoolExecutor:
+            more = (most - 1) * (pool_size - MIN_POOL_SIZE) // (MAX_POOL_SIZE - MIN_POOL_SIZE)
+            return ThreadPoolExecutor(1 + more)
+
         # Bounded reads and other quick work.
-        self.quick = ThreadPoolExecutor(QUICK_THREADS)
+        self.quick = open_threads(QUICK_THREADS)
         # Changes, which may wait for the lock of their organisation.
-        self.changes = ThreadPoolExecutor(CHANGE_THREADS)
+        self.changes = open_threads(CHANGE_THREADS)
         # Work of seconds that a request waits for, such as reports and exports.
-        self.long = ThreadPoolExecutor(LONG_THREADS)
+        self.long = open_threads(LONG_THREADS)
         # Work that goes on after the answer, such as imports.
-        self.background = ThreadPoolExecutor(BACKGROUND_THREADS)
+        self.background = open_threads(BACKGROUND_THREADS)
         # The archives of everything that an organisation has, which take minutes.
-        self.archives = ThreadPoolExecutor(ARCHIVE_THREADS)
+        self.archives = open_threads(ARCHIVE_THREADS)
         # Work that waits for a child process, which reads uploaded content.
         self.content = ThreadPoolExecutor(CONTENT_THREADS)
         # Work that waits for a child process, which prints.
         self.prints = ThreadPoolExecutor(PRINT_THREADS)
         # Probes, which are answered however busy the server is.
-        self.probes = ThreadPoolExecutor(PROBE_THREADS)
+        self.probes = open_threads(PROBE_THREADS)
 
     def close(self) -> None:
         """Finish the work that has begun, and drop long and background work and archives that still wait."""

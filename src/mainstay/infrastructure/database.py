@@ -84,6 +84,9 @@ class ScanHandle(DatabaseHandle, Protocol):
     def stream(self, sql: str, **parameters: Value) -> Iterator[Row]:
         """Yield one row after another, with only a few in memory; other statements may run in between."""
 
+    def has_pooler(self) -> bool:
+        """Return whether a connection pooler is between this process and the database server."""
+
     def for_organisation(self, organisation: str) -> "ScanHandle":
         """Return a handle of one organisation that reads the same state."""
 

@@ -32,15 +32,13 @@ from mainstay.infrastructure.database import (
 )
 from mainstay.infrastructure.deadline import seconds_left
 from mainstay.infrastructure.schema_guard import SCHEMA_STATE
-from mainstay.settings import SettingError
+from mainstay.settings import MAX_POOL_SIZE, SettingError
 from mainstay.values.ids import is_id
 
 # The pool logs each attempt to connect in its own words. What matters is logged by the thread that waits for a
 # connection.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
-# One connection for each thread of a server process that uses the database (`doors/runner.py`).
-POOL_SIZE = 18
 POOL_WAIT_SECONDS = 5.0
 # Any number works, as long as every migrating process uses the same one.
 MIGRATION_LOCK = 7_205_759
@@ -119,6 +117,10 @@ class PostgresHandle:
         except psycopg.IntegrityError as error:
             raise UniqueViolation(str(error)) from error
 
+    def has_pooler(self) -> bool:
+        """Return whether a connection pooler is between this process and the database server."""
+        return _has_pooler(self._connection)
+
     def run_script(self, text: str) -> None:
         """Run every statement of the script."""
         self._connection.execute(text.encode())
@@ -145,15 +147,17 @@ class PostgresDatabase:
     reads_inline = False
     engine = "postgresql"
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, pool_size: int = MAX_POOL_SIZE, prepare_statements: str = "auto") -> None:
         self.check_schema: SchemaCheck | None = None
         self._url = url
+        self._prepare_statements = prepare_statements
         self._pool: ConnectionPool[psycopg.Connection[Row]] = ConnectionPool(
             url,
             min_size=1,
-            max_size=POOL_SIZE,
+            max_size=pool_size,
             timeout=POOL_WAIT_SECONDS,
             kwargs={"autocommit": True, "connect_timeout": _CONNECT_SECONDS},
+            configure=self._configure_connection,
             open=False,
             reconnect_timeout=0,
         )
@@ -254,6 +258,16 @@ class PostgresDatabase:
         """Close every connection."""
         self._pool.close()
 
+    def _configure_connection(self, connection: psycopg.Connection[Row]) -> None:
+        """Prepare no statements through a pooler, unless the operator says otherwise.
+
+        A pooler gives each transaction another server process, and there the name of a prepared statement may be
+        unknown, or name the statement of another client.
+        """
+        choice = self._prepare_statements
+        if choice == "off" or (choice == "auto" and _has_pooler(connection)):
+            connection.prepare_threshold = None
+
     @contextmanager
     def _transaction(self, begin: str, organisation: str, end: str) -> Iterator[PostgresHandle]:
         if organisation != ALL_ORGANISATIONS and not is_id(organisation, "org"):
@@ -297,6 +311,15 @@ class PostgresDatabase:
                     raise
             else:
                 return connection
+
+
+def _has_pooler(connection: psycopg.Connection[Row]) -> bool:
+    """Return whether another server process does the work than the one that the connection was made to.
+
+    A pooler names a process of its own making when a client connects.
+    """
+    row = connection.execute("SELECT pg_backend_pid()", prepare=False).fetchone()
+    return row is not None and row[0] != connection.info.backend_pid
 
 
 @contextmanager

@@ -74,6 +74,10 @@ class SqliteHandle:
         except apsw.CorruptError as error:
             raise DatabaseUnavailable(f"The database is damaged: {error}.") from error
 
+    def has_pooler(self) -> bool:
+        """Return False: an embedded database has no connections to pool."""
+        return False
+
     def for_organisation(self, organisation: str) -> "SqliteHandle":
         """Return a handle of one organisation that reads the same state."""
         handle = SqliteHandle(self._connection, organisation)

@@ -1,6 +1,7 @@
 """`doctor`: reports what is wrong with an installation and how to repair it. It changes nothing."""
 
 import os
+import re
 import shutil
 import stat
 from collections.abc import Iterator
@@ -31,6 +32,23 @@ _STORAGE_WARNING_SHARE = 0.9
 _START_DATABASE_SERVER = "Start the server, or set MAINSTAY_DATABASE to its address, with a user and password."
 _RESTORE_DATABASE = (
     "Make the user that runs Mainstay its owner; if it is damaged, restore a backup into an empty folder."
+)
+_ALLOW_CONNECTIONS = (
+    "Raise max_connections of the server, lower MAINSTAY_POOL_SIZE, or put pgbouncer in between: see docs/running.md."
+)
+_KEEP_STATEMENTS_APART = (
+    "Remove MAINSTAY_PREPARE_STATEMENTS=on, unless the pooler keeps the statements of its clients apart, as pgbouncer"
+    " does from 1.22 on with max_prepared_statements."
+)
+# How PostgreSQL and pgbouncer refuse a connection because there are too many.
+_TOO_MANY_CONNECTIONS = re.compile("too many|remaining connection slots|no more connections")
+# The share of the connections of the server from which it is reported as full.
+_CONNECTIONS_WARNING_SHARE = 0.9
+# What the server allows is without the connections that are reserved for superusers and other roles.
+_CONNECTIONS = (
+    "SELECT (SELECT sum(numbackends) FROM pg_stat_database), CAST(current_setting('max_connections') AS int)"
+    " - CAST(current_setting('superuser_reserved_connections') AS int)"
+    " - CAST(coalesce(current_setting('reserved_connections', true), '0') AS int)"
 )
 _SET_CLOCK = "Let a time service set the clock: timedatectl set-ntp true"
 
@@ -94,13 +112,20 @@ def _examine_database(settings: Settings, now: datetime) -> Iterator[Diagnosis]:
             schema = _examine_schema(context)
             yield schema
             if database.engine == "postgresql":
+                yield from _examine_connections(db, settings)
                 yield from _examine_database_server(db, now)
             if schema.remedy is None and not has_no_tables(context):
                 yield from _examine_parts(db, settings)
                 yield from _examine_clock(db, now)
                 yield from _examine_storage(db, storage_limit(settings))
     except DatabaseUnavailable as error:
-        yield Diagnosis("database", str(error), _START_DATABASE_SERVER if settings.database else _RESTORE_DATABASE)
+        yield Diagnosis("database", str(error), _find_database_remedy(settings, str(error)))
+
+
+def _find_database_remedy(settings: Settings, problem: str) -> str:
+    if settings.database is None:
+        return _RESTORE_DATABASE
+    return _ALLOW_CONNECTIONS if _TOO_MANY_CONNECTIONS.search(problem) else _START_DATABASE_SERVER
 
 
 def _examine_schema(context: CheckContext) -> Diagnosis:
@@ -113,6 +138,25 @@ def _examine_schema(context: CheckContext) -> Diagnosis:
         message = f"{found}; its schema is not the one of this version: {', '.join(steps)}"
         return Diagnosis("database", message, "mainstay migrate")
     return Diagnosis("database", found)
+
+
+def _examine_connections(db: ScanHandle, settings: Settings) -> Iterator[Diagnosis]:
+    """Report a connection pooler, and a server that has no connections left or may run out of them."""
+    pooled = db.has_pooler()
+    if pooled and settings.prepare_statements == "on":
+        found = "statements are prepared behind a connection pooler, which can let requests fail"
+        yield Diagnosis("connections", found, _KEEP_STATEMENTS_APART)
+    elif pooled:
+        yield Diagnosis("connections", "go through a connection pooler, so statements are not prepared")
+    used, allowed = (int(number or 0) for number in db.one(_CONNECTIONS) or (0, 0))
+    found = f"{used} of the {allowed} that the database server allows are open"
+    needed = (settings.workers + 1) * settings.pool_size
+    if used >= allowed * _CONNECTIONS_WARNING_SHARE:
+        yield Diagnosis("connections", found, _ALLOW_CONNECTIONS)
+    elif needed > allowed and not pooled:
+        yield Diagnosis("connections", f"{found}, and the processes here may open {needed}", _ALLOW_CONNECTIONS)
+    else:
+        yield Diagnosis("connections", found)
 
 
 def _examine_database_server(db: ScanHandle, now: datetime) -> Iterator[Diagnosis]:
