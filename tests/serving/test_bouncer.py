@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -15,6 +16,7 @@ from mainstay.values.moments import system_clock
 from mainstay.vocabulary.permissions import Role
 from support.bouncer import run_pgbouncer
 from support.cast import Cast, make_cast
+from support.command_line import run_command
 from support.installations import Installations
 from support.raw_http import NEW_PERSON, ORGANISATION, PEOPLE
 from support.servers import ServerProcess, make_tls_context, start_server
@@ -92,6 +94,14 @@ def test_two_processes_never_use_each_other_s_statements(pooled: PooledInstallat
     finally:
         for database in databases:
             database.close()
+
+
+def test_check_and_backup_read_everything_in_one_transaction(pooled: PooledInstallation, tmp_path: Path) -> None:
+    performer = open_performer(pooled.settings)
+    make_cast(performer)
+    performer.database.close()
+    assert run_command(pooled.settings, "check").code == 0
+    assert run_command(pooled.settings, "backup", str(tmp_path / "all.backup")).code == 0
 
 
 def test_doctor_names_the_pooler_and_what_to_set(pooled: PooledInstallation) -> None:
