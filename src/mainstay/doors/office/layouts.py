@@ -16,7 +16,8 @@ from mainstay.doors.office.work.equipment import EQUIPMENT_LAYOUT
 from mainstay.doors.office.work.hours import HOURS_LAYOUT
 from mainstay.doors.office.work.jobs import JOBS_LAYOUT
 from mainstay.doors.office.work.people import PEOPLE_LAYOUT
-from mainstay.doors.office.work.schedule import TIME_OFF_LAYOUT, VISITS_LAYOUT
+from mainstay.doors.office.work.time_off import TIME_OFF_LAYOUT
+from mainstay.doors.office.work.visits import VISITS_LAYOUT
 
 # In the order in which the page of a record lists related ones.
 LAYOUTS = (

@@ -36,7 +36,7 @@ from mainstay.values.ids import is_id
 from mainstay.values.message import Message, message_of
 from mainstay.vocabulary.refusal import Conflict, Invalid
 
-PATH = "/schedule/change"
+PLANNING_PATH = "/schedule/change"
 # The key of the notice that the schedule shows after a change.
 NOTICE_KEY = "schedule"
 # The most rows in the form, and the most people to choose from.
@@ -103,7 +103,7 @@ class VisitPlanningPages:
 
     def routes(self) -> list[Route]:
         """Return the routes of this page."""
-        return Form(self.office, self._check_access, self._send, self._render_form).routes(PATH)
+        return Form(self.office, self._check_access, self._send, self._render_form).routes(PLANNING_PATH)
 
     async def _check_access(self, request: OfficeRequest, _: PathValues) -> None:
         check_permission(plan_schedule, request.actor)
