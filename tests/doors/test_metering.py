@@ -23,6 +23,6 @@ def test_the_routes_are_few_enough_to_be_looked_at() -> None:
 
 
 def test_a_worker_that_is_alone_on_its_machine_tells_of_itself(tmp_path: Path) -> None:
-    nowhere = tmp_path / "tallies"
+    nowhere = tmp_path / "counters"
     assert _server_metrics_text(nowhere, None) == ""
     assert 'mainstay_pool_size{process="worker"} 2\n' in _server_metrics_text(nowhere, PoolUsage(2, 1, 0, 0, 0.0, 0))

@@ -17,20 +17,20 @@ class RequestMetrics:
 
     def __init__(self, shared_counters: SharedCounters, routes: Sequence[str]) -> None:
         self._counters = shared_counters.own_row
-        self._totals = shared_counters.totals
+        self._sum_rows = shared_counters.sum_rows
         self._routes = tuple(routes)
-        self._firsts = [shared_counters.index_of(_counter_names_of(route)[0]) for route in routes]
+        self._first_indices = [shared_counters.find_index(_counter_names_of(route)[0]) for route in routes]
 
     def observe(self, route_index: int, status: int, seconds: float) -> None:
         """Count one answered request."""
-        first, counters = self._firsts[route_index], self._counters
+        first, counters = self._first_indices[route_index], self._counters
         counters[first + _STATUS_AT.get(status, _FAULT_AT)] += 1.0
         counters[first + _BUCKETS_AT + bisect_left(_BOUNDS, seconds)] += 1.0
         counters[first + _SUM_AT] += seconds
 
     def to_text(self) -> str:
         """Return everything that all processes have counted so far."""
-        return format_requests(self._totals(), self._routes)
+        return format_requests(self._sum_rows(), self._routes)
 
 
 def counter_names(routes: Sequence[str]) -> list[str]:
@@ -69,25 +69,25 @@ def format_requests(totals: Mapping[str, float], routes: Sequence[str]) -> str:
 
 def format_webhook_attempts(counts: Mapping[str, int]) -> str:
     """Return the number of attempts to send to webhooks by their outcome, in the same format."""
-    words = "Attempts to send an event to a webhook, since the worker started."
-    return _format_family("mainstay_webhook_attempts_total", "counter", words, _label_values("outcome", counts))
+    help_text = "Attempts to send an event to a webhook, since the worker started."
+    return _format_family("mainstay_webhook_attempts_total", "counter", help_text, _label_values("outcome", counts))
 
 
 def format_emails(counts: Mapping[str, int]) -> str:
     """Return the number of attempts to send an email by their outcome, in the same format."""
-    words = "Attempts to send an email, since the worker started."
-    return _format_family("mainstay_mails_total", "counter", words, _label_values("outcome", counts))
+    help_text = "Attempts to send an email, since the worker started."
+    return _format_family("mainstay_mails_total", "counter", help_text, _label_values("outcome", counts))
 
 
 def format_waiting_emails(waiting: int, parked: int, limit: int) -> str:
     """Return the number of emails in the outbox, in the same format."""
-    counted = _limit_note(limit)
+    limit_note = _limit_note(limit)
     return _format_family(
-        "mainstay_mails_waiting", "gauge", f"Emails waiting to be sent.{counted}", {"": waiting}
+        "mainstay_mails_waiting", "gauge", f"Emails waiting to be sent.{limit_note}", {"": waiting}
     ) + _format_family(
         "mainstay_mails_parked",
         "gauge",
-        f"Emails that could not be sent and are no longer retried.{counted}",
+        f"Emails that could not be sent and are no longer retried.{limit_note}",
         {"": parked},
     )
 
@@ -102,25 +102,25 @@ class LaneGauges(NamedTuple):
 
 def format_outbox(lanes: Mapping[str, LaneGauges], limit: int) -> str:
     """Return what is in the outbox, in total and in each lane, in the same format."""
-    counted = _limit_note(limit)
+    limit_note = _limit_note(limit)
     late = {name: round(lane.late_seconds, 3) for name, lane in lanes.items()}
     waiting = {name: lane.waiting for name, lane in lanes.items()}
     parked = {name: lane.parked for name, lane in lanes.items()}
     gauges: dict[str, tuple[str, float, Mapping[str, float]]] = {
-        "waiting": (f"Tasks waiting to be done.{counted}", sum(waiting.values()), waiting),
+        "waiting": (f"Tasks waiting to be done.{limit_note}", sum(waiting.values()), waiting),
         "parked": (
-            f"Tasks that failed and are no longer retried.{counted}",
+            f"Tasks that failed and are no longer retried.{limit_note}",
             sum(parked.values()),
             parked,
         ),
         "late_seconds": ("For how long the longest of what waits has been due.", max(late.values(), default=0.0), late),
     }
     return "".join(
-        _format_family(f"mainstay_outbox_{name}", "gauge", words, {"": value})
+        _format_family(f"mainstay_outbox_{name}", "gauge", help_text, {"": value})
         + _format_family(
-            f"mainstay_outbox_lane_{name}", "gauge", f"In each lane: {words}", _label_values("lane", by_lane)
+            f"mainstay_outbox_lane_{name}", "gauge", f"In each lane: {help_text}", _label_values("lane", by_lane)
         )
-        for name, (words, value, by_lane) in gauges.items()
+        for name, (help_text, value, by_lane) in gauges.items()
     )
 
 
@@ -129,9 +129,9 @@ def _limit_note(limit: int) -> str:
 
 
 def format_timeouts(count: int) -> str:
-    """Return the number of changes that did not get their turn among others of their organisation, likewise."""
-    words = "Changes that were given up because others of the same organisation took too long or were too many."
-    return _format_family("mainstay_change_timeouts_total", "counter", words, {"": count})
+    """Return the number of changes that did not get their turn in their organisation, in the same format."""
+    help_text = "Changes that were given up because others of the same organisation took too long or were too many."
+    return _format_family("mainstay_change_timeouts_total", "counter", help_text, {"": count})
 
 
 def format_pools(pools: Mapping[str, PoolUsage]) -> str:
@@ -140,9 +140,12 @@ def format_pools(pools: Mapping[str, PoolUsage]) -> str:
         return ""
     return "".join(
         _format_family(
-            f"mainstay_pool_{name}", kind, words, _label_values("process", {of: pool[at] for of, pool in pools.items()})
+            f"mainstay_pool_{name}",
+            kind,
+            help_text,
+            _label_values("process", {process: pool[index] for process, pool in pools.items()}),
         )
-        for at, (name, kind, words) in enumerate(_POOL_METRICS)
+        for index, (name, kind, help_text) in enumerate(_POOL_METRICS)
     )
 
 
@@ -157,13 +160,13 @@ _POOL_METRICS = (
 )
 
 
-def _format_family(name: str, kind: str, words: str, samples: Mapping[str, float]) -> str:
-    lines = [f"# HELP {name} {words}", f"# TYPE {name} {kind}"]
+def _format_family(name: str, kind: str, help_text: str, samples: Mapping[str, float]) -> str:
+    lines = [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}"]
     return "\n".join([*lines, *(f"{name}{labels} {value}" for labels, value in samples.items())]) + "\n"
 
 
 def _label_values(label: str, values: Mapping[str, float]) -> dict[str, float]:
-    return {_format_labels(**{label: named}): value for named, value in values.items()}
+    return {_format_labels(**{label: label_value}): value for label_value, value in values.items()}
 
 
 _REQUESTS = "mainstay_requests_total"

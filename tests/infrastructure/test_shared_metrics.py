@@ -8,8 +8,8 @@ ROUTES = ["none", "GET /people/{id}"]
 
 
 def test_what_processes_count_is_read_by_someone_who_knows_no_routes(tmp_path: Path) -> None:
-    path = tmp_path / "tallies"
-    SharedMetrics.create(path, ROUTES, rows=2)
+    path = tmp_path / "counters"
+    SharedMetrics.create(path, ROUTES, row_count=2)
     with closing(SharedMetrics(path, ROUTES, 0)) as one, closing(SharedMetrics(path, ROUTES, 1)) as two:
         one.request_metrics.observe(1, 200, 0.1)
         two.request_metrics.observe(1, 303, 0.1)
@@ -20,8 +20,8 @@ def test_what_processes_count_is_read_by_someone_who_knows_no_routes(tmp_path: P
 
 
 def test_pools_are_told_together_as_they_are_now_and_what_happened_is_added_up(tmp_path: Path) -> None:
-    path = tmp_path / "tallies"
-    SharedMetrics.create(path, ROUTES, rows=2)
+    path = tmp_path / "counters"
+    SharedMetrics.create(path, ROUTES, row_count=2)
     with closing(SharedMetrics(path, ROUTES, 0)) as one, closing(SharedMetrics(path, ROUTES, 1)) as two:
         one.observe_pool(PoolUsage(10, 9, 4, 20, 1.5, 2))
         two.observe_pool(PoolUsage(3, 1, 0, 1, 0.25, 0))

@@ -25,12 +25,12 @@ Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 @pytest.fixture
-def tallies(tmp_path: Path) -> Iterator[SharedCounters]:
+def counters(tmp_path: Path) -> Iterator[SharedCounters]:
     names = ["something else", *counter_names(ROUTES), "and more"]
-    SharedCounters.create(tmp_path / "tallies", names, rows=2)
-    tallies = SharedCounters(tmp_path / "tallies", names, row=1)
-    yield tallies
-    tallies.close()
+    SharedCounters.create(tmp_path / "counters", names, row_count=2)
+    counters = SharedCounters(tmp_path / "counters", names, row_index=1)
+    yield counters
+    counters.close()
 
 
 def parse_series(text: str) -> Series:
@@ -65,17 +65,17 @@ def buckets_of(series: Series, route: str) -> list[tuple[float, float]]:
     ]
 
 
-def test_without_a_request_it_tells_that_the_server_is_up(tallies: SharedCounters) -> None:
-    assert parse_series(RequestMetrics(tallies, ROUTES).to_text()) == {("mainstay_up", ()): 1}
+def test_without_a_request_it_tells_that_the_server_is_up(counters: SharedCounters) -> None:
+    assert parse_series(RequestMetrics(counters, ROUTES).to_text()) == {("mainstay_up", ()): 1}
 
 
-def test_requests_are_counted_by_route_and_class_and_429_apart(tallies: SharedCounters) -> None:
-    meters = RequestMetrics(tallies, ROUTES)
+def test_requests_are_counted_by_route_and_class_and_429_apart(counters: SharedCounters) -> None:
+    request_metrics = RequestMetrics(counters, ROUTES)
     for status in (200, 201, 304, 400, 404, 429, 429, 429, 500, 503, 0, 101, 999):
-        meters.observe(0, status, 0.1)
-    meters.observe(1, 200, 0.1)
+        request_metrics.observe(0, status, 0.1)
+    request_metrics.observe(1, 200, 0.1)
 
-    series = parse_series(meters.to_text())
+    series = parse_series(request_metrics.to_text())
 
     counted = {labels: value for (name, labels), value in series.items() if name == "mainstay_requests_total"}
     expected = {"2xx": 2, "3xx": 1, "4xx": 2, "429": 3, "5xx": 5}
@@ -83,17 +83,17 @@ def test_requests_are_counted_by_route_and_class_and_429_apart(tallies: SharedCo
         **{(("route", "get_person"), ("status", status)): value for status, value in expected.items()},
         **{(("route", "list_jobs"), ("status", status)): float(status == "2xx") for status in expected},
     }
-    assert 'mainstay_requests_total{route="get_person",status="2xx"} 2\n' in meters.to_text()
+    assert 'mainstay_requests_total{route="get_person",status="2xx"} 2\n' in request_metrics.to_text()
 
 
-def test_the_histogram_is_cumulative_and_its_last_bucket_is_the_count(tallies: SharedCounters) -> None:
-    meters = RequestMetrics(tallies, ROUTES)
+def test_the_histogram_is_cumulative_and_its_last_bucket_is_the_count(counters: SharedCounters) -> None:
+    request_metrics = RequestMetrics(counters, ROUTES)
     observed = [0.0, 0.0005, 0.001, 0.0011, 0.01, 0.25, 0.2500001, 9.0, 10.0, 10.5, 300.0]
     for seconds in observed:
-        meters.observe(1, 200, seconds)
-    meters.observe(0, 200, 5)
+        request_metrics.observe(1, 200, seconds)
+    request_metrics.observe(0, 200, 5)
 
-    series = parse_series(meters.to_text())
+    series = parse_series(request_metrics.to_text())
 
     found = buckets_of(series, "list_jobs")
     assert found == [(bound, sum(seconds <= bound for seconds in observed)) for bound, _ in found]
@@ -104,33 +104,33 @@ def test_the_histogram_is_cumulative_and_its_last_bucket_is_the_count(tallies: S
 
 
 def test_the_meters_of_all_processes_are_summed_and_other_tallies_left_alone(
-    tallies: SharedCounters, tmp_path: Path
+    counters: SharedCounters, tmp_path: Path
 ) -> None:
     names = ["something else", *counter_names(ROUTES), "and more"]
-    other = SharedCounters(tmp_path / "tallies", names, row=0)
-    for each in (tallies, other):
+    other = SharedCounters(tmp_path / "counters", names, row_index=0)
+    for each in (counters, other):
         for index in range(len(ROUTES)):
             RequestMetrics(each, ROUTES).observe(index, 200, 0.002)
 
-    series = parse_series(RequestMetrics(tallies, ROUTES).to_text())
+    series = parse_series(RequestMetrics(counters, ROUTES).to_text())
 
     assert [value for (name, _), value in series.items() if name == "mainstay_request_seconds_count"] == [2, 2, 2]
-    assert (other.totals()["something else"], other.totals()["and more"]) == (0, 0)
+    assert (other.sum_rows()["something else"], other.sum_rows()["and more"]) == (0, 0)
     other.close()
 
 
-def test_the_name_of_a_route_cannot_break_the_text(tallies: SharedCounters) -> None:
-    meters = RequestMetrics(tallies, ROUTES)
-    meters.observe(2, 200, 0.1)
+def test_the_name_of_a_route_cannot_break_the_text(counters: SharedCounters) -> None:
+    request_metrics = RequestMetrics(counters, ROUTES)
+    request_metrics.observe(2, 200, 0.1)
 
-    series = parse_series(meters.to_text())
+    series = parse_series(request_metrics.to_text())
 
     routes = {dict(labels)["route"] for _, labels in series if labels}
     assert routes == {r"odd \"name\"\\\n"}
 
 
-def test_attempts_to_send_to_webhooks_are_told_by_their_outcome(tallies: SharedCounters) -> None:
-    text = RequestMetrics(tallies, ROUTES).to_text() + format_webhook_attempts({"delivered": 12, "failed": 0})
+def test_attempts_to_send_to_webhooks_are_told_by_their_outcome(counters: SharedCounters) -> None:
+    text = RequestMetrics(counters, ROUTES).to_text() + format_webhook_attempts({"delivered": 12, "failed": 0})
     attempts = {
         labels: value
         for (name, labels), value in parse_series(text).items()
@@ -142,16 +142,16 @@ def test_attempts_to_send_to_webhooks_are_told_by_their_outcome(tallies: SharedC
 def test_routes_of_one_name_share_their_series(tmp_path: Path) -> None:
     names = counter_names(["none", "save_site", "get_site", "save_site"])
     assert len({*names}) == len(names)
-    SharedCounters.create(tmp_path / "shared", names, rows=1)
-    tallies = SharedCounters(tmp_path / "shared", names, row=0)
-    meters = RequestMetrics(tallies, ["none", "save_site", "get_site", "save_site"])
-    meters.observe(1, 201, 0.1)
-    meters.observe(3, 200, 0.1)
+    SharedCounters.create(tmp_path / "shared", names, row_count=1)
+    counters = SharedCounters(tmp_path / "shared", names, row_index=0)
+    request_metrics = RequestMetrics(counters, ["none", "save_site", "get_site", "save_site"])
+    request_metrics.observe(1, 201, 0.1)
+    request_metrics.observe(3, 200, 0.1)
 
-    series = parse_series(meters.to_text())
+    series = parse_series(request_metrics.to_text())
 
     assert series["mainstay_requests_total", (("route", "save_site"), ("status", "2xx"))] == 2
-    tallies.close()
+    counters.close()
 
 
 def test_mails_the_outbox_and_pools_are_told_in_the_same_format() -> None:
