@@ -82,5 +82,5 @@ def list_tasks(cast: Cast) -> list[Row]:
 
 def make_email_task(to: str, subject: str, text: str, *, record_id: str | None = None) -> OutboxTask:
     """Return a task that sends an email with these texts to someone."""
-    email = PersonEmail(to, Message.with_values(subject, {}), [text], record_id=record_id)
+    email = PersonEmail(to, Message.from_template(subject), [text], record_id=record_id)
     return build_email_task(email, EmailFormat())

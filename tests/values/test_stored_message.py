@@ -29,6 +29,6 @@ def test_any_other_text_is_unchanged(text: str) -> None:
 
 @pytest.mark.parametrize("template", ["{name.__class__}", "{name:>9999999999}", "{name[0]}"])
 def test_a_template_that_does_more_than_name_its_values_is_refused(template: str) -> None:
-    stored = dump_message(Message.with_values(template, {"name": "Kim"}))
+    stored = dump_message(Message.from_template(template, {"name": "Kim"}))
     with pytest.raises(ValueError, match="only names its values"):
         load_message(stored)

@@ -36,6 +36,8 @@ def build_owner_emails(db: DatabaseHandle, connection_id: str, base_url: str, la
         ),
         Message("If you don't want this, disconnect it at {address}", address=f"{base_url}/settings/developer/mcp"),
     )
-    style = undated_format_of(db, languages)
+    email_format = undated_format_of(db, languages)
     greeted = [(str(email), Message("Hello {name},", name=str(owner))) for owner, email in owners]
-    return [build_email_task(PersonEmail(to, subject, (greeting, *paragraphs)), style) for to, greeting in greeted]
+    return [
+        build_email_task(PersonEmail(to, subject, (greeting, *paragraphs)), email_format) for to, greeting in greeted
+    ]

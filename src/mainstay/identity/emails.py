@@ -29,14 +29,14 @@ class PersonEmail(NamedTuple):
     record_id: str | None = None
 
 
-def build_email_task(email: PersonEmail, style: EmailFormat) -> OutboxTask:
+def build_email_task(email: PersonEmail, email_format: EmailFormat) -> OutboxTask:
     """Return a task that sends an email.
 
     A one-time link waits in the task as its kind and ID, which give no access. If the email is about a record, the page
     of that record shows whether it was sent.
     """
-    subject = style.render(email.subject)
-    payload = {"to": email.to, "subject": subject, "text": _render_text(style, email.paragraphs)}
+    subject = email_format.render(email.subject)
+    payload = {"to": email.to, "subject": subject, "text": _render_text(email_format, email.paragraphs)}
     if email.link:
         payload["link_kind"], payload["link"] = email.link
     mention = TaskMessage(email.record_id, email.to, subject) if email.record_id else None
@@ -49,12 +49,12 @@ def build_email_task(email: PersonEmail, style: EmailFormat) -> OutboxTask:
     )
 
 
-def _render_text(style: EmailFormat, paragraphs: Sequence[EmailParagraph]) -> str:
+def _render_text(email_format: EmailFormat, paragraphs: Sequence[EmailParagraph]) -> str:
     """Return the text of an email, with an empty line between its paragraphs."""
     texts = (
-        style.render(paragraph)
+        email_format.render(paragraph)
         if isinstance(paragraph, (Message, str))
-        else "\n".join(style.render(line) for line in paragraph)
+        else "\n".join(email_format.render(line) for line in paragraph)
         for paragraph in paragraphs
     )
     return "\n\n".join(texts) + "\n"

@@ -109,7 +109,7 @@ def send_reset_link(database: Database, languages: Languages, email: str, now: d
     return organisation != ALL_ORGANISATIONS
 
 
-def _build_reset_email(style: EmailFormat, to: str, link: str) -> OutboxTask:
+def _build_reset_email(email_format: EmailFormat, to: str, link: str) -> OutboxTask:
     paragraphs = (
         Message("Hello,"),
         Message("Someone, probably you, asked to reset the Mainstay password for this email address."),
@@ -118,7 +118,7 @@ def _build_reset_email(style: EmailFormat, to: str, link: str) -> OutboxTask:
         Message("The link works once. If this was not you, ignore this email: your password stays the same."),
     )
     return build_email_task(
-        PersonEmail(to, Message("Reset your Mainstay password"), paragraphs, (LinkKind.RESET, link)), style
+        PersonEmail(to, Message("Reset your Mainstay password"), paragraphs, (LinkKind.RESET, link)), email_format
     )
 
 

@@ -26,7 +26,7 @@ def call_operation(ctx: Context, operation: Operation, given: Input) -> Act:
     record: StoredRecord = operation.on.fetch(ctx, record_id)
     if operation.changes:
         ctx.summary = Message(
-            "{action}: {record}.", action=Message.with_values(operation.title, {}), record=record.name_in_messages
+            "{action}: {record}.", action=Message.from_template(operation.title), record=record.name_in_messages
         )
         if record.output.is_versioned:
             ctx.check_version(record.version)

@@ -33,7 +33,7 @@ class Kind(RecordStore[K]):
     @property
     def plural_noun(self) -> Message:
         """What people call several of them, within a message."""
-        return Message.with_values(self.plural, {})
+        return Message.from_template(self.plural)
 
     @property
     def path(self) -> str:

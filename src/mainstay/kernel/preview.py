@@ -75,7 +75,7 @@ def reasons_of(conflict: Conflict) -> Sequence[Reason]:
 
 def summarize_by_title(operation: Operation) -> Message:
     """Return the summary of a preview if the operation has none of its own."""
-    return Message("{action}.", action=Message.with_values(operation.title, {}))
+    return Message("{action}.", action=Message.from_template(operation.title))
 
 
 def _describe(ctx: Context, operation: Operation, reasons: Sequence[Reason]) -> dict[str, Any]:

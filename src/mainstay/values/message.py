@@ -2,7 +2,8 @@
 
 The template is also the key of its translation, so it is always a literal: `Message("{invoice} is void.", invoice=…)`.
 A value is a text that is shown as it is (a name, a number, what someone typed), a count, another message, several of
-these, or one of the types below. Programs get values as they send them, people as they write them.
+these, or one of the types below. Programs get values as in the API; people get them in the formats of their
+organisation and language.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +17,9 @@ from mainstay.values.sizes import size_text
 
 
 class TypedValue(Protocol):
-    """A value that is rendered differently for programs and for people."""
+    """A value with a type, which decides how it is rendered."""
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the value as text."""
 
 
@@ -28,9 +29,9 @@ class Amount(NamedTuple):
     decimal: str
     currency: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the amount as text."""
-        return style.format_amount(self)
+        return message_format.format_amount(self)
 
 
 class DecimalNumber(NamedTuple):
@@ -38,9 +39,9 @@ class DecimalNumber(NamedTuple):
 
     text: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the number as text."""
-        return style.format_decimal(self.text)
+        return message_format.format_decimal(self.text)
 
 
 class CalendarDate(NamedTuple):
@@ -48,9 +49,9 @@ class CalendarDate(NamedTuple):
 
     text: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the date as text."""
-        return style.format_date(self.text)
+        return message_format.format_date(self.text)
 
 
 class CalendarDates(NamedTuple):
@@ -59,9 +60,9 @@ class CalendarDates(NamedTuple):
     first: str
     last: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the days as text."""
-        return style.format_dates(self)
+        return message_format.format_dates(self)
 
 
 class LocalMoment(NamedTuple):
@@ -70,9 +71,9 @@ class LocalMoment(NamedTuple):
     text: str
     time_zone: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the local time as text."""
-        return style.format_moment(self)
+        return message_format.format_moment(self)
 
 
 class LocalPeriod(NamedTuple):
@@ -82,9 +83,9 @@ class LocalPeriod(NamedTuple):
     ends_at: str
     time_zone: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the period as text."""
-        return style.format_period(self)
+        return message_format.format_period(self)
 
 
 class Duration(NamedTuple):
@@ -92,7 +93,7 @@ class Duration(NamedTuple):
 
     minutes: int
 
-    def format(self, _style: "MessageFormat") -> str:
+    def format(self, _message_format: "MessageFormat") -> str:
         """Return the duration as text: `7:30`."""
         return hours_text(self.minutes)
 
@@ -102,7 +103,7 @@ class FileSize(NamedTuple):
 
     byte_count: int
 
-    def format(self, _style: "MessageFormat") -> str:
+    def format(self, _message_format: "MessageFormat") -> str:
         """Return the size as text: `3.4 MB`."""
         return size_text(self.byte_count)
 
@@ -112,9 +113,9 @@ class FieldName(NamedTuple):
 
     name: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the name or the label."""
-        return style.format_field(self.name)
+        return message_format.format_field(self.name)
 
 
 class Choice(NamedTuple):
@@ -122,9 +123,9 @@ class Choice(NamedTuple):
 
     value: str
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the value or its label, as it stands within a sentence."""
-        return style.format_choice(self.value)
+        return message_format.format_choice(self.value)
 
 
 class PossibleChoices(NamedTuple):
@@ -132,9 +133,9 @@ class PossibleChoices(NamedTuple):
 
     values: tuple[str, ...]
 
-    def format(self, style: "MessageFormat") -> str:
+    def format(self, message_format: "MessageFormat") -> str:
         """Return the values or their labels."""
-        return style.format_possible_choices(self.values)
+        return message_format.format_possible_choices(self.values)
 
 
 MessageValue = Union[str, int, TypedValue, "Message", list[Any]]
@@ -161,10 +162,10 @@ class Message:
         self.values: Mapping[str, MessageValue] = values
 
     @classmethod
-    def with_values(cls, template: str, values: Mapping[str, MessageValue]) -> "Message":
-        """Make a message of a template with any values."""
+    def from_template(cls, template: str, values: Mapping[str, MessageValue] | None = None) -> "Message":
+        """Make a message from a template that was declared elsewhere, such as the title of an operation."""
         message = cls(template)
-        message.values = values
+        message.values = values or {}
         return message
 
     @property
@@ -192,13 +193,13 @@ class Message:
 
 
 class RenderedText(str):
-    """A text that is not translated any more: a door has rendered it, or it is shown as it is."""
+    """A text that is not translated, because a door has rendered it already or people wrote it."""
 
     __slots__ = ()
 
 
 NO_TEXT = RenderedText()
-# What a reader is shown: a message, which is rendered for them, or a text as it is.
+# A message that is still to be rendered for its readers, or a text that is shown as it is.
 ShownMessage = Message | RenderedText
 
 
@@ -257,11 +258,11 @@ class MessageFormat:
 
     def format_moment(self, moment: LocalMoment) -> str:
         """Format a moment: `2026-11-30T08:30 (Europe/London)`."""
-        return f"{local_time_of(moment.text, moment.time_zone):%Y-%m-%dT%H:%M} ({moment.time_zone})"
+        return f"{to_local_time(moment.text, moment.time_zone):%Y-%m-%dT%H:%M} ({moment.time_zone})"
 
     def format_period(self, period: LocalPeriod) -> str:
         """Format the time between two moments: `2026-11-15 from 10:00 to 11:30 (Europe/London)`."""
-        start, end = (local_time_of(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
+        start, end = (to_local_time(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
         day = "" if start.date() == end.date() else f" on {end.date().isoformat()}"
         return f"{start.date().isoformat()} from {start:%H:%M} to {end:%H:%M}{day} ({period.time_zone})"
 
@@ -287,7 +288,10 @@ PROGRAM_FORMAT = MessageFormat()
 
 def join_with(word: str, items: Sequence[str]) -> str:
     """Join several texts, with a word before the last: `Grace, Ben and Tom`."""
-    return f" {word} ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
+    if not items:
+        return ""
+    *others, last = items
+    return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def message_of(error: ValueError) -> Message:
@@ -296,6 +300,6 @@ def message_of(error: ValueError) -> Message:
     return message if isinstance(message, Message) else Message("is not valid")
 
 
-def local_time_of(moment: str, time_zone: str) -> datetime:
+def to_local_time(moment: str, time_zone: str) -> datetime:
     """Return a stored moment as the local time of a time zone."""
     return parse_moment(moment).astimezone(ZoneInfo(time_zone))

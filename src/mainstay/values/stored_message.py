@@ -77,7 +77,7 @@ def _from_json(stored: Any) -> Any:
         return stored
     if _TEMPLATE not in stored:
         return _VALUE_TYPES[stored["type"]](*map(_to_part, stored["parts"]))
-    message = Message.with_values(
+    message = Message.from_template(
         _require_plain(stored[_TEMPLATE]), {name: _from_json(value) for name, value in stored["values"].items()}
     )
     message.plural = _require_plain(stored["plural"]) if "plural" in stored else None

@@ -98,7 +98,7 @@ class NotFound(Refusal):
     """There is no such record, or the actor may not see it; the message is the same for both."""
 
     def __init__(self, label: str) -> None:
-        super().__init__(Message("There is no {record} with that identifier.", record=Message.with_values(label, {})))
+        super().__init__(Message("There is no {record} with that identifier.", record=Message.from_template(label)))
         self.label = label
 
 
@@ -154,7 +154,7 @@ def join_messages(messages: Sequence[ShownMessage]) -> ShownMessage:
     if len(messages) == 1:
         return messages[0]
     names = [f"sentence{number}" for number in range(len(messages))]
-    return Message.with_values(" ".join(f"{{{name}}}" for name in names), dict(zip(names, messages, strict=True)))
+    return Message.from_template(" ".join(f"{{{name}}}" for name in names), dict(zip(names, messages, strict=True)))
 
 
 def find_unblocking_actions(reasons: Sequence[Reason]) -> tuple[UnblockingAction, ...]:

@@ -80,7 +80,7 @@ def _message_of(kind: str, details: Mapping[str, Any]) -> Message:
     values: dict[str, MessageValue] = {name: value for name, value in details.items() if isinstance(value, (int, str))}
     if "expected" in values:
         values["choices"] = PossibleChoices(tuple(re.findall("'([^']*)'", str(values.pop("expected")))))
-    return Message.with_values(PROBLEMS.get(kind, "is not valid"), values)
+    return Message.from_template(PROBLEMS.get(kind, "is not valid"), values)
 
 
 def parse_day(field: str, text: str) -> date:

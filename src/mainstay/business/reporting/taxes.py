@@ -83,7 +83,7 @@ _SEVERAL_PARTS = Message("A rate with several taxes has a row for each of them. 
 
 def _to_row(tax_sums: _TaxSums) -> list[RowValue]:
     latest = tax_sums.latest
-    category = Message.with_values(to_label(latest.category), {}) if latest.category else None
+    category = Message.from_template(to_label(latest.category)) if latest.category else None
     sums = tax_sums.invoiced_net, tax_sums.invoiced_tax, tax_sums.credited_net, tax_sums.credited_tax
     net, tax = tax_sums.invoiced_net - tax_sums.credited_net, tax_sums.invoiced_tax - tax_sums.credited_tax
     return [latest.key, latest.rate, category, latest.part, latest.percent, *sums, net, tax]

@@ -178,7 +178,7 @@ class Visit(StoredRecord):
     @property
     def name_in_messages(self) -> Message | str:
         """What it is for."""
-        return self.about or Message.with_values(to_label(self.kind), {})
+        return self.about or Message.from_template(to_label(self.kind))
 
     @property
     def takes_time(self) -> bool:

@@ -363,7 +363,7 @@ class OfficePages:
     async def count_records(
         self, request: OfficeRequest, operation: Operation, operation_input: Mapping[str, object]
     ) -> int:
-        """Return how many records a list has, as far as they are counted."""
+        """Return how many records a list has. Counting stops at a limit."""
         details = RequestDetails(request.http_request.id, with_actions=True)
         answer = await self.perform_request(request, operation, {**operation_input, "limit": 1}, details)
         count: int = orjson.loads(answer.body).get("count", 0)
@@ -592,7 +592,7 @@ def _explain_missing_record(refusal: Refusal, text: ShownMessage) -> Message | N
         return None
     return Message(
         "{record} not found. It may have been deleted, or you don't have access.",
-        record=Message.with_values(refusal.label.capitalize(), {}),
+        record=Message.from_template(refusal.label.capitalize()),
     )
 
 

@@ -78,7 +78,7 @@ def _describe_done(action: SelectionAction, count: int) -> Message:
     operation = action.operation
     field, texts = operation.past_text_by or ("", {})
     text = texts.get(action.given.get(field, ""), operation.past_text)
-    return Message("{done} ({count}).", done=Message.with_values(text, {}), count=count)
+    return Message("{done} ({count}).", done=Message.from_template(text), count=count)
 
 
 def _is_complete(operation: Operation) -> bool:
