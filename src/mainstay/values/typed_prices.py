@@ -45,26 +45,27 @@ def normalise_amount(written: str, country: str) -> str:
 
 
 class ColumnFormat(NamedTuple):
-    """The decimal sign of the numbers in a column, as far as they show it."""
+    """The decimal sign of the numbers in a column, if they show it."""
 
     # None if no number proves one, or if different numbers prove different ones.
     decimal_sign: str | None
     # An ambiguous number, such as `1,250`, if no other number in the column shows its meaning; or None.
-    ambiguous: str | None = None
+    ambiguous_number: str | None = None
 
 
 def detect_column_format(column: Iterable[str]) -> ColumnFormat:
     """Find the decimal sign of all numbers in a column: `12,50` next to `1.234` proves the comma."""
-    ambiguous, proven = None, set()
+    ambiguous_number: str | None = None
+    proven: set[str] = set()
     for written in column:
         possible = _possible_decimal_signs(_split_sign(written)[1])
         if len(possible) == 1:
             proven |= possible
-        elif possible and ambiguous is None and _has_separator(written):
-            ambiguous = written
+        elif possible and ambiguous_number is None and _has_separator(written):
+            ambiguous_number = written
     if proven:
         return ColumnFormat(proven.pop() if len(proven) == 1 else None)
-    return ColumnFormat(None, ambiguous)
+    return ColumnFormat(None, ambiguous_number)
 
 
 def normalise_number(written: str, decimal_sign: str | None) -> str:

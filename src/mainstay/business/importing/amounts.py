@@ -33,10 +33,10 @@ class AmountFormat:
     # The country and the currency of the organisation.
     country: str | None = None
     currency: str | None = None
-    # The decimal sign by field; None for a column that uses both signs.
-    signs: Mapping[str, str | None] = field(default_factory=dict)
+    # The decimal sign of each column, by field; None if its numbers show none, or both.
+    decimal_signs: Mapping[str, str | None] = field(default_factory=dict)
     # The columns that can be read in two ways, by field, until someone chooses the decimal sign.
-    ambiguous: Mapping[str, AmbiguousColumn] = field(default_factory=dict)
+    ambiguous_columns: Mapping[str, AmbiguousColumn] = field(default_factory=dict)
 
     def parse(self, name: str, text: str) -> str:
         """Return an amount as a plain decimal.
@@ -53,38 +53,37 @@ class AmountFormat:
             )
             raise Invalid([Fault(name, problem)])
         number = remove_currency(text)
-        if name in self.ambiguous and self.country:
-            # Nothing is imported like this, because the whole column is a fault.
+        if name in self.ambiguous_columns and self.country:
+            # This amount is only checked. The column is a fault, so nothing is imported.
             return normalise_amount(number, self.country)
         try:
-            return normalise_number(number, self.signs.get(name))
+            return normalise_number(number, self.decimal_signs.get(name))
         except ValueError as error:
             problem = Message("{problem}; write it as one of these", problem=message_of(error))
             raise Invalid([Fault(name, problem)]) from None
 
 
-def detect_format(
+def detect_amount_format(
     rows: Sequence[tuple[int, Sequence[str]]],
     mapping: Mapping[str, int],
-    chosen: Mapping[str, str],
+    chosen_signs: Mapping[str, str],
     country: str | None,
     currency: str | None,
 ) -> AmountFormat:
     """Detect how the amounts of a file are written, unless someone has chosen the decimal signs."""
-    signs: dict[str, str | None] = {}
-    ambiguous: dict[str, AmbiguousColumn] = {}
+    decimal_signs: dict[str, str | None] = {}
+    ambiguous_columns: dict[str, AmbiguousColumn] = {}
     for name in AMOUNT_FIELDS:
         if name not in mapping:
             continue
         column = [(row, remove_currency(cells[mapping[name]])) for row, cells in rows]
         detected = detect_column_format(text for _, text in column)
-        signs[name] = detected.decimal_sign
-        if detected.ambiguous is None:
+        decimal_signs[name] = detected.decimal_sign
+        if detected.ambiguous_number is None:
             continue
-        if name in chosen:
-            signs[name] = chosen[name]
+        if name in chosen_signs:
+            decimal_signs[name] = chosen_signs[name]
         else:
-            ambiguous[name] = AmbiguousColumn(
-                next(row for row, text in column if text == detected.ambiguous), detected.ambiguous
-            )
-    return AmountFormat(country, currency, signs, ambiguous)
+            first_row = next(row for row, text in column if text == detected.ambiguous_number)
+            ambiguous_columns[name] = AmbiguousColumn(first_row, detected.ambiguous_number)
+    return AmountFormat(country, currency, decimal_signs, ambiguous_columns)

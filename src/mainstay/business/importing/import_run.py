@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from mainstay.business.importing import changes, store
-from mainstay.business.importing.amounts import detect_format
+from mainstay.business.importing.amounts import detect_amount_format
 from mainstay.business.importing.import_model import (
     CHECKED,
     CHECKING,
@@ -75,8 +75,8 @@ class ImportWork:
                 if done == len(cells):
                     return
                 self.pace.pause()
-        except RowRefused as refused:
-            result |= {"refused": list(refused.fault)}
+        except RowRefused as error:
+            result |= {"refused": list(error.fault)}
         self._store_progress(self.performer, UNDOING, done, result)
         self._undo_in_steps(system_actor(self.actor.organisation), done, result)
 
@@ -140,7 +140,7 @@ class ImportWork:
                 raise Superseded
 
     def _make_importer(self, cells: FileRows) -> RowImporter:
-        amounts = detect_format(cells, self.run.mapping, self.run.signs, self.country, self.currency)
+        amounts = detect_amount_format(cells, self.run.mapping, self.run.signs, self.country, self.currency)
         return RowImporter(self.actor, self.run.kind, self.run.mapping, self.run.id, amounts)
 
     def _read_cells(self) -> FileRows:

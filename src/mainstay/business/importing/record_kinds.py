@@ -144,7 +144,11 @@ class ImportKind:
                 names = (
                     [_normalise_heading(column.label)] if exact else [*column.aliases, _normalise_heading(column.field)]
                 )
-                free = [at for at, name in enumerate(plain_headings) if name in names and at not in mapping.values()]
+                free = [
+                    index
+                    for index, name in enumerate(plain_headings)
+                    if name in names and index not in mapping.values()
+                ]
                 if free and column.field not in mapping:
                     mapping[column.field] = free[0]
         return mapping

@@ -88,7 +88,7 @@ class RowImporter:
 
     def _report_ambiguous_columns(self) -> None:
         """Add one fault for each column whose amounts can be read in two ways."""
-        for name, (row, example) in self.amounts.ambiguous.items():
+        for name, (row, example) in self.amounts.ambiguous_columns.items():
             self.outcome.ambiguous.append(name)
             problem = Message(
                 "can be read with a decimal point or a decimal comma ({example}); choose below", example=example

@@ -48,7 +48,7 @@ _COUNTRY_NAMES = {
 
 def texts_of(cells: Sequence[str], mapping: Mapping[str, int]) -> dict[str, str]:
     """Return the cells of a row by field, without empty ones."""
-    return {name: _unescape_cell(cells[at]) for name, at in mapping.items() if cells[at]}
+    return {name: _unescape_cell(cells[index]) for name, index in mapping.items() if cells[index]}
 
 
 def _unescape_cell(cell: str) -> str:
