@@ -10,7 +10,7 @@ from mainstay.documents.messages import translate
 from mainstay.documents.payment_details import build_payment
 from mainstay.documents.snapshot import LineSnapshot, PartySnapshot, Snapshot, TaxAmountSnapshot
 from mainstay.documents.statement_sheet import build_account_sums, build_account_table
-from mainstay.documents.tax_texts import is_vat_number, reason_for_no_tax
+from mainstay.documents.tax_texts import find_no_tax_reason, is_vat_number
 
 # The titles of documents, by kind, or by type for the special types of invoices.
 _TITLES = {
@@ -242,7 +242,7 @@ class DocumentContent:
             yield self.translate("table.options")
         used = {tax.tax_rate_id for tax in snapshot.totals.tax}
         for rate in snapshot.tax_rates:
-            reason = reason_for_no_tax(snapshot.language, rate.category, rate.note)
+            reason = find_no_tax_reason(snapshot.language, rate.category, rate.note)
             if rate.id in used and reason:
                 yield reason
         if snapshot.kind == "creditNote":

@@ -21,7 +21,7 @@ from mainstay.documents.peppol import (
     find_missing_for_peppol,
 )
 from mainstay.documents.snapshot import AddressSnapshot, PartySnapshot, PrecedingSnapshot, Snapshot
-from mainstay.documents.tax_texts import is_vat_number, plain_number
+from mainstay.documents.tax_texts import is_vat_number, normalise_vat_number
 from mainstay.values.message import Message
 from mainstay.values.money import CURRENCIES
 
@@ -246,7 +246,7 @@ def _payment_note(snapshot: Snapshot) -> str:
 
 
 def _build_party(party: PartySnapshot, *, outside: bool, is_seller: bool) -> PartyTerms:
-    number = plain_number(party.tax_number) if party.tax_number else None
+    number = normalise_vat_number(party.tax_number) if party.tax_number else None
     is_vat = number is not None and is_vat_number(number)
     trading_name = party.name if is_seller and party.legal_name and party.legal_name != party.name else None
     has_contact = party.contact_name or party.email or party.phone

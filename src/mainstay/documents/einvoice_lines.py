@@ -6,7 +6,7 @@ from decimal import Decimal
 from mainstay.documents.codes import TAX_CATEGORY_CODES, unit_code
 from mainstay.documents.messages import translate
 from mainstay.documents.snapshot import LineSnapshot, Snapshot, TaxRateSnapshot
-from mainstay.documents.tax_texts import reason_for_no_tax
+from mainstay.documents.tax_texts import find_no_tax_reason
 from mainstay.values.money import CURRENCIES, parse_price, round_half_away
 from mainstay.values.totals import HUNDRED_PERCENT, round_fraction
 
@@ -165,7 +165,7 @@ def _group_taxes(snapshot: Snapshot) -> tuple[EInvoiceTaxGroup, ...]:
     for tax in snapshot.totals.tax:
         rate = snapshot.rates[tax.tax_rate_id]
         kind = _tax_kind_of(rate)
-        reason = reason_for_no_tax(snapshot.language, rate.category, rate.note) if kind.category in _UNTAXED else None
+        reason = find_no_tax_reason(snapshot.language, rate.category, rate.note) if kind.category in _UNTAXED else None
         before = groups.get(kind, EInvoiceTaxGroup(kind, Decimal(0), Decimal(0), None))
         reasons = dict.fromkeys(text for text in (before.reason, reason) if text)
         groups[kind] = EInvoiceTaxGroup(
