@@ -114,7 +114,7 @@ def test_every_operation_binds_every_statement_to_its_organisation(
 
 # What reaches further than one row that it names: up to which rows. Beside each, a test has a row that must stay as it
 # is, and checks that it does. Add such a row and check with each statement that you add here.
-_OF_CUSTOMER = "organisation_id = :organisation AND customer_id = :before"
+_CUSTOMER_CONDITION = "organisation_id = :organisation AND customer_id = :before"
 _AGE_OF_IMPORT = "made_at <= :before AND (status NOT IN ('importing', 'undoing') OR made_at <= :long_before)"
 _OLD_IMPORTS = f"(organisation_id, run_id) IN (SELECT organisation_id, id FROM import_run WHERE {_AGE_OF_IMPORT})"
 _DEVICES = "SELECT hash FROM device WHERE account_id = :account ORDER BY created_at DESC, hash LIMIT :most"
@@ -179,7 +179,7 @@ WIDE_CHANGES = {
     "UPDATE api_key WHERE organisation_id = :organisation AND person_id = :person AND revoked_at IS NULL",
     "UPDATE connection WHERE organisation_id = :organisation AND person_id = :person AND ended_at IS NULL",
     *(
-        f"UPDATE {table} WHERE {_OF_CUSTOMER}"
+        f"UPDATE {table} WHERE {_CUSTOMER_CONDITION}"
         for table in ("contact", "credit_note", "invoice", "job", "own_job", "payment", "quote", "site")
     ),
     "UPDATE customer WHERE organisation_id = :organisation AND merged_into_id = :before",

@@ -19,7 +19,7 @@ from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
 from support.customers import make_customer, make_job, make_site
 
-OF_ORGANISATION = "WHERE organisation_id = :organisation"
+WHERE_ORGANISATION = "WHERE organisation_id = :organisation"
 COPIED_COLUMNS = "status, stage, priority, customer_id, site_id, lead_person_id, due_on"
 
 
@@ -42,11 +42,11 @@ def check_copies(cast: Cast) -> None:
     with cast.performer.database.read_transaction(cast.organisation) as db:
         jobs = db.all(
             "SELECT stage, next_action, status, billing, planned_visits, quoting, invoiced, owed FROM"
-            f" job {OF_ORGANISATION}"
+            f" job {WHERE_ORGANISATION}"
         )
-        copies = db.all(f"SELECT id, {COPIED_COLUMNS} FROM own_job {OF_ORGANISATION}")
-        originals = {row[0]: row for row in db.all(f"SELECT id, {COPIED_COLUMNS} FROM job {OF_ORGANISATION}")}
-        customers = {*db.all(f"SELECT person_id, id, status, name_folded FROM own_customer {OF_ORGANISATION}")}
+        copies = db.all(f"SELECT id, {COPIED_COLUMNS} FROM own_job {WHERE_ORGANISATION}")
+        originals = {row[0]: row for row in db.all(f"SELECT id, {COPIED_COLUMNS} FROM job {WHERE_ORGANISATION}")}
+        customers = {*db.all(f"SELECT person_id, id, status, name_folded FROM own_customer {WHERE_ORGANISATION}")}
         of_their_jobs = {
             *db.all(
                 "SELECT own_job.person_id, customer.id, customer.status, customer.name_folded"

@@ -167,12 +167,18 @@ _UNBILLED_MATERIALS = (
     " {narrowed} GROUP BY {by} ORDER BY {by} DESC LIMIT :limit"
 )
 # A customer has few jobs, so start from the jobs and look up their materials. Both engines keep to this join order.
-_OF_CUSTOMER = "AND job.organisation_id = :organisation AND job.customer_id = :customer AND material.job_id = job.id"
+_CUSTOMER_CONDITION = (
+    "AND job.organisation_id = :organisation AND job.customer_id = :customer AND material.job_id = job.id"
+)
 
 
 def _sum_unbilled_materials(ctx: Context, filters: UnbilledFilter, limit: int) -> Sequence[Row]:
     by = "job.id" if filters.customer else "material.job_id"
-    conditions = {_OF_CUSTOMER: filters.customer, f"AND {by} = :job": filters.job, f"AND {by} < :after": filters.after}
+    conditions = {
+        _CUSTOMER_CONDITION: filters.customer,
+        f"AND {by} = :job": filters.job,
+        f"AND {by} < :after": filters.after,
+    }
     sql = _UNBILLED_MATERIALS.format(
         source="job CROSS JOIN material" if filters.customer else "material",
         narrowed=" ".join(condition for condition, value in conditions.items() if value),

@@ -6,7 +6,7 @@ from mainstay.kernel.kind import Kind
 from mainstay.values.search_words import combine_words, words_of_text
 from mainstay.vocabulary.list_queries import SearchFields
 
-_OF_SITE = (
+_SELECT_FROM_SITE = (
     "(SELECT {} FROM site JOIN customer ON customer.organisation_id = :organisation AND customer.id = site.customer_id"
     " WHERE site.organisation_id = :organisation AND site.id = equipment.site_id)"
 )
@@ -40,9 +40,9 @@ EQUIPMENT = Kind(
     plural="equipment",
     area="Customers",
     columns={
-        "customer_id": _OF_SITE.format("customer.id"),
-        "customer_name": _OF_SITE.format("customer.name"),
-        "site_name": _OF_SITE.format("site.name"),
+        "customer_id": _SELECT_FROM_SITE.format("customer.id"),
+        "customer_name": _SELECT_FROM_SITE.format("customer.name"),
+        "site_name": _SELECT_FROM_SITE.format("site.name"),
     },
     visibility=make_visibility((_AT_CUSTOMERS, _IS_AT_CUSTOMER), (_AT_JOBS, _IS_AT_JOB)),
     equal_filters=("site_id", "status"),

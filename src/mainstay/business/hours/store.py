@@ -250,7 +250,9 @@ _UNBILLED = (
     " AND billable = 1 AND billed = 0 {narrowed} GROUP BY {by} ORDER BY {by} DESC LIMIT :limit"
 )
 # For one customer, the query starts from their few jobs. CROSS JOIN keeps both databases to this order.
-_OF_CUSTOMER = "AND job.organisation_id = :organisation AND job.customer_id = :customer AND time_entry.job_id = job.id"
+_CUSTOMER_CONDITION = (
+    "AND job.organisation_id = :organisation AND job.customer_id = :customer AND time_entry.job_id = job.id"
+)
 
 
 class UnbilledFilter(NamedTuple):
@@ -266,7 +268,11 @@ def sum_unbilled_hours(
 ) -> Sequence[Row]:
     """Return the totals of unbilled hours by job, newest jobs first."""
     by = "job.id" if filters.customer else "time_entry.job_id"
-    conditions = {_OF_CUSTOMER: filters.customer, f"AND {by} = :job": filters.job, f"AND {by} < :after": filters.after}
+    conditions = {
+        _CUSTOMER_CONDITION: filters.customer,
+        f"AND {by} = :job": filters.job,
+        f"AND {by} < :after": filters.after,
+    }
     sql = _UNBILLED.format(
         source="job CROSS JOIN time_entry" if filters.customer else "time_entry",
         narrowed=" ".join(condition for condition, value in conditions.items() if value),

@@ -6,7 +6,7 @@ from mainstay.business.importing.import_model import RecordChange
 from mainstay.infrastructure.database import DatabaseHandle
 from mainstay.infrastructure.rehashing import HASH_ROWS
 
-_OF_RUN = "WHERE organisation_id = :organisation AND run_id = :run"
+_WHERE_RUN = "WHERE organisation_id = :organisation AND run_id = :run"
 
 
 def insert(db: DatabaseHandle, run: str, change: RecordChange) -> None:
@@ -24,7 +24,7 @@ def insert(db: DatabaseHandle, run: str, change: RecordChange) -> None:
 
 def find_newest(db: DatabaseHandle, run: str, limit: int) -> list[RecordChange]:
     """Return the last changes of an import that are not undone, newest first."""
-    sql = f"SELECT row_number, record_id, version, previous FROM import_change {_OF_RUN}"
+    sql = f"SELECT row_number, record_id, version, previous FROM import_change {_WHERE_RUN}"
     rows_found = db.all(f"{sql} ORDER BY row_number DESC LIMIT :most", run=run, most=limit)
     return [
         RecordChange(int(row or 0), str(record), int(version or 0), orjson.loads(str(previous)) if previous else None)
@@ -34,7 +34,7 @@ def find_newest(db: DatabaseHandle, run: str, limit: int) -> list[RecordChange]:
 
 def delete(db: DatabaseHandle, run: str, change: RecordChange) -> None:
     """Delete a change, because it is undone or cannot be undone."""
-    db.run(f"DELETE FROM import_change {_OF_RUN} AND row_number = :row", run=run, row=change.row)
+    db.run(f"DELETE FROM import_change {_WHERE_RUN} AND row_number = :row", run=run, row=change.row)
 
 
 def is_changed_by_others(db: DatabaseHandle, run: str, table: str, change: RecordChange) -> bool:
@@ -73,7 +73,7 @@ def find_records_of_others(db: DatabaseHandle, run: str, after: int, until: int)
 
 def find_first_audit_entry(db: DatabaseHandle, run: str) -> int:
     """Return the number of the audit entry for the first record that the import created or changed."""
-    first = f"SELECT record_id FROM import_change {_OF_RUN} ORDER BY row_number LIMIT 1"
+    first = f"SELECT record_id FROM import_change {_WHERE_RUN} ORDER BY row_number LIMIT 1"
     record = db.one(first, run=run)
     row = record and db.one(
         f"SELECT min(audit.sequence) {_AUDIT_ENTRIES} AND audit.request_id = :run", record=record[0], run=run

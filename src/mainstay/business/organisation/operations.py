@@ -4,9 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from mainstay.business.organisation import settings
 from mainstay.business.organisation.model import Organisation
-from mainstay.business.organisation.settings import SETTINGS, SettingsOut, UpdateSettings
+from mainstay.business.organisation.settings import (
+    SETTINGS,
+    SettingsOut,
+    UpdateSettings,
+    restore_settings,
+    save_settings,
+)
 from mainstay.business.organisation.store import ORGANISATION, RECALCULATE_DAYS, find_foreign_documents
 from mainstay.changes.outbox import OutboxTask
 from mainstay.kernel.context import Context
@@ -70,7 +75,7 @@ get_organisation = declare_get(
     on=ORGANISATION,
     extra_records={"settings": SettingsOut},
     done_message="Settings saved.",
-    undone_by=settings.restore_settings,
+    undone_by=restore_settings,
     past_text="Details edited",
 )
 def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: Organisation) -> Organisation:
@@ -81,9 +86,9 @@ def update_organisation(ctx: Context, given: UpdateOrganisation, organisation: O
     if "currency" in given.model_fields_set and given.currency != organisation.currency:
         _check_currency(ctx, given.currency, organisation.currency)
     if not given.model_fields_set.isdisjoint(UpdateSettings.model_fields):
-        current = SETTINGS.fetch(ctx, None)
-        given, _ = merge_parts(given, current)
-        ctx.extra_records["settings"] = settings.save_settings(ctx, given, current)
+        current_settings = SETTINGS.fetch(ctx, None)
+        given, _ = merge_parts(given, current_settings)
+        ctx.extra_records["settings"] = save_settings(ctx, given, current_settings)
         organisation = ORGANISATION.fetch(ctx, None)
     updated = ORGANISATION.save(ctx, organisation, given.sent_fields(*UpdateSettings.model_fields))
     if updated.time_zone != organisation.time_zone:
@@ -113,11 +118,11 @@ OPERATIONS = (get_organisation, update_organisation, change_subscription)
 
 def _check_currency(ctx: Context, new: str, current: str) -> None:
     """Refuse a new currency if there are documents in another one, because amounts are added up."""
-    if kinds := find_foreign_documents(ctx, new):
+    if documents := find_foreign_documents(ctx, new):
         problem = Message(
             "can't be {new}, because there are {documents} in another currency; delete the drafts, or keep {current}",
             new=new,
-            documents=kinds,
+            documents=documents,
             current=current,
         )
         raise Invalid([Fault("currency", problem)])

@@ -46,7 +46,7 @@ def get_customer_balance(ctx: Context, given: GetCustomerBalance) -> CustomerBal
     customer: Customer = CUSTOMERS.fetch(ctx, given.customer_id)
     settings = settings_of(ctx)
     balances = find_balances(ctx, settings.today(ctx), customer.id)
-    balance = balances.get(customer.id, CustomerBalance(customer.name, [], 0))
+    balance = balances.get(customer.id, CustomerBalance(customer.name))
     return CustomerBalanceOut(
         object=CustomerBalanceOut.noun,
         id=customer.id,
@@ -56,17 +56,17 @@ def get_customer_balance(ctx: Context, given: GetCustomerBalance) -> CustomerBal
         overdue=_to_money(balance.overdue, settings),
         on_account=_to_money(balance.on_account, settings),
         balance=_to_money(balance.balance, settings),
-        has_entries=bool(balances) or any(ctx.db.one(sql, customer=customer.id) for sql in _HAS_ENTRIES),
+        has_entries=bool(balances) or any(ctx.db.one(sql, customer=customer.id) for sql in _FIND_ENTRY),
     )
 
 
 OPERATIONS = (get_customer_balance,)
 
-_OF_CUSTOMER = "WHERE organisation_id = :organisation AND customer_id = :customer"
-# A customer who owes nothing may have paid everything.
-_HAS_ENTRIES = (
-    f"SELECT 1 FROM invoice {_OF_CUSTOMER} AND status <> 'draft' LIMIT 1",
-    f"SELECT 1 FROM payment {_OF_CUSTOMER} LIMIT 1",
+_WHERE_CUSTOMER = "WHERE organisation_id = :organisation AND customer_id = :customer"
+# Statements that find an invoice or a payment, because a customer who owes nothing may have paid everything.
+_FIND_ENTRY = (
+    f"SELECT 1 FROM invoice {_WHERE_CUSTOMER} AND status <> 'draft' LIMIT 1",
+    f"SELECT 1 FROM payment {_WHERE_CUSTOMER} LIMIT 1",
 )
 
 

@@ -107,8 +107,11 @@ _WORKED_ON = (
     f"{_HOURS} >= :first AND on_date <= :last UNION {_MATERIALS} >= :first AND on_date <= :last"
     f" UNION {_VISITS} :begin AND begins_at < :end"
 )
-_OF_THESE = f"AND job_id IN {BATCH_VALUES}"
-_WORKED_LATER = f"{_HOURS} > :last {_OF_THESE} UNION {_MATERIALS} > :last {_OF_THESE} UNION {_VISITS} :end {_OF_THESE}"
+_JOBS_CONDITION = f"AND job_id IN {BATCH_VALUES}"
+_WORKED_LATER = (
+    f"{_HOURS} > :last {_JOBS_CONDITION} UNION {_MATERIALS} > :last {_JOBS_CONDITION}"
+    f" UNION {_VISITS} :end {_JOBS_CONDITION}"
+)
 _JOBS = (
     "SELECT id, customer_id, billing, budget, status FROM job WHERE organisation_id = :organisation"
     f" AND id IN {BATCH_VALUES}"

@@ -1,5 +1,6 @@
 """The report on what customers owe, by age."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -22,16 +23,17 @@ _COLUMNS = (
     make_column("onAccount", "On account", "money"),
     make_column("balance", "Balance", "money"),
 )
-# The last day of each column but the last, in days before today.
+# The oldest due date in each column, in days before today. The last column has none.
 _AGE_LIMITS = {"due_from": 0, "month": 30, "two_months": 60, "three_months": 90}
+_NOTHING_OPEN = (0,) * (len(_AGE_LIMITS) + 1)
 
 
 class CustomerBalance(NamedTuple):
     """The balance of a customer: the open amounts by age, beginning with what is not due, and the amount on account."""
 
     name: str
-    by_age: list[int]
-    on_account: int
+    by_age: Sequence[int] = _NOTHING_OPEN
+    on_account: int = 0
 
     @property
     def open(self) -> int:
@@ -91,13 +93,13 @@ def find_balances(ctx: Context, today: date, customer: str | None = None) -> dic
     status = "(status || '')" if customer else "status"
     limits = {name: (today - timedelta(days=days)).isoformat() for name, days in _AGE_LIMITS.items()}
     balances = {
-        str(customer_id): CustomerBalance(str(name), [int(amount or 0) for amount in by_age], 0)
+        str(customer_id): CustomerBalance(str(name), [int(amount or 0) for amount in by_age])
         for customer_id, name, *by_age in ctx.db.all(_SELECT_OPEN.format(of=customer_condition), **limits, **parameters)
     }
     for customer_id, name, unallocated in ctx.db.all(
         _SELECT_ON_ACCOUNT.format(status=status, of=customer_condition), **parameters
     ):
-        balance = balances.get(str(customer_id), CustomerBalance(str(name), [0] * (len(_AGE_LIMITS) + 1), 0))
+        balance = balances.get(str(customer_id), CustomerBalance(str(name)))
         balances[str(customer_id)] = balance._replace(on_account=int(unallocated or 0))
     return balances
 
