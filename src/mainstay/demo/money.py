@@ -43,7 +43,7 @@ _WITHOUT_EMAIL = {"deliver": "none", **_CONFIRMED}
 
 
 class FinishedJob(Protocol):
-    """A job whose work is done, as far as billing needs it."""
+    """What billing needs to know of a job whose work is done."""
 
     id: str
     title: str

@@ -62,7 +62,8 @@ def _read_codes(font: bytes) -> Iterator[int]:
     """
     (tables,) = struct.unpack_from(">H", font, 4)
     offsets_of_tables = {
-        font[at : at + 4]: struct.unpack_from(">I", font, at + 8)[0] for at in range(12, 12 + 16 * tables, 16)
+        font[entry : entry + 4]: struct.unpack_from(">I", font, entry + 8)[0]
+        for entry in range(12, 12 + 16 * tables, 16)
     }
     start = offsets_of_tables[b"cmap"]
     (count,) = struct.unpack_from(">H", font, start + 2)
@@ -73,18 +74,18 @@ def _read_codes(font: bytes) -> Iterator[int]:
     )
 
 
-def _read_ranges(font: bytes, at: int) -> Iterator[int]:
+def _read_ranges(font: bytes, table: int) -> Iterator[int]:
     """Read a character table of format 12: groups of consecutive characters."""
-    (groups,) = struct.unpack_from(">I", font, at + 12)
+    (groups,) = struct.unpack_from(">I", font, table + 12)
     for group in range(groups):
-        first, last, glyph = struct.unpack_from(">III", font, at + 16 + 12 * group)
+        first, last, glyph = struct.unpack_from(">III", font, table + 16 + 12 * group)
         yield from (code for code in range(first, last + 1) if glyph + code - first)
 
 
-def _read_segments(font: bytes, at: int) -> Iterator[int]:
+def _read_segments(font: bytes, table: int) -> Iterator[int]:
     """Read a character table of format 4: segments whose glyphs are shifted by a number or listed one by one."""
-    (doubled,) = struct.unpack_from(">H", font, at + 6)
-    ends, starts = at + 14, at + 16 + doubled
+    (doubled,) = struct.unpack_from(">H", font, table + 6)
+    ends, starts = table + 14, table + 16 + doubled
     deltas, offsets = starts + doubled, starts + 2 * doubled
     for shift in range(0, doubled, 2):
         first, last, delta, offset = (

@@ -59,7 +59,7 @@ def _choose_tasks(ids: Sequence[str], kind: str | None) -> list[Task]:
 
 
 def _choose_model(settings: Settings, options: Namespace) -> ModelSettings:
-    """Return the model to evaluate: that of the installation, as far as the options name no other."""
+    """Return the model to evaluate: that of the options, or else of the installation."""
     url, model = options.model_url or settings.assistant_url, options.model or settings.assistant_model
     if not url or not model:
         raise Conflict(

@@ -35,7 +35,7 @@ class FirstOrganisation:
         """The code, in groups of four characters."""
         digest = hmac.digest(self.secret, b"code of the first organisation", hashlib.sha256)
         code = "".join(_CODE_CHARACTERS[byte % len(_CODE_CHARACTERS)] for byte in digest[:_CODE_LENGTH])
-        return "-".join(code[at : at + _GROUP_LENGTH] for at in range(0, _CODE_LENGTH, _GROUP_LENGTH))
+        return "-".join(code[start : start + _GROUP_LENGTH] for start in range(0, _CODE_LENGTH, _GROUP_LENGTH))
 
     def is_code(self, text: str) -> bool:
         """Return whether this is the code, in any case and with or without hyphens and spaces."""

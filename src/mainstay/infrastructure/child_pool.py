@@ -144,7 +144,7 @@ class _Child:
         return TaskResult(head["result"], produced)
 
     def end(self) -> None:
-        """Kill the process, whatever it does."""
+        """Kill the process, even if it is working."""
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):

@@ -58,7 +58,7 @@ class ConnectionLimits:
 
 
 def prepare_connection_limits() -> ConnectionLimits:
-    """Return the limits of this process and its children, after raising their limit of open files as far as needed."""
+    """Return the limits of this process and its children, after raising their limit of open files if needed."""
     wanted = _MAX_ACCEPTED + _OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -112,7 +112,7 @@ def interrupting_children() -> Iterator[None]:
 
 
 def become_child() -> None:
-    """Let this process run on any core, at low priority, and be interrupted by whatever wakes up.
+    """Let this process run on any core, at low priority, and be interrupted by any process that wakes up.
 
     Linux (from 6.12 on) lets a thread that wakes up interrupt another only if its own slice of time is shorter.
     """

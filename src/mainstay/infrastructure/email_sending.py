@@ -135,14 +135,14 @@ class SmtpTransport:
                     server=self._server.name,
                 )
             ) from error
-        except smtplib.SMTPRecipientsRefused as refused:
-            code, reply = refused.recipients[to]
+        except smtplib.SMTPRecipientsRefused as error:
+            code, reply = error.recipients[to]
             problem = self._describe_failure(f"{code} {reply.decode(errors='replace')}")
             if _is_missing_mailbox(code, reply):
                 raise EmailUndeliverable(
                     Message("This email address does not exist. {problem}", problem=problem)
-                ) from refused
-            raise EmailNotSent(problem) from refused
+                ) from error
+            raise EmailNotSent(problem) from error
         except OSError as error:  # includes smtplib's errors
             raise EmailNotSent(self._describe_failure(str(error))) from error
 

@@ -58,8 +58,8 @@ class GuardedConnector:
         """Return a POST, or a GET without a body; raise NoResponse if the guard refuses the form of the address."""
         try:
             parsed = self._parse_url(url)
-        except AddressDenied as refused:
-            raise NoResponse("address refused") from refused
+        except AddressDenied as error:
+            raise NoResponse("address refused") from error
         return httpcore2.Request(
             b"GET" if body is None else b"POST",
             httpcore2.URL(scheme=parsed.raw_scheme, host=parsed.raw_host, port=parsed.port, target=parsed.raw_path),
@@ -80,8 +80,8 @@ class GuardedConnector:
         host = origin.host.decode()
         try:
             addresses = await asyncio.wrap_future(self._guard.start_lookup(host, origin.port))
-        except AddressDenied as refused:
-            raise NoResponse("address refused") from refused
+        except AddressDenied as error:
+            raise NoResponse("address refused") from error
         except OSError as error:
             raise NoResponse("name not found") from error
         try:
@@ -100,7 +100,7 @@ class GuardedConnector:
 
 @contextmanager
 def translate_errors(stream: LimitedStream) -> Iterator[None]:
-    """Raise NoResponse instead of whatever happens to a connection."""
+    """Raise NoResponse instead of any error of a connection."""
     try:
         yield
     except ssl.SSLError as error:

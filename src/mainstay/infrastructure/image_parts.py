@@ -63,11 +63,11 @@ def _reduce_png(content: bytes) -> ReducedPicture:
     kept: list[bytes] = []
     pixel_data: list[bytes] = []
     orientation = _FIRST_ORIENTATION
-    at = len(PNG_MARK)
+    offset = len(PNG_MARK)
     for _ in range(_MAX_PARTS):
-        length, kind = struct.unpack_from(">I4s", content, at)
-        chunk, data = content[at : at + 12 + length], content[at + 8 : at + 8 + length]
-        at += len(chunk)
+        length, kind = struct.unpack_from(">I4s", content, offset)
+        chunk, data = content[offset : offset + 12 + length], content[offset + 8 : offset + 8 + length]
+        offset += len(chunk)
         if kind == b"IEND":
             kept += [_build_chunk(b"IDAT", b"".join(pixel_data)), chunk]
             return ReducedPicture(PNG_MARK + b"".join(kept), orientation)
@@ -110,18 +110,18 @@ def _reduce_jpeg(content: bytes) -> ReducedPicture:
         if found is None:
             # The file is incomplete; the library will notice.
             break
-        marker, at = found[1][0], found.end()
+        marker, offset = found[1][0], found.end()
         if marker in {_END_OF_IMAGE, _START_OF_IMAGE}:
             kept.append(found[0])
             break
-        (length,) = struct.unpack_from(">H", content, at)
-        data = content[at + 2 : at + length]
+        (length,) = struct.unpack_from(">H", content, offset)
+        data = content[offset + 2 : offset + length]
         work.add(marker, data)
-        found = _MARKER.search(content, at + length)
+        found = _MARKER.search(content, offset + length)
         if marker == _START_OF_SCAN:
-            kept.append(content[at - 2 : found.start() if found else len(content)])
+            kept.append(content[offset - 2 : found.start() if found else len(content)])
         elif marker in _DRAWN_SEGMENTS or (marker in _COLOUR_SEGMENTS and data.startswith(_COLOUR_SEGMENTS[marker])):
-            kept.append(content[at - 2 : at + length])
+            kept.append(content[offset - 2 : offset + length])
         elif marker == _EXIF and data.startswith(_EXIF_MARK):
             orientation = _read_orientation(data[len(_EXIF_MARK) :])
     else:

@@ -31,7 +31,7 @@ def redraw_picture(source: Path | bytes, side: int, max_photo_pixels: int = _MAX
     except (UnacceptedPicture, MemoryError):
         raise
     except Exception:
-        # Whatever the decoder fails on, it is not a picture that other programs could show.
+        # If the decoder fails, other programs could not show the picture either.
         raise UnacceptedPicture(NOT_A_PICTURE) from None
 
 

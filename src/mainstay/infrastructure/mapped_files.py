@@ -11,7 +11,7 @@ def replace_file(path: Path, content: bytes, size: int) -> None:
     """Replace a file with a new one of `size` bytes: the content, followed by a hole of zeros.
 
     The hole takes no disk space until it is written to. On a full disk, the first write to it through memory would end
-    the process with a signal, so whatever must always be writable belongs in the content.
+    the process with a signal, so bytes that must always be writable belong in the content.
     """
     fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
     try:

@@ -157,8 +157,8 @@ class MachineRateLimits:
         if not has_space:  # the disk is full
             way = 0
         self._counts[location.facts + way * _FACTS_PER_SLOT] = 0
-        at = location.digests + way * _DIGEST_BYTES
-        self._map[at : at + _DIGEST_BYTES] = location.digest
+        offset = location.digests + way * _DIGEST_BYTES
+        self._map[offset : offset + _DIGEST_BYTES] = location.digest
         return way
 
     def _find_free_slot(self, location: "_Location", now: float) -> int:

@@ -231,9 +231,9 @@ class Performer:
     def _check_confirmation(self, ctx: Context, operation: Operation, given: Input) -> None:
         """Roll back what the person of the program has to confirm.
 
-        That is whatever cannot be undone, itself or within an undo, if they chose so or can be asked; whatever exceeds
-        the amount that the program is limited to; and for both programs, whatever lets someone in: they would have
-        none of these limits.
+        If they chose so or can be asked, that is every change that cannot be undone, itself or within an undo. If the
+        program has a limit, it is every change of more than that amount. For both programs, it is every change that
+        gives someone access, because they would have none of these limits.
         """
         limit = ctx.actor.amount_limit
         is_irreversible = operation.is_irreversible or ctx.needs_person

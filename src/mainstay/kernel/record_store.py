@@ -186,7 +186,7 @@ class RecordStore(Generic[K]):
         return page
 
     def visible_rows_query(self, ctx: Context, selected: str, condition: str) -> str:
-        """Return the query for all records that meet a condition, as far as the actor may see all of them."""
+        """Return the query for the records that meet a condition and that the actor may see."""
         visibility = self._visibility_of(ctx)
         visible = f" AND {visibility.checked_per_row.condition_for(self.table)}" if visibility else ""
         return (
@@ -272,7 +272,7 @@ class RecordStore(Generic[K]):
         return statements
 
     def search(self, ctx: Context, text: str, limit: int) -> list[K]:
-        """Return the newest records that match a search text, in any state, as far as the actor sees them."""
+        """Return the newest records in any state that match a search text and that the actor may see."""
         if not self.search_fields:
             return []
         visibility = choose_visibility(ctx.db, self._visibility_of(ctx))
@@ -291,7 +291,7 @@ class RecordStore(Generic[K]):
         ]
 
     def find_newest(self, ctx: Context, limit: int, **filter_values: str) -> list[K]:
-        """Return the newest records that match these filters of the list, as far as the actor sees them."""
+        """Return the newest records that match these filters of the list and that the actor may see."""
         visibility = choose_visibility(ctx.db, self._visibility_of(ctx))
         conditions = tuple(self._filter_condition(name, value) for name, value in filter_values.items())
         statements = self._statements_for(

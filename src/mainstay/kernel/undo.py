@@ -54,8 +54,8 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
     ctx.request = ctx.request._replace(if_match_versions=None, expected_versions={})
     ctx.is_undoing = True
     undone: dict[str, str] = {}
-    # The versions that records have as far as the changes before those that were undone know.
-    reached: dict[str, int] = {}
+    # The versions of records before the changes that were undone so far. Earlier changes left these versions.
+    versions_before: dict[str, int] = {}
     redo: list[Inverse] = []
     reasons: list[Message] = []
     summaries: list[ShownMessage] = []
@@ -68,7 +68,7 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
             _check_access(ctx, operation)
         ctx.needs_person |= _needs_person(ctx, found, [operation for operation, _ in steps])
         _check_versions(
-            ctx, stored, [operation for operation, _ in steps], reached, [*map(int, undone), int(change_id)]
+            ctx, stored, [operation for operation, _ in steps], versions_before, [*map(int, undone), int(change_id)]
         )
         for operation, given in steps:
             ctx.prepared, ctx.summary = next(prepared), NO_TEXT
@@ -78,7 +78,7 @@ def undo_stored_changes(ctx: Context, change_ids: Sequence[str]) -> list[str]:
                 reasons.append(inverses)
             else:
                 redo = [*inverses, *redo]
-        reached |= {record_id: step.before for record_id, step in stored.versions.items()}
+        versions_before |= {record_id: step.before for record_id, step in stored.versions.items()}
         outbox.drop_waiting(ctx.db, stored.emails)
         stored_changes.mark_undone(ctx.db, int(change_id))
         undone[change_id] = found.operation
@@ -121,7 +121,7 @@ def _check_undoable(ctx: Context, found: FoundChange) -> UndoRecord:
     if found.undo is None:
         raise Conflict(Message("This change can't be undone."))
     if found.undo.reason:
-        raise Conflict(Message("This can't be undone. {advice}", advice=Message.with_values(found.undo.reason, {})))
+        raise Conflict(Message("This can't be undone. {advice}", advice=Message.from_template(found.undo.reason)))
     return found.undo
 
 
@@ -168,7 +168,7 @@ def _check_versions(
     ctx: Context,
     stored: UndoRecord,
     operations: Iterable[Operation],
-    reached: Mapping[str, int],
+    versions_before: Mapping[str, int],
     undone: Sequence[int],
 ) -> None:
     """Refuse if a record that would be written has been changed since; name the record and who changed it.
@@ -189,7 +189,7 @@ def _check_versions(
             continue
         record: StoredRecord = store.fetch(ctx, record_id)
         if record.output.is_versioned:
-            has_changed = reached.get(record_id, record.version) != step.after
+            has_changed = versions_before.get(record_id, record.version) != step.after
         else:
             has_changed = audit.was_changed_since(ctx.db, record_id, undone[-1], undone)
         if has_changed:

@@ -1,4 +1,4 @@
-"""The usual currency and time zones of each country, as far as they are known."""
+"""The usual currency and time zones of each country, if they are known."""
 
 from functools import cache
 from typing import NamedTuple

@@ -252,7 +252,7 @@ class _Source(NamedTuple):
         return eval(source, self.functions)
 
     def compile_short_list(self, skipped: frozenset[str]) -> Any:
-        """Compile the function that converts rows, and leaves out these fields and whatever is null.
+        """Compile the function that converts rows, and leaves out these fields and all that are null.
 
         Its source tests each field that can be null, which costs half of what a filter of finished records would.
         """

@@ -208,7 +208,7 @@ class RecordPage(Generic[R]):
 
     data: list[R]
     has_more: bool
-    # The number of records in the list as far as they are counted, if they were read with their available actions.
+    # The number of records in the list, if they were read with their available actions. Counting stops at a limit.
     count: int
     # Sums over all records of the list, if they were asked for.
     totals: Any
@@ -223,7 +223,7 @@ class PageResult(Generic[R]):
     has_more: bool
     # Makes records of the rows, if they were read with their rule columns to find the available actions.
     from_row: Callable[[Row], StoredRecord] | None = None
-    # Then also the number of records in the list, as far as they are counted.
+    # The number of records in the list, if there is `from_row`. Counting stops at a limit.
     count: int | None = None
     # Sums over all records of the list, not only those of the page, if they were asked for.
     totals: BaseModel | None = None

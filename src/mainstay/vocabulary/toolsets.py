@@ -79,7 +79,7 @@ def area_of_module(module: str) -> Toolset | None:
 
 
 class ToolChoice(NamedTuple):
-    """The toolsets that a request asks for, as far as its connection has them."""
+    """The toolsets that a request asks for, without those that its connection does not have."""
 
     asked: frozenset[Toolset] = DEFAULT_TOOLSETS
     # The areas that the connection or key is limited to; None if it is not.

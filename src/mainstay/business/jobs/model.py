@@ -66,7 +66,7 @@ _OFFICE_ONLY = RequiresPermission(Permission.ALL_JOBS_READ)
 # These stages tell about invoices and payments. That the work is done or closed can be seen by the status.
 OFFICE_STAGES = RequiresPermissionForValues(Permission.ALL_JOBS_READ, ("toInvoice", "invoiced", "paid", "closed"))
 _OFFICE_NEXT_ACTIONS = RequiresPermissionForValues(
-    Permission.ALL_JOBS_READ, tuple(words for at in _STAGES_UP_TO_OFFICE if (words := _NEXT_ACTIONS[at]))
+    Permission.ALL_JOBS_READ, tuple(label for stage in _STAGES_UP_TO_OFFICE if (label := _NEXT_ACTIONS[stage]))
 )
 # People who see only their own visits cannot tell whose visit is planned. The schedule shows them their own.
 _VISIT_NEXT_ACTION = RequiresPermissionForValues(Permission.ALL_SCHEDULE_READ, (str(_NEXT_ACTIONS["scheduled"]),))
@@ -189,7 +189,7 @@ class UnbilledWork(NamedTuple):
     materials: int
 
     def describe(self) -> list[Message]:
-        """Return the hours and the materials, as far as there are any."""
+        """Return the hours and the materials, if there are any."""
         hours = Message("{hours} h of work", hours=Duration(self.minutes))
         materials = Message("{count} line of materials", plural="{count} lines of materials", count=self.materials)
         return [*([hours] if self.minutes else []), *([materials] if self.materials else [])]

@@ -96,7 +96,7 @@ class _Entry(NamedTuple):
 
 
 class _DiaryQuery:
-    """Reads what happened on one job, as far as the actor may see it.
+    """Reads what happened on one job and the actor may see.
 
     Each statement starts from the few records of the job. `CROSS JOIN` keeps SQLite from starting at the other end:
     with all notes or the whole audit trail.

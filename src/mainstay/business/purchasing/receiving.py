@@ -125,25 +125,25 @@ def _check_received(received: Sequence[ReceivedLine], lines: Sequence[OrderLine]
     received_quantities = {record_id: one.received for record_id, one in goods.items()}
     faults = []
     for index, received_line in enumerate(received):
-        at = f"lines.{index}"
+        line_path = f"lines.{index}"
         if received_line.line_id not in goods:
-            faults.append(Fault(f"{at}.lineId", describe_unknown_line(goods)))
+            faults.append(Fault(f"{line_path}.lineId", describe_unknown_line(goods)))
             continue
         line = goods[received_line.line_id].line
         before = quantity_message(received_quantities[received_line.line_id], line.unit)
         ordered = quantity_message(line.quantity, line.unit)
         received_quantities[received_line.line_id] += received_line.quantity
         if received_line.quantity == 0:
-            faults.append(Fault(f"{at}.quantity", Message("is 0; leave the line out")))
+            faults.append(Fault(f"{line_path}.quantity", Message("is 0; leave the line out")))
         elif received_quantities[received_line.line_id] > line.quantity:
             problem = Message(
                 "is more than is still to come: {before} of {ordered} already received", before=before, ordered=ordered
             )
-            faults.append(Fault(f"{at}.quantity", problem))
+            faults.append(Fault(f"{line_path}.quantity", problem))
         elif received_quantities[received_line.line_id] < 0:
             problem = Message(
                 "returns more than was received: {before} of {ordered} so far", before=before, ordered=ordered
             )
-            faults.append(Fault(f"{at}.quantity", problem))
+            faults.append(Fault(f"{line_path}.quantity", problem))
     if faults:
         raise Invalid(faults)

@@ -113,13 +113,13 @@ class VisitStore(_VisitStore, Kind[Visit]):
         return _find_visible(ctx, (_BOARD_VISITS, _TEAM_BOARD_VISITS), condition, limit, parameters)
 
     def find_for_board_by_ids(self, ctx: Context, ids: Sequence[str]) -> list[Visit]:
-        """Return these visits with only the columns that the board shows, as far as the actor may see them."""
+        """Return those of these visits that the actor may see, with only the columns that the board shows."""
         store = _BOARD_VISITS if _can_see_all(ctx) else _TEAM_BOARD_VISITS
         sql = f"{store.select_all} AND visit.id IN {BATCH_VALUES}{_own_condition(ctx)}"
         return [store.from_row(row) for row in select_batched(ctx.db, sql, ids)]
 
     def list_beginnings(self, ctx: Context, begin: str, end: str, limit: int) -> list[tuple[str, str]]:
-        """Return the ids of the visits that begin between two moments, and when, as far as the actor may see them."""
+        """Return the ids and beginnings of the visits that begin between two moments and that the actor may see."""
         rows = ctx.db.all(
             "SELECT visit.id, visit.begins_at FROM visit WHERE visit.organisation_id = :organisation"
             " AND visit.begins_at >= :begin AND visit.begins_at < :end AND visit.status <> 'cancelled'"

@@ -202,7 +202,7 @@ def _build_turn(turn: Turn) -> list[ConversationMessage]:
 
 
 def _shorten_results(messages: Sequence[ConversationMessage], room: int) -> list[ConversationMessage]:
-    """Return the messages of a turn without the oldest of its results, as far as they have no room."""
+    """Return the messages of a turn. If there is no room for all of its results, shorten the oldest."""
     room -= sum(_length_of(message) for message in messages if not isinstance(message, CallResults))
     shortened: list[ConversationMessage] = []
     for message in reversed(messages):

@@ -251,7 +251,7 @@ class TurnWork:
         )
 
     def _reserve_tokens(self, db: DatabaseHandle, state: TurnState, tokens: int) -> None:
-        """Count the tokens of a reply beforehand, as far as those of the day and of the month are not used up.
+        """Count the tokens of a reply beforehand, up to those that are left of the day and of the month.
 
         So several questions at once do not each exceed what is left. Once the reply is there, what it really took is
         counted instead. If it is of no use, or if its conversation is deleted meanwhile, this counts: the model has

@@ -66,7 +66,7 @@ class LinkAccess:
 async def answer_link(
     request: Request, answer: Callable[[Request, str], Awaitable[Response]], no_link: str, route_number: int
 ) -> Response:
-    """Answer a request with the secret that ends its path; whatever is wrong with the link has the same answer."""
+    """Answer a request with the secret that ends its path; any fault of the link has the same answer."""
     try:
         response = await answer(request, request.path.rpartition("/")[2])
     except (UnknownLink, Unauthenticated):

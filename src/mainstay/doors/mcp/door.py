@@ -250,12 +250,12 @@ def _check_headers(request: Request, actor: Actor) -> None:
 
 
 def _read_choice(request: Request, actor: Actor) -> ToolChoice:
-    """Return the toolsets that a request asks for by its header, as far as its credential has them."""
+    """Return the toolsets that the header of a request asks for, without those that its credential does not have."""
     try:
         return _choose_named(request.headers.get(TOOLSETS_HEADER, ""), actor.toolsets)
-    except ValueError as unknown:
+    except ValueError as error:
         names = [toolset.value for toolset in Toolset]
-        text = f"There is no toolset {str(unknown)[:100]!r}. X-MCP-Toolsets takes some of: {', '.join(names)}."
+        text = f"There is no toolset {str(error)[:100]!r}. X-MCP-Toolsets takes some of: {', '.join(names)}."
         raise NotACall(rpc_error_response(400, protocol.INVALID_PARAMS, text, toolsets=names)) from None
 
 

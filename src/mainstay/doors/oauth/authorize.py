@@ -122,8 +122,8 @@ class Authorization:
                 raise SignInNeeded
             try:
                 return await self.documents.find_client(client_id, account)
-            except DocumentRefused as refused:
-                raise NoSafeRedirect(refused.message) from None
+            except DocumentRefused as error:
+                raise NoSafeRedirect(error.message) from None
         client = await self.runner.run_read(self._find_registered, client_id)
         if client is None:
             raise NoSafeRedirect(Message("This app is not registered. Start connecting it again in the app."))

@@ -117,7 +117,7 @@ def read_document(client_id: str, response: "WebhookResponse") -> dict[str, Any]
     if _has_shared_secret(document):
         raise _unreadable(Message("it says that the app has a secret, but everyone can read it there"))
     try:
-        # Every such app is a public client: whatever else it can do, it proves with PKCE that a code is its own.
+        # Every such app is a public client: it proves with PKCE that a code is its own.
         metadata = read_metadata(document | {"token_endpoint_auth_method": "none"})
         if clean_name(document.get("client_name"), default="") == "":
             raise _unreadable(Message("it does not name the app"))

@@ -94,7 +94,7 @@ def format_other_zone(zone: str, viewer_zone: str) -> str:
 
 
 class TimedVisit(Protocol):
-    """A visit, as far as its times are concerned."""
+    """The times of a visit."""
 
     @property
     def starts_at(self) -> str | None:
@@ -187,7 +187,7 @@ def route_links(addresses: Iterable[Address | None]) -> list[RoutePart]:
     stops = [text for text, _ in groupby(filter(None, map(format_address, addresses)))]
     if len(stops) < _LEAST_STOPS:
         return []
-    parts = [stops[at : at + _MAX_STOPS] for at in range(0, len(stops), _MAX_STOPS)]
+    parts = [stops[start : start + _MAX_STOPS] for start in range(0, len(stops), _MAX_STOPS)]
     return [
         RoutePart(_route_link(part), number * _MAX_STOPS + 1, number * _MAX_STOPS + len(part))
         for number, part in enumerate(parts)

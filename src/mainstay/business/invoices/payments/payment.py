@@ -30,7 +30,7 @@ PaymentStatusFilter = Literal["recorded", "reversed", "onAccount"]
 
 
 def share_out(amount: N, dues: Iterable[N]) -> list[N]:
-    """Share a payment between invoices in their order: to each what is due of it, as far as the payment goes."""
+    """Share a payment between invoices in their order: each gets what is due, until the payment is used up."""
     shares = []
     for due in dues:
         shares.append(min(due, amount))

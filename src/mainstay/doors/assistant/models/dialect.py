@@ -64,7 +64,7 @@ class ReplyParser:
         self.is_finished = False
 
     def feed(self, received: bytes) -> Iterator[ModelEvent]:
-        """Yield the events that these bytes complete. After the last one, whatever follows is ignored."""
+        """Yield the events that these bytes complete. Bytes after the last one are ignored."""
         for data in self._stream.feed(received):
             if self.is_finished:
                 return

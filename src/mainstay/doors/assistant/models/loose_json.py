@@ -1,4 +1,4 @@
-"""Reads JSON of servers that do not follow their protocol: whatever has another type counts as missing."""
+"""Reads JSON of servers that do not follow their protocol: a value of the wrong type counts as missing."""
 
 from typing import Any
 
@@ -23,5 +23,5 @@ def read_text(value: Any) -> str:
 
 
 def read_count(value: Any) -> int:
-    """Return a count, or zero."""
+    """Return a count, or zero. A bool is not a count."""
     return value if type(value) is int and 0 <= value <= _MAX_COUNT else 0

@@ -22,7 +22,7 @@ _LOCAL_PATH = re.compile(r"/(?!/)[A-Za-z0-9_./~%-]*(\?[A-Za-z0-9_=&.%+-]*)?(#[A-
 
 
 def render_markdown(text: str, base_url: str) -> Markup:
-    """Return a text as HTML. Whatever is not understood is shown as it is."""
+    """Return a text as HTML. Other marks are shown as they are."""
     return Markup().join(_render_blocks(text[:MAX_LENGTH].splitlines(), base_url))
 
 

@@ -67,7 +67,7 @@ class SelectionAction(NamedTuple):
 class FormPart(NamedTuple):
     """A custom part of an operation's form, such as fields for the lines of a document."""
 
-    # Below the first fields; and as far as needed, above them and beside the form.
+    # Shown below the first fields. `opening` is shown above them, and `summary` beside the form.
     template: str
     # Converts the typed fields to the operation's input, and returns the initial fields of a record.
     read_input: Callable[[AnyRecord, Mapping[str, str], DisplaySettings], dict[str, object]] = (

@@ -58,7 +58,7 @@ _NAMELESS = "this series"
 
 @dataclass(frozen=True)
 class ReferenceFields:
-    """Finds the records for form fields, as far as the person may see them."""
+    """Finds the records for form fields that the person may see."""
 
     office: OfficePages
 
@@ -366,7 +366,7 @@ def record_title_of(record: AnyRecord) -> str:
 
 
 def detail_of(record: AnyRecord, display: DisplaySettings) -> str:
-    """Return the customer of a record, the amount to be paid with its due date, and its price, as far as known."""
+    """Return the customer of a record, the amount to be paid with its due date, and its price, if there are any."""
     fields = RecordFields(record)
     details = (fields.get("customerName"), _format_due(record, display), _format_price(fields, display))
     return _SEPARATOR.join(filter(None, details))

@@ -1,4 +1,4 @@
-"""Actions that resolve a refusal, as far as the person may take them now.
+"""Actions that resolve a refusal, if the person may take them now.
 
 A rule names the operations that would help. The declaration of each says where it is available: on the page of the
 record itself, on that of another record which it names, in a list of such records, or on the form for a new one.

@@ -1,4 +1,4 @@
-"""Settings → Export: everything of an organisation in one ZIP archive, as far as the person may see it.
+"""Settings → Export: everything of an organisation that the person may see, in one ZIP archive.
 
 It is made while the person does something else, and can be downloaded for a day.
 

@@ -43,7 +43,7 @@ class ScheduleMonth:
         people = {person.id: person.name for person in self.schedule.people}
         tints = assign_tints(self.schedule.people)
         dates = [self._build_date(schedule_date, people, tints) for schedule_date in self.schedule.days]
-        return [dates[at : at + _DAYS_PER_WEEK] for at in range(0, len(dates), _DAYS_PER_WEEK)]
+        return [dates[start : start + _DAYS_PER_WEEK] for start in range(0, len(dates), _DAYS_PER_WEEK)]
 
     def _build_date(
         self, schedule_date: ScheduleDate, people: dict[str, str], tints: dict[str, str]

@@ -38,4 +38,4 @@ def _find_nearest(colour: str) -> str:
 
 def _distance(one: str, other: str) -> int:
     """Return how different two colours such as `#3366cc` are."""
-    return sum((int(one[at : at + 2], 16) - int(other[at : at + 2], 16)) ** 2 for at in (1, 3, 5))
+    return sum((int(one[start : start + 2], 16) - int(other[start : start + 2], 16)) ** 2 for start in (1, 3, 5))
