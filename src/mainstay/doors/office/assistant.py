@@ -214,9 +214,9 @@ class AssistantPages:
         limit, (today, month) = find_reached_limit(settings, usage), usage
         return {
             "has_model": self.office.has_assistant(request),
-            "may_set_up": request.can_perform(update_assistant_settings),
-            "may_change": request.actor.can(Permission.CONNECTIONS_WRITE),
-            "may_ask": request.can_perform(ask_assistant),
+            "can_set_up": request.can_perform(update_assistant_settings),
+            "can_change": request.actor.can(Permission.CONNECTIONS_WRITE),
+            "can_ask": request.can_perform(ask_assistant),
             "reached_limit": PageFormat(request.display).render(limit) if limit else "",
             "settings": settings,
             "used_percent": min(100 * today // max(settings.assistant_daily_tokens, 1), 100),

@@ -489,7 +489,7 @@ class OfficePages:
             csrf=request.visitor.csrf,
             undo_changes=" ".join(change.id for change in request.undoable_changes),
             undo_path=_path_without_notice(request.http_request),
-            may_undo=request.can_perform(undo_change),
+            can_undo=request.can_perform(undo_change),
             zone=request.time_zone,
             here=request.display,
             groups=[group for group in groups if group],
@@ -502,7 +502,7 @@ class OfficePages:
             purchasing_areas=request.usable_areas(navigation.PURCHASING_AREAS),
             new=request.usable_areas(navigation.NEW_MENU),
             account_areas=request.usable_areas(navigation.ACCOUNT_AREAS),
-            may_export=request.actor.can(navigation.EXPORT_PERMISSION),
+            can_export=request.actor.can(navigation.EXPORT_PERMISSION),
             ask_path=self._ask_path(request),
             **shown,
         )

@@ -76,11 +76,11 @@ class RecordPanels:
             "related": built_lists if accepts_additions else [{**listed, "new": None} for listed in built_lists],
             **await self._build_newest(request, record, panels),
             # The form is kept if it holds text, so that the person can copy the text even if they may not add it.
-            "may_note": (accepts_additions and request.can_perform(add_note)) or bool(note),
+            "can_add_note": (accepts_additions and request.can_perform(add_note)) or bool(note),
             "note": {"body": note.get("text", ""), "hidden": "office" in note},
-            "may_add": accepts_additions and request.can_perform(add_document),
+            "can_add_files": accepts_additions and request.can_perform(add_document),
             "accepts": ",".join(ACCEPTED_TYPES),
-            "may_hide": request.actor.can(Permission.OFFICE_NOTES_READ),
+            "can_hide": request.actor.can(Permission.OFFICE_NOTES_READ),
         }
 
     async def build_full_panel(

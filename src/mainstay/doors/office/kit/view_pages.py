@@ -59,13 +59,13 @@ class ViewPages:
     def describe_form(self, request: OfficeRequest, address: ListAddress, tabs: Sequence[ViewTab]) -> dict[str, object]:
         """Return the template variables of the form: for the view that is open, or for a new one."""
         opened = next((tab.view for tab in tabs if tab.here), None)
-        may_save = request.can_perform(update_saved_view if opened else create_saved_view)
+        can_save = request.can_perform(update_saved_view if opened else create_saved_view)
         return {
             "path": f"{self.path}{_VIEWS_PATH}",
             "view": opened,
             "query": urlencode(address.chosen),
-            "may_save": may_save and bool(opened or address.chosen),
-            "may_share": request.actor.can(SHARING),
+            "can_save": can_save and bool(opened or address.chosen),
+            "can_share": request.actor.can(SHARING),
         }
 
     async def _submit(self, form: OpenForm[PathValues]) -> Response:

@@ -105,4 +105,4 @@ class PricePages:
         if rate is not None:
             return {}
         settings = await self.office.perform(request, get_settings)
-        return {"inclusive": settings.prices_include_tax, "may_decide": request.can_perform(update_settings)}
+        return {"inclusive": settings.prices_include_tax, "can_decide": request.can_perform(update_settings)}

@@ -142,8 +142,8 @@ class QuotePages:
 
     async def _find_job_to_plan(self, request: OfficeRequest, quote: QuoteOut) -> JobOut | None:
         """Return the job of an accepted quote, if its next step is to plan a visit and the viewer can do that."""
-        may_plan = request.can_perform(plan_visit) and request.can_perform(get_job)
-        if quote.acceptance is None or quote.job_id is None or not may_plan:
+        can_plan = request.can_perform(plan_visit) and request.can_perform(get_job)
+        if quote.acceptance is None or quote.job_id is None or not can_plan:
             return None
         job = await self.office.perform(request, get_job, {"jobId": quote.job_id})
         return job if job.stage and has_to_be_planned(job.stage) else None

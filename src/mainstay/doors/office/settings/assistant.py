@@ -88,7 +88,7 @@ class AssistantSettingsPages:
         parts, model = self.turns.parts, self.turns.parts.operator_model
         return {
             "has_model": parts.choose_model(request.actor.organisation, settings) is not None,
-            "may_set_up": request.can_perform(update_assistant_settings),
+            "can_set_up": request.can_perform(update_assistant_settings),
             "max_key": _MAX_KEY_LENGTH,
             "operator_model": model.model if model else None,
             "used_this_month": request.display.format_number(str(month)),

@@ -163,7 +163,7 @@ class DocumentSettingsPages:
             "rates": sorted(rates, key=lambda rate: not rate.is_default),
             "address": format_address(record.address),
             "own_texts": _list_custom_texts(record.mail_texts),
-            "may_change": request.can_perform(update_organisation),
+            "can_change": request.can_perform(update_organisation),
         }
 
 

@@ -142,7 +142,7 @@ class EmailTextPages:
             "mail_texts.html",
             context,
             mails=emails,
-            may_change=can_change,
+            can_change=can_change,
             notice=self.office.find_notice(request),
         )
 

@@ -211,7 +211,7 @@ class FieldVisitPages:
             other_jobs=await self._list_jobs_of_today(request, subject.visit) if is_timed else [],
             other_places=OTHER_WORK_PLACES,
             last_of_job=await self._find_job_to_finish(request, subject.visit),
-            may_add=request.can_perform(add_document),
+            can_add_files=request.can_perform(add_document),
             accepts=",".join(PICTURE_TYPES),
             lost_files=bool(request.uploaded_files),
             faults=form.faults,

@@ -86,7 +86,7 @@ class JobPageVariables:
             "callable": await self._phone_contacts(request, job),
             **self._work_links(request, job, visits, worked),
             "assigned": await self._assigned_people(request, job),
-            "may_bill": request.can_perform(list_unbilled),
+            "can_bill": request.can_perform(list_unbilled),
         }
 
     def _list_actions(

@@ -139,7 +139,7 @@ class JobPages:
             of=JOBS_LAYOUT,
             columns=columns,
             sees_billing=not hidden_stages,
-            may_create=request.can_perform(create_job),
+            can_create=request.can_perform(create_job),
         )
 
     async def _build_column(self, request: OfficeRequest, field: str, value: str) -> dict[str, Any]:
