@@ -2,7 +2,7 @@
 
 from mainstay.documents.locales import Locale
 from mainstay.infrastructure.database import DatabaseHandle
-from mainstay.values.message import CalendarDates, LocalPeriod, Message, to_local_time
+from mainstay.values.message import CalendarDates, LocalPeriod, Message, to_zone_time
 from mainstay.values.reader_language import ENGLISH, Languages, ReaderLanguage
 from mainstay.values.translated_format import TranslatedFormat
 
@@ -28,7 +28,7 @@ class EmailFormat(TranslatedFormat):
 
         The time zone is added if it differs from the organisation's.
         """
-        start, end = (to_local_time(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
+        start, end = (to_zone_time(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
         day, last_day = (self.format_date(moment.date().isoformat()) for moment in (start, end))
         begin, finish = f"{start:%H:%M}", f"{end:%H:%M}"
         text = self.render(

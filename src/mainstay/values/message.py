@@ -258,11 +258,11 @@ class MessageFormat:
 
     def format_moment(self, moment: LocalMoment) -> str:
         """Format a moment: `2026-11-30T08:30 (Europe/London)`."""
-        return f"{to_local_time(moment.text, moment.time_zone):%Y-%m-%dT%H:%M} ({moment.time_zone})"
+        return f"{to_zone_time(moment.text, moment.time_zone):%Y-%m-%dT%H:%M} ({moment.time_zone})"
 
     def format_period(self, period: LocalPeriod) -> str:
         """Format the time between two moments: `2026-11-15 from 10:00 to 11:30 (Europe/London)`."""
-        start, end = (to_local_time(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
+        start, end = (to_zone_time(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
         day = "" if start.date() == end.date() else f" on {end.date().isoformat()}"
         return f"{start.date().isoformat()} from {start:%H:%M} to {end:%H:%M}{day} ({period.time_zone})"
 
@@ -300,6 +300,6 @@ def message_of(error: ValueError) -> Message:
     return message if isinstance(message, Message) else Message("is not valid")
 
 
-def to_local_time(moment: str, time_zone: str) -> datetime:
+def to_zone_time(moment: str, time_zone: str) -> datetime:
     """Return a stored moment as the local time of a time zone."""
     return parse_moment(moment).astimezone(ZoneInfo(time_zone))

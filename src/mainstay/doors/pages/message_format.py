@@ -24,7 +24,7 @@ from mainstay.values.message import (
     MessageValue,
     RenderedText,
     message_of,
-    to_local_time,
+    to_zone_time,
 )
 from mainstay.values.translated_format import TranslatedFormat
 from mainstay.vocabulary.validation import EMPTY, NOT_A_BOOLEAN, NOT_ONE_OF, REQUIRED
@@ -76,7 +76,7 @@ class PageFormat(TranslatedFormat):
 
     def format_period(self, period: LocalPeriod) -> str:
         """Format the time between two moments: `30 Nov 2026, 08:30-10:00`, with a dash."""
-        start, end = (to_local_time(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
+        start, end = (to_zone_time(moment, period.time_zone) for moment in (period.starts_at, period.ends_at))
         last = f"{end:%H:%M}" if start.date() == end.date() else self._format_moment(period.ends_at, period.time_zone)
         zone = self._name_zone(period.time_zone)
         return f"{self._format_moment(period.starts_at, period.time_zone)}\N{EN DASH}{last}{zone}"
