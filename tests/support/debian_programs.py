@@ -1,4 +1,4 @@
-"""Programs of Debian's packages: the system's own, or unpacked by `tests/proxies.sh`."""
+"""Programs of Debian's packages: the system's own, or unpacked by `tests/debian_packages.sh`."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-_UNPACKED_PACKAGES = Path(sys.prefix, "clients", "proxies")
+_UNPACKED_PACKAGES = Path(sys.prefix, "clients", "debian")
 
 
 def find_program(name: str) -> str:

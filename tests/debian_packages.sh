@@ -1,18 +1,19 @@
 #!/bin/sh
-# The proxies that some tests go through to the server or to PostgreSQL, as Debian packs them: the system's own, or
-# unpacked into a folder with the libraries they lack, which needs no permission and starts nothing. Where that cannot be
-# done, those tests are left out and say so.
+# Programs of Debian that some tests run: the system's own, or unpacked into a folder with the libraries they lack, which
+# needs no permission and starts nothing. Where that cannot be done, those tests are left out and say so.
 set -eu
 into=$1
-for name in nginx caddy pgbouncer; do
+# Each program, and the package that contains it.
+for pair in nginx:nginx caddy:caddy pgbouncer:pgbouncer promtool:prometheus restic:restic; do
+    name=${pair%:*}
     if PATH="$PATH:/usr/sbin" command -v "$name" >/dev/null || [ -x "$into/usr/sbin/$name" ] || [ -x "$into/usr/bin/$name" ]; then
         continue
     fi
-    missing="${missing:-} $name"
+    missing="${missing:-} ${pair#*:}"
 done
 [ -n "${missing:-}" ] || exit 0
 if ! command -v apt-get >/dev/null || ! command -v dpkg-deb >/dev/null; then
-    echo "Tests through a proxy are left out: this system has no packages of Debian with$missing." >&2
+    echo "Tests of these programs are left out: this system has no packages of Debian with$missing." >&2
     exit 0
 fi
 mkdir -p "$into/apt/lists/partial" "$into/apt/archives/partial"
@@ -24,6 +25,6 @@ if apt-get "$@" update && apt-get "$@" install --download-only --no-install-reco
         dpkg-deb --extract "$package" ..
     done
 else
-    echo "Tests through a proxy are left out: the packages$missing could not be had." >&2
+    echo "Tests of these programs are left out: the packages$missing could not be had." >&2
 fi
 rm -rf ../apt
