@@ -81,7 +81,10 @@ COMMANDS = CommandLineSetup(
         "adopt": _adopt,
         "openapi": _openapi,
         "version": _version,
-        **{command: _lazy_command("doors.cli.backups", command) for command in ("check", "backup", "restore", "move")},
+        **{
+            command: _lazy_command("doors.cli.backups", command)
+            for command in ("check", "backup", "verify_backup", "restore", "move")
+        },
         "mail_test": _lazy_command("doors.cli.mail", "mail_test"),
         "doctor": _lazy_command("doors.cli.doctor", "doctor"),
         "assistant_eval": _lazy_command("evaluation.command", "assistant_eval"),

@@ -12,7 +12,13 @@ from support.operator_guide import DEPLOY, ROOT, CommandBlock, find_mainstay_blo
 
 DOCUMENT = (ROOT / "docs" / "running.md").read_text("utf-8")
 # Under these headings the tests of this folder run what the user `mainstay` is told to.
-TESTED_HEADINGS = {"The program", "Its settings", "Backups", "A new version", "When a new version fails"}
+TESTED_HEADINGS = {
+    "The program",
+    "Its settings",
+    "Backups",
+    "A new version",
+    "When a new version fails",
+}
 
 
 def test_every_block_says_who_runs_it_and_nothing_of_the_user_is_left_out() -> None:
@@ -45,17 +51,18 @@ def test_before_it_is_served_only_mail_is_not_well(deployed: DeployedInstallatio
 def backups(deployed: DeployedInstallation) -> Path:
     """Where backups are kept, with none: they are named by the second, and another test may just have made one."""
     folder = deployed.home.path / "backups"
-    for file in folder.iterdir():
+    for file in folder.glob("*.backup"):
         file.unlink()
     return folder
 
 
-def test_a_backup_is_made_at_once(deployed: DeployedInstallation, backups: Path) -> None:
+def test_a_backup_is_made_at_once_and_can_be_restored(deployed: DeployedInstallation, backups: Path) -> None:
     output = deployed.home.run_blocks(*find_mainstay_blocks("Backups"))
     file = re.search(r"^file: (.*)$", output, re.MULTILINE)
     assert file
     assert Path(file[1]).parent == backups
     assert Path(file[1]).stat().st_mode & 0o777 == 0o600
+    assert "restoreSeconds: " in output
 
 
 def test_each_night_a_backup_is_made_the_books_are_checked_and_old_backups_go(

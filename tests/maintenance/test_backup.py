@@ -181,6 +181,51 @@ def test_a_place_with_data_is_left_as_it_is(sample_installation: SampleInstallat
     assert run_command(sample_installation.settings, "check", "--json").json["sound"] is True
 
 
+def test_a_backup_is_verified_in_a_temporary_place(
+    sample_installation: SampleInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    path = make_backup(sample_installation.settings, tmp_path / "backup")
+    rows = query_all(sample_installation.settings, "SELECT count(*) FROM audit")
+    # It needs no installation, and makes none.
+    elsewhere = replace(sample_installation.settings, data=tmp_path / "elsewhere")
+
+    verified = run_command(elsewhere, "verify-backup", str(path), "--json").json
+
+    assert verified["sound"] is True
+    assert verified["rows"] > 400
+    assert verified["files"] == 3
+    assert {"restoreSeconds", "checkSeconds"} <= verified.keys()
+    assert [*place.iterdir()] == []
+    assert not elsewhere.data.exists()
+    assert query_all(sample_installation.settings, "SELECT count(*) FROM audit") == rows
+
+
+def test_a_backup_that_cannot_be_restored_is_named_and_nothing_remains(
+    sample_installation: SampleInstallation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    sample_installation.corrupt("UPDATE job SET title = 'another'")
+    ended = run_command(
+        sample_installation.settings,
+        "verify-backup",
+        str(make_backup(sample_installation.settings, tmp_path / "changed")),
+        "--json",
+    )
+    assert ended.code == 1
+    assert "checks failed" in ended.errors
+    damaged = tmp_path / "damaged"
+    damaged.write_bytes((tmp_path / "changed").read_bytes().replace(b"job", b"jab", 1))
+
+    assert "is damaged" in run_command(sample_installation.settings, "verify-backup", str(damaged), "--json").error
+
+    assert [*place.iterdir()] == []
+
+
 def test_half_a_restore_leaves_nothing(
     sample_installation: SampleInstallation, empty_settings: Settings, tmp_path: Path
 ) -> None:

@@ -8,6 +8,9 @@ from dataclasses import replace
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from shutil import rmtree
+from tempfile import TemporaryDirectory
+from time import monotonic
+from zipfile import ZipFile
 
 from mainstay.business.records.file_removal import STORED_FILE_COLUMNS
 from mainstay.catalogue import INVARIANTS
@@ -54,8 +57,24 @@ def restore(settings: Settings, options: Namespace) -> JsonObject:
     """Restore a backup into an empty installation, and check it there."""
     # The whole backup is verified before anything is created here.
     with open_backup_file(Path(options.file)) as archive, _open_installation(settings) as installation:
-        manifest = restoring.restore_backup(archive, installation, _progress_printer(options))
-        return _check_invariants(_count_contents(manifest), installation)
+        return _restore_and_check(archive, installation, options)
+
+
+def verify_backup(settings: Settings, options: Namespace) -> JsonObject:
+    """Restore a backup into a temporary installation, check it there, and remove it; the installation is not used."""
+    with (
+        open_backup_file(Path(options.file)) as archive,
+        TemporaryDirectory(prefix="mainstay-") as folder,
+        _open_installation(replace(settings, database=None, data=Path(folder))) as installation,
+    ):
+        return _restore_and_check(archive, installation, options)
+
+
+def _restore_and_check(archive: ZipFile, installation: Installation, options: Namespace) -> JsonObject:
+    began = monotonic()
+    manifest = restoring.restore_backup(archive, installation, _progress_printer(options))
+    outcome = {**_count_contents(manifest), "restoreSeconds": round(monotonic() - began, 1)}
+    return _check_invariants(outcome, installation)
 
 
 def move(settings: Settings, options: Namespace) -> JsonObject:
@@ -86,9 +105,11 @@ _FILES_MISSING = Message("Some files are missing or damaged. `mainstay check` na
 
 def _check_invariants(outcome: JsonObject, installation: Installation) -> JsonObject:
     """Add the results of all invariants to an outcome; raise CheckFailed if one does not hold."""
+    began = monotonic()
     reports = list(checking.check_invariants(installation.database, installation.files, system_clock(), INVARIANTS))
     violated = sum(1 for report in reports if report.violations)
-    outcome |= {"sound": not violated, "proofs": [report.report for report in reports]}
+    seconds = round(monotonic() - began, 1)
+    outcome |= {"checkSeconds": seconds, "sound": not violated, "proofs": [report.report for report in reports]}
     if violated:
         raise CheckFailed(outcome, f"{violated} of {len(reports)} checks failed.")
     return outcome

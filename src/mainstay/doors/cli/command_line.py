@@ -163,6 +163,10 @@ class _CommandAdder:
 def _add_backup_commands(commands: _CommandAdder) -> None:
     backup = commands.add_standalone("backup", "copy everything into one file, also while the server runs")
     backup.add_argument("file", help="the new file")
+    verify = commands.add_standalone(
+        "verify-backup", "restore a backup into a temporary place, check it and remove it", "verify_backup"
+    )
+    verify.add_argument("file", help="the backup")
     restore = commands.add_standalone("restore", "restore a backup into an empty place, and check it")
     restore.add_argument("file", help="the backup")
     move = commands.add_standalone("move", "copy everything to another database, and check it; stop the server first")
