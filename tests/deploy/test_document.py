@@ -16,6 +16,7 @@ TESTED_HEADINGS = {
     "The program",
     "Its settings",
     "Backups",
+    "Off-site backups",
     "A new version",
     "When a new version fails",
 }

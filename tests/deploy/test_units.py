@@ -10,7 +10,13 @@ import pytest
 from mainstay.serve_command import GRACE_SECONDS
 from support.operator_guide import DEPLOY, GuideHome, read_unit_values
 
-UNITS = ("mainstay.service", "mainstay-backup.service", "mainstay-backup.timer")
+UNITS = (
+    "mainstay.service",
+    "mainstay-backup.service",
+    "mainstay-backup.timer",
+    "mainstay-off-site.service",
+    "mainstay-off-site.timer",
+)
 SYSTEMD = shutil.which("systemd-analyze")
 needs_systemd = pytest.mark.skipif(SYSTEMD is None, reason="systemd-analyze is not here: systemd comes with Debian.")
 
@@ -22,6 +28,7 @@ def units(tmp_path: Path) -> list[Path]:
     program = tmp_path / "current" / "bin" / "mainstay"
     program.parent.mkdir(parents=True)
     program.touch(0o755)
+    shutil.copytree(DEPLOY, tmp_path / "source" / "deploy")
     for name in UNITS:
         (tmp_path / name).write_text(home.relocate((DEPLOY / name).read_text("utf-8")), "utf-8")
     return [tmp_path / name for name in UNITS]
@@ -51,7 +58,7 @@ def test_it_is_waited_for_until_it_has_ended_by_itself() -> None:
     assert int(seconds) > 2 * GRACE_SECONDS
 
 
-@pytest.mark.parametrize("name", ["mainstay.service", "mainstay-backup.service"])
+@pytest.mark.parametrize("name", [name for name in UNITS if name.endswith(".service")])
 def test_it_writes_nowhere_but_to_what_it_keeps(name: str) -> None:
     unit = (DEPLOY / name).read_text("utf-8")
     assert read_unit_values(unit, "ProtectSystem") == ["strict"]

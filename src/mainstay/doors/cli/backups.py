@@ -39,8 +39,9 @@ def check(settings: Settings, _options: Namespace) -> JsonObject:
 def backup(settings: Settings, options: Namespace) -> JsonObject:
     """Copy one consistent state of everything into one file."""
     path = Path(options.file)
+    file_columns = () if options.without_files else STORED_FILE_COLUMNS
     with _open_existing(settings) as installation:
-        copy = taking.back_up(installation, path, system_clock(), STORED_FILE_COLUMNS, _progress_printer(options))
+        copy = taking.back_up(installation, path, system_clock(), file_columns, _progress_printer(options))
     outcome = {
         "file": str(path),
         "bytes": path.stat().st_size,

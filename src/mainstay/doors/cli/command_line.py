@@ -163,6 +163,9 @@ class _CommandAdder:
 def _add_backup_commands(commands: _CommandAdder) -> None:
     backup = commands.add_standalone("backup", "copy everything into one file, also while the server runs")
     backup.add_argument("file", help="the new file")
+    backup.add_argument(
+        "--without-files", action="store_true", help="only the database and the secret, if files/ is copied otherwise"
+    )
     verify = commands.add_standalone(
         "verify-backup", "restore a backup into a temporary place, check it and remove it", "verify_backup"
     )
