@@ -83,7 +83,7 @@ COMMANDS = CommandLineSetup(
         "version": _version,
         **{
             command: _lazy_command("doors.cli.backups", command)
-            for command in ("check", "backup", "verify_backup", "restore", "move")
+            for command in ("check", "backup", "verify_backup", "restore", "move", "files_move")
         },
         "mail_test": _lazy_command("doors.cli.mail", "mail_test"),
         "doctor": _lazy_command("doors.cli.doctor", "doctor"),

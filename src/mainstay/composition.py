@@ -10,7 +10,8 @@ from mainstay.identity.links import LinkMaker
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import Database, DatabaseHandle, MigratableDatabase
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.file_cache import FileCache
+from mainstay.infrastructure.files import FileStore, FolderFileStore
 from mainstay.infrastructure.installation_parts import adopt_parts, check_parts
 from mainstay.infrastructure.installation_secret import load_installation_secret
 from mainstay.infrastructure.migrations.apply import make_schema_guard, migrate
@@ -21,7 +22,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.kernel.preview import PreviewMaker
 from mainstay.kernel.program_links import ProgramLinks
 from mainstay.lazy_import import LazyObject, import_lazily
-from mainstay.settings import SettingError, Settings
+from mainstay.settings import SettingError, Settings, parse_s3_address
 from mainstay.values.moments import Clock, system_clock
 from mainstay.values.reader_language import Languages
 from mainstay.vocabulary.actor import Actor
@@ -130,8 +131,17 @@ def open_outgoing_email(settings: Settings) -> "EmailTransport":
 
 
 def open_files(settings: Settings) -> FileStore:
-    """Return the store of uploaded files."""
-    return FileStore(DataFolder(settings.data).files)
+    """Return the store of uploaded files and issued documents."""
+    folder = DataFolder(settings.data)
+    if settings.files is None:
+        return FolderFileStore(folder.files)
+    client = import_lazily("mainstay.infrastructure.s3_client").S3Client(
+        parse_s3_address(settings.files), settings.files_access_key, settings.files_secret_key
+    )
+    files: FileStore = import_lazily("mainstay.infrastructure.s3_files").S3FileStore(
+        client, FileCache(folder.file_cache)
+    )
+    return files
 
 
 def open_address_guard(settings: Settings) -> AddressGuard:

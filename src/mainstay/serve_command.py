@@ -25,7 +25,7 @@ from mainstay.identity.first_organisation import SET_UP_PATH, has_no_accounts
 from mainstay.infrastructure.connection_limits import prepare_connection_limits
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import ALL_ORGANISATIONS, DatabaseUnavailable
-from mainstay.infrastructure.files import TemporaryFiles
+from mainstay.infrastructure.files import FileStoreUnavailable, TemporaryFiles
 from mainstay.infrastructure.log import log
 from mainstay.infrastructure.metrics_listener import check_metrics_address
 from mainstay.infrastructure.processes import (
@@ -245,5 +245,5 @@ def _run_worker(settings: Settings, parent: int) -> None:
     prepare_worker_process(parent)
     try:
         import_lazily("mainstay.worker_command").work(settings)
-    except (SettingError, DatabaseUnavailable) as error:
+    except (SettingError, DatabaseUnavailable, FileStoreUnavailable) as error:
         sys.exit(str(error))

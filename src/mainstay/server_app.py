@@ -227,7 +227,9 @@ def _make_doors(
 ) -> dict[str, RequestHandler]:
     """Return the doors by their paths."""
     base, performer, runner = settings.base_url, bearer_auth.performer, bearer_auth.runner
-    readiness = Readiness(performer.database, make_schema_guard(performer.database.engine), settings.data)
+    readiness = Readiness(
+        performer.database, make_schema_guard(performer.database.engine), settings.data, open_files(settings)
+    )
     health = Health(readiness.find_problem, runner)
     challenge = f'Bearer resource_metadata="{base}/.well-known/oauth-protected-resource/mcp"'
     server_info = {"name": "mainstay", "title": "Mainstay", "version": version("mainstay")}

@@ -4,10 +4,10 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlsplit
 
 from mainstay.lazy_import import import_lazily
 
@@ -34,6 +34,9 @@ class Settings:
     pool_size: int
     prepare_statements: str
     redis: str | None
+    files: str | None
+    files_access_key: str | None
+    files_secret_key: str | None = field(repr=False)
     base_url: str
     secret: str | None = field(repr=False)
     host: str
@@ -66,6 +69,9 @@ DESCRIPTIONS = {
     "pool_size": "connections to PostgreSQL that each process may open (default: 18)",
     "prepare_statements": "`on` or `off`: PostgreSQL keeps the plans of statements (default: not behind a pooler)",
     "redis": "redis://…, for limits shared by several machines (default: none)",
+    "files": "s3://BUCKET/PREFIX?endpoint=https://…&region=… (default: the folder files in the data folder)",
+    "files_access_key": "the ID of the access key of that bucket",
+    "files_secret_key": "the secret access key of that bucket",
     "base_url": "the address people and links use, without a path (default: http://HOST:PORT)",
     "secret": "at least 32 characters, from which links and webhook secrets are made (default: a file in data)",
     "host": "address to listen on (default: 127.0.0.1)",
@@ -101,32 +107,53 @@ def read_settings(environment: Mapping[str, str] = os.environ) -> Settings:
 
     host = read_setting("host", _read_address, "127.0.0.1")
     port = read_setting("port", _integer_reader(1, MAX_PORT), 8000)
-    return Settings(
-        data=read_setting("data", Path, Path("data")),
-        database=read_setting("database", _url_reader("postgresql", "postgres"), None),
-        pool_size=read_setting("pool_size", _integer_reader(MIN_POOL_SIZE, MAX_POOL_SIZE), MAX_POOL_SIZE),
-        prepare_statements=read_setting("prepare_statements", _choice_reader("auto", "on", "off"), "auto"),
-        redis=read_setting("redis", _server_reader("redis", "rediss"), None),
-        base_url=read_setting("base_url", _read_base_url, f"http://{f'[{host}]' if ':' in host else host}:{port}"),
-        secret=read_setting("secret", _read_secret, None),
-        host=host,
-        port=port,
-        workers=read_setting("workers", _integer_reader(1, 512), os.cpu_count() or 1),
-        smtp=read_setting("smtp", _server_reader("smtp", "smtps"), None),
-        mail_from=read_setting("mail_from", _read_sender, None),
-        trusted_proxies=read_setting("trusted_proxies", _read_networks, ()),
-        loopback_ports=read_setting("loopback_ports", _choice_reader("exact", "any"), "exact"),
-        client_documents=read_setting("client_documents", _choice_reader("fetch", "off"), "fetch"),
-        webhook_private_addresses=read_setting(
-            "webhook_private_addresses", _choice_reader("refuse", "allow"), "refuse"
-        ),
-        metrics=read_setting("metrics", _read_listener, None),
-        assistant_url=read_setting("assistant_url", _url_reader("http", "https"), None),
-        assistant_dialect=read_setting("assistant_dialect", _choice_reader("chat", "messages", "responses"), "chat"),
-        assistant_model=read_setting("assistant_model", str, None),
-        assistant_key=read_setting("assistant_key", str, None),
-        storage_per_organisation=read_setting("storage_per_organisation", _integer_reader(1, 1_000_000), 50),
+    return _check_file_keys(
+        Settings(
+            data=read_setting("data", Path, Path("data")),
+            database=read_setting("database", _url_reader("postgresql", "postgres"), None),
+            pool_size=read_setting("pool_size", _integer_reader(MIN_POOL_SIZE, MAX_POOL_SIZE), MAX_POOL_SIZE),
+            prepare_statements=read_setting("prepare_statements", _choice_reader("auto", "on", "off"), "auto"),
+            redis=read_setting("redis", _server_reader("redis", "rediss"), None),
+            files=read_setting("files", _read_file_store, None),
+            files_access_key=read_setting("files_access_key", str, None),
+            files_secret_key=read_setting("files_secret_key", str, None),
+            base_url=read_setting("base_url", _read_base_url, f"http://{f'[{host}]' if ':' in host else host}:{port}"),
+            secret=read_setting("secret", _read_secret, None),
+            host=host,
+            port=port,
+            workers=read_setting("workers", _integer_reader(1, 512), os.cpu_count() or 1),
+            smtp=read_setting("smtp", _server_reader("smtp", "smtps"), None),
+            mail_from=read_setting("mail_from", _read_sender, None),
+            trusted_proxies=read_setting("trusted_proxies", _read_networks, ()),
+            loopback_ports=read_setting("loopback_ports", _choice_reader("exact", "any"), "exact"),
+            client_documents=read_setting("client_documents", _choice_reader("fetch", "off"), "fetch"),
+            webhook_private_addresses=read_setting(
+                "webhook_private_addresses", _choice_reader("refuse", "allow"), "refuse"
+            ),
+            metrics=read_setting("metrics", _read_listener, None),
+            assistant_url=read_setting("assistant_url", _url_reader("http", "https"), None),
+            assistant_dialect=read_setting(
+                "assistant_dialect", _choice_reader("chat", "messages", "responses"), "chat"
+            ),
+            assistant_model=read_setting("assistant_model", str, None),
+            assistant_key=read_setting("assistant_key", str, None),
+            storage_per_organisation=read_setting("storage_per_organisation", _integer_reader(1, 1_000_000), 50),
+        )
     )
+
+
+def with_file_store(settings: Settings, text: str) -> Settings:
+    """Return these settings with another file store: what MAINSTAY_FILES would be."""
+    try:
+        return _check_file_keys(replace(settings, files=_read_file_store(text)))
+    except ValueError as error:
+        raise SettingError(f"--to {error}.") from None
+
+
+def _check_file_keys(settings: Settings) -> Settings:
+    if settings.files and not (settings.files_access_key and settings.files_secret_key):
+        raise SettingError("A bucket needs MAINSTAY_FILES_ACCESS_KEY and MAINSTAY_FILES_SECRET_KEY.")
+    return settings
 
 
 # The examples of the API reference use this name for the API key.
@@ -143,6 +170,40 @@ def _check_names(environment: Mapping[str, str]) -> None:
             nearest = import_lazily("difflib").get_close_matches(name.removeprefix(PREFIX).lower(), DESCRIPTIONS, n=1)
             hint = f"The nearest one is {PREFIX}{nearest[0].upper()}." if nearest else _HELP_HINT
             raise SettingError(f"{name} is not a setting of Mainstay. {hint}")
+
+
+class S3Address(NamedTuple):
+    """Where files are: a bucket of an S3-compatible store, and perhaps a folder in it."""
+
+    endpoint: str
+    region: str
+    bucket: str
+    prefix: str
+
+
+def parse_s3_address(text: str) -> S3Address:
+    """Parse the address of a bucket; without an endpoint, it is at Amazon."""
+    parts = urlsplit(text)
+    query = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
+    region = query.get("region", "us-east-1")
+    endpoint = query.get("endpoint", f"https://s3.{region}.amazonaws.com").rstrip("/")
+    if (
+        parts.scheme != "s3"
+        or not _BUCKET.fullmatch(parts.netloc)
+        or not _PREFIX.fullmatch(parts.path)
+        or not query.keys() <= {"endpoint", "region"}
+        or not re.fullmatch(r"[a-z0-9-]+", region)
+    ):
+        raise ValueError("must be s3://BUCKET, perhaps with /PREFIX, ?endpoint=https://HOST and &region=REGION")
+    try:
+        _read_base_url(endpoint)
+    except ValueError as error:
+        raise ValueError(f"has an endpoint that {error}") from None
+    return S3Address(endpoint, region, parts.netloc, parts.path.strip("/"))
+
+
+_BUCKET = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{1,62}")
+_PREFIX = re.compile(r"(?:/[a-zA-Z0-9_-][a-zA-Z0-9._-]*)*/?")
 
 
 def to_environment(settings: Settings) -> dict[str, str]:
@@ -216,6 +277,13 @@ def _read_address(text: str) -> str:
         return str(ipaddress.ip_address("127.0.0.1" if text == "localhost" else text))
     except ValueError:
         raise ValueError("must be an address of this machine, such as 127.0.0.1 or 0.0.0.0") from None
+
+
+def _read_file_store(text: str) -> str | None:
+    if text == "folder":
+        return None
+    parse_s3_address(text)
+    return text
 
 
 def _read_base_url(text: str) -> str:

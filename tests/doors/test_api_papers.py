@@ -18,7 +18,7 @@ from mainstay.changes.outbox import Lane
 from mainstay.doors.document_answers import DocumentAnswers
 from mainstay.doors.runner import Runner
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FolderFileStore
 from mainstay.kernel.context import RequestDetails
 from mainstay.vocabulary.permissions import Access, Role
 from mainstay.worker.task_kinds import make_pdf_task
@@ -92,7 +92,7 @@ def test_a_pdf_that_someone_waits_for_is_made_before_all_that_was_there_to_do(on
     with ThreadPoolExecutor(1) as thread:
         runner = Runner(reads_inline=False)
         document_answers = DocumentAnswers(
-            replace(only_cast.performer, wake_worker=requested.set), runner, FileStore(tmp_path / "files")
+            replace(only_cast.performer, wake_worker=requested.set), runner, FolderFileStore(tmp_path / "files")
         )
         thread.submit(do_one_thing)
         raw = orjson.dumps({"quoteId": quote["id"]})

@@ -21,7 +21,7 @@ from mainstay.doors.office.kit.record_layout import verb_of
 from mainstay.doors.office.kit.record_panels import PANELS
 from mainstay.doors.pages.door import PagesDoor
 from mainstay.infrastructure.data_folder import DataFolder
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FolderFileStore
 from mainstay.kernel.perform import Performer
 from mainstay.kernel.record_store import RecordStore
 from mainstay.vocabulary.permissions import Role
@@ -72,7 +72,7 @@ def office(server: InProcessServer, performer: Performer) -> OfficeUnderTest:
     add_sample_files(cast, work.job)
     hidden = add_hidden_records(cast, work, schedule, hours)
     cast.perform(update_job, jobId=work.job, leadPersonId=cast.people[Role.OFFICE])
-    files = FileStore(DataFolder(server.settings.data).files)
+    files = FolderFileStore(DataFolder(server.settings.data).files)
     hidden_content, open_content = files.store(PDF + hidden.add_word("content").encode()), files.store(PDF)
     with performer.database.read_transaction(cast.organisation) as db:
         documents = db.all("SELECT id FROM document WHERE organisation_id = :organisation")

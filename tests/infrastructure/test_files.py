@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mainstay.infrastructure.files import FileStore, TemporaryFiles
+from mainstay.infrastructure.files import FolderFileStore, TemporaryFiles
 
 
 def mode_of(path: Path) -> int:
@@ -14,7 +14,7 @@ def mode_of(path: Path) -> int:
 
 
 def test_a_file_is_kept_under_its_hash_for_the_operator_s_eyes_only(tmp_path: Path) -> None:
-    files = FileStore(tmp_path / "files")
+    files = FolderFileStore(tmp_path / "files")
     name = files.store(b"a logo")
     assert name == hashlib.sha256(b"a logo").hexdigest()
     path = tmp_path / "files" / name[:2] / name[2:]
@@ -25,13 +25,13 @@ def test_a_file_is_kept_under_its_hash_for_the_operator_s_eyes_only(tmp_path: Pa
 
 
 def test_what_is_kept_already_is_not_written_again(tmp_path: Path) -> None:
-    files = FileStore(tmp_path)
+    files = FolderFileStore(tmp_path)
     first = files.path(files.store(b"a logo")).stat()
     again = files.path(files.store(b"a logo")).stat()
     assert again.st_ino == first.st_ino
 
 
-def keep_old_file(files: FileStore, content: bytes) -> str:
+def keep_old_file(files: FolderFileStore, content: bytes) -> str:
     """What was kept long ago."""
     name = files.store(content)
     os.utime(files.path(name), (0, 0))
@@ -39,7 +39,7 @@ def keep_old_file(files: FileStore, content: bytes) -> str:
 
 
 def test_what_nobody_needs_goes_once_it_was_not_kept_for_an_hour(tmp_path: Path) -> None:
-    files = FileStore(tmp_path)
+    files = FolderFileStore(tmp_path)
     name = files.store(b"a photo")
     assert not files.remove_unneeded(name, lambda: False)
     assert files.path(name).read_bytes() == b"a photo"
@@ -51,7 +51,7 @@ def test_what_nobody_needs_goes_once_it_was_not_kept_for_an_hour(tmp_path: Path)
 
 
 def test_what_is_kept_while_it_is_let_go_of_stays(tmp_path: Path) -> None:
-    files = FileStore(tmp_path)
+    files = FolderFileStore(tmp_path)
     name = keep_old_file(files, b"a photo")
     # Someone stores it while it is set aside: it is written again.
     assert files.remove_unneeded(name, lambda: files.store(b"a photo") == "")
@@ -65,7 +65,7 @@ def test_what_is_kept_while_it_is_let_go_of_stays(tmp_path: Path) -> None:
 def test_what_was_kept_between_the_look_and_the_putting_aside_is_brought_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    files = FileStore(tmp_path)
+    files = FolderFileStore(tmp_path)
     name = keep_old_file(files, b"a photo")
     put_aside = Path.replace
 
@@ -80,7 +80,7 @@ def test_what_was_kept_between_the_look_and_the_putting_aside_is_brought_back(
 
 
 def test_what_was_broken_off_is_ended_or_undone_by_doing_it_again(tmp_path: Path) -> None:
-    files = FileStore(tmp_path)
+    files = FolderFileStore(tmp_path)
     name = keep_old_file(files, b"a photo")
 
     def power_cut() -> bool:
@@ -98,7 +98,7 @@ def test_what_was_broken_off_is_ended_or_undone_by_doing_it_again(tmp_path: Path
 
 
 def test_a_name_is_there_only_once_the_disk_has_the_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = FileStore(tmp_path)
+    files = FolderFileStore(tmp_path)
     path = files.path(hashlib.sha256(b"a logo").hexdigest())
     synced = []
 
@@ -114,7 +114,7 @@ def test_a_name_is_there_only_once_the_disk_has_the_content(tmp_path: Path, monk
 
 
 def test_only_what_was_left_unfinished_long_ago_is_tidied_away(tmp_path: Path) -> None:
-    files = FileStore(tmp_path)
+    files = FolderFileStore(tmp_path)
     kept = files.path(files.store(b"a logo"))
     old, fresh = tmp_path / "unfinished" / "old", tmp_path / "unfinished" / "fresh"
     for path in (old, fresh):
@@ -126,7 +126,7 @@ def test_only_what_was_left_unfinished_long_ago_is_tidied_away(tmp_path: Path) -
 
 
 def test_tidying_where_nothing_was_ever_kept_is_fine(tmp_path: Path) -> None:
-    FileStore(tmp_path / "files").remove_unfinished()
+    FolderFileStore(tmp_path / "files").remove_unfinished()
     assert not (tmp_path / "files").exists()
 
 

@@ -10,6 +10,7 @@ import pytest
 from mainstay.composition import connect, open_performer
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import MigratableDatabase
+from mainstay.infrastructure.files import FolderFileStore
 from mainstay.infrastructure.migrations.apply import make_schema_guard
 from mainstay.infrastructure.readiness import Readiness
 from mainstay.infrastructure.sqlite import SqliteDatabase
@@ -26,7 +27,7 @@ def database(fresh_settings: Settings) -> Iterator[MigratableDatabase]:
 
 
 def make_readiness(database: MigratableDatabase, folder: Path) -> Readiness:
-    return Readiness(database, make_schema_guard(database.engine), folder)
+    return Readiness(database, make_schema_guard(database.engine), folder, FolderFileStore(folder / "files"))
 
 
 def test_a_server_that_can_write_is_ready_and_leaves_nothing_behind(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mainstay.business.customers.operations import create_customer, get_customer, update_customer
-from mainstay.composition import connect, open_performer
+from mainstay.composition import connect, open_files, open_performer
 from mainstay.infrastructure.database import DatabaseUnavailable, NewerSchema
 from mainstay.infrastructure.migrations.apply import make_schema_guard, migrate, steps_for
 from mainstay.infrastructure.readiness import Readiness
@@ -74,7 +74,10 @@ def test_after_a_step_that_only_adds_an_older_server_goes_on_writing(
     changed = cast.perform(update_customer, customerId=customer["id"], name="Ada Lovelace")
     assert changed["name"] == "Ada Lovelace"
     assert find_wrong_rows(fresh_settings, cast) == []
-    assert Readiness(cast.performer.database, known, fresh_settings.data).find_problem() is None
+    assert (
+        Readiness(cast.performer.database, known, fresh_settings.data, open_files(fresh_settings)).find_problem()
+        is None
+    )
 
 
 def test_after_any_other_step_an_older_server_only_reads(
@@ -87,7 +90,7 @@ def test_after_any_other_step_an_older_server_only_reads(
     with pytest.raises(DatabaseUnavailable, match="This server is older than its database"):
         cast.perform(update_customer, customerId=customer["id"], name="Eve")
     assert cast.perform(get_customer, Role.OFFICE, customerId=customer["id"])["name"] == "Ada"
-    problem = Readiness(cast.performer.database, known, fresh_settings.data).find_problem()
+    problem = Readiness(cast.performer.database, known, fresh_settings.data, open_files(fresh_settings)).find_problem()
     assert problem is not None
     assert problem.startswith("This server is older than its database: it knows schema step ")
 

@@ -66,7 +66,7 @@ def test_everything_comes_back(
         rows = f"SELECT * FROM {table} ORDER BY 1, 2, 3"
         assert query_all(empty_settings, rows) == query_all(sample_installation.settings, rows) != []
     (name,) = query_all(empty_settings, "SELECT DISTINCT content FROM document")
-    assert open_files(empty_settings).path(name[0]).read_bytes() == b"a plan of the house"
+    assert open_files(empty_settings).fetch_path(name[0]).read_bytes() == b"a plan of the house"
 
 
 class JobLoad:
@@ -136,7 +136,8 @@ def test_a_backup_is_of_one_moment(
             if said.startswith("table customer:"):
                 made.append(make_job(exhibit.cast, exhibit.work_samples.customer)["id"])
 
-        source = Installation(database, DataFolder(sample_installation.settings.data), None)
+        settings = sample_installation.settings
+        source = Installation(database, DataFolder(settings.data), open_files(settings), None)
         back_up(source, tmp_path / "backup", system_clock(), STORED_FILE_COLUMNS, make_a_job)
     database.close()
 
@@ -254,7 +255,7 @@ def test_a_lost_file_is_told_of_and_the_rest_is_kept(
     sample_installation: SampleInstallation, migrated_settings: Settings, tmp_path: Path
 ) -> None:
     ((name,),) = query_all(sample_installation.settings, "SELECT DISTINCT logo FROM organisation")
-    open_files(sample_installation.settings).path(name).unlink()
+    open_files(sample_installation.settings).fetch_path(name).unlink()
 
     ended = run_command(sample_installation.settings, "backup", str(tmp_path / "backup"), "--json")
 

@@ -232,8 +232,8 @@ def test_a_kept_file_that_is_gone_or_altered_is_found(sample_installation: Sampl
         for column in ("logo FROM organisation", "content FROM document")
     )
     files = open_files(sample_installation.settings)
-    files.path(logo[0]).unlink()
-    files.path(content[0]).write_bytes(b"a plan of a house")
+    files.fetch_path(logo[0]).unlink()
+    files.fetch_path(content[0]).write_bytes(b"a plan of a house")
 
     found = flaws_by_invariant(run_check(sample_installation))
 

@@ -10,7 +10,7 @@ import pytest
 from mainstay.composition import check_installation, open_files, open_performer
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import Database
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FolderFileStore
 from mainstay.maintenance.doctor import examine_installation
 from mainstay.settings import SettingError, Settings
 from mainstay.values.moments import system_clock
@@ -63,7 +63,7 @@ def test_an_empty_file_store_is_refused(settings: Settings, database: Database) 
 def test_the_file_store_of_another_installation_is_refused(settings: Settings, database: Database) -> None:
     files = DataFolder(settings.data).files
     rmtree(files)
-    FileStore(files).create_id()
+    FolderFileStore(files).create_id()
     with pytest.raises(SettingError, match="files of this server"):
         check_installation(settings, database)
 
@@ -86,7 +86,7 @@ def test_an_operator_can_adopt_what_there_is(settings: Settings, database: Datab
 
 
 def test_two_first_starts_at_once_agree_on_one_store(tmp_path: Path) -> None:
-    files = FileStore(tmp_path / "files")
+    files = FolderFileStore(tmp_path / "files")
     first = files.create_id()
     assert files.create_id() == first == files.read_id()
     assert [path.name for path in files.folder.iterdir()] == ["store-id"]

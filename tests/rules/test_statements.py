@@ -12,7 +12,7 @@ from mainstay.doors.cli.operator import Operator
 from mainstay.identity.authenticate import actor_of_key
 from mainstay.identity.links import LinkMaker
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FolderFileStore
 from mainstay.kernel.context import RequestDetails
 from mainstay.values.ids import new_id
 from mainstay.vocabulary.actor import Actor, Door, operator_actor
@@ -287,7 +287,7 @@ def make_operator(dry_run: DryRun) -> Operator:
         dry_run.performer,
         lambda: Signer(b"secret"),
         here,
-        FileStore(Path("nowhere")),
+        FolderFileStore(Path("nowhere")),
         lambda: LinkMaker(b"secret", here),
     )
 

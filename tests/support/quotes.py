@@ -10,7 +10,7 @@ from mainstay.business.pricelist.taxes import save_tax_rate
 from mainstay.business.quotes.decisions import record_quote_decision
 from mainstay.business.quotes.operations import draft_quote, update_quote
 from mainstay.business.quotes.sending import send_quote
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FolderFileStore
 from mainstay.vocabulary.permissions import Role
 from support.cast import Cast
 from support.customers import make_customer
@@ -63,4 +63,4 @@ def cast_at(cast: Cast, moment: datetime) -> Cast:
 
 def open_document_files(cast: Cast, folder: Path) -> DocumentFiles:
     """Open the PDF files of the cast's documents."""
-    return DocumentFiles(cast.performer.database, FileStore(folder / "files"))
+    return DocumentFiles(cast.performer.database, FolderFileStore(folder / "files"))

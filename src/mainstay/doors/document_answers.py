@@ -9,7 +9,7 @@ import orjson
 
 from mainstay.business.issuing.document_files import PDF, create_print_task
 from mainstay.changes import outbox
-from mainstay.doors.downloads import respond_with_stored_file
+from mainstay.doors.downloads import fetch_stored_file
 from mainstay.doors.http import Headers, Response
 from mainstay.doors.runner import Runner
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
@@ -20,7 +20,7 @@ from mainstay.kernel.perform import Performer
 from mainstay.values.message import Message
 from mainstay.values.moments import moment_text
 from mainstay.vocabulary.actor import Actor
-from mainstay.vocabulary.refusal import Conflict, NotFound
+from mainstay.vocabulary.refusal import Conflict
 from mainstay.vocabulary.validation import RawInput
 
 # Most files are made within a second.
@@ -80,14 +80,9 @@ class DocumentAnswers:
             await asyncio.sleep(_POLL_SECONDS)
 
     async def _send_file(self, sha256: str, file_name: str, media_type: str, *, inline: bool) -> Response:
-        build_response = partial(
-            respond_with_stored_file, self.files.path(sha256), file_name, media_type, inline=inline
+        return await self.runner.run(
+            partial(fetch_stored_file, self.files, sha256, file_name, media_type, inline=inline)
         )
-        try:
-            return await self.runner.run(build_response)
-        except FileNotFoundError:
-            # The database was restored without the folder of files.
-            raise NotFound("file") from None
 
     def _queue_file(self, organisation: str, document: dict[str, Any]) -> None:
         """Queue the task that makes the file, ahead of the tasks that nobody waits for."""

@@ -4,6 +4,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from mainstay.doors.http import FileBody, Headers, Response
+from mainstay.infrastructure.files import FileStore
+from mainstay.vocabulary.refusal import NotFound
 
 # Files come from users, so they may run nothing, load nothing and not be embedded.
 _SAFETY_HEADERS: Headers = (
@@ -52,6 +54,14 @@ def respond_with_stored_file(path: Path, file_name: str, content_type: str, *, i
         (*_SAFETY_HEADERS, build_disposition("inline" if inline else "attachment", file_name)),
         content_type=f"{content_type}; charset=utf-8" if content_type.startswith("text/") else content_type,
     )
+
+
+def fetch_stored_file(files: FileStore, name: str, file_name: str, content_type: str, *, inline: bool) -> Response:
+    """Answer with a file of the store; raise NotFound if it is lost, for example if only the database was restored."""
+    try:
+        return respond_with_stored_file(files.fetch_path(name), file_name, content_type, inline=inline)
+    except FileNotFoundError:
+        raise NotFound("file") from None
 
 
 def respond_with_generated_file(content: bytes, file_name: str, content_type: str) -> Response:

@@ -20,6 +20,7 @@ from mainstay.doors.compression import accepts_gzip, compress, is_worth_compress
 from mainstay.doors.server_names import ServerNames
 from mainstay.doors.shared_timeout import SharedTimeout
 from mainstay.infrastructure.database import DatabaseUnavailable
+from mainstay.infrastructure.files import FileStoreUnavailable
 from mainstay.infrastructure.log import log, log_error
 from mainstay.infrastructure.metrics import RequestMetrics
 from mainstay.infrastructure.processes import unblock_sigterm
@@ -340,18 +341,18 @@ _OK, _MULTIPLE_CHOICES = HTTPStatus.OK.value, HTTPStatus.MULTIPLE_CHOICES.value
 
 
 def is_unavailable(error: Exception) -> bool:
-    """Return whether an unexpected exception will go away by itself: the database is away, or a disk is full."""
-    return isinstance(error, DatabaseUnavailable) or (
+    """Return whether an unexpected exception will go away by itself: a store is away, or a disk is full."""
+    return isinstance(error, DatabaseUnavailable | FileStoreUnavailable) or (
         isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
     )
 
 
 def log_fault(fault: Exception, request: Request) -> None:
-    """Log an unexpected exception; for an unreachable database, log its message without a traceback."""
-    if isinstance(fault, DatabaseUnavailable):
+    """Log an unexpected exception; for an unreachable store, log its message without a traceback."""
+    if isinstance(fault, DatabaseUnavailable | FileStoreUnavailable):
         message = str(fault)
         log(
-            "database away",
+            "database away" if isinstance(fault, DatabaseUnavailable) else "files away",
             level="error",
             request=request.id,
             method=request.method,

@@ -51,6 +51,11 @@ class DataFolder:
         return self.path / "files"
 
     @property
+    def file_cache(self) -> Path:
+        """Copies of files from a remote store."""
+        return self.path / "run" / "files"
+
+    @property
     def templates(self) -> Path:
         """The compiled page templates."""
         return self.path / "run" / "templates"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from time import time
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 # An unfinished file of this age is left over from a process that died.
 _ABANDONED_AFTER = timedelta(hours=1)
@@ -28,12 +28,64 @@ def content_name_of(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class FileStore:
-    """Files stored under the hash of their content: uploads and issued documents.
+class FileStoreUnavailable(Exception):
+    """The file store cannot be reached or cannot do this now; it can be tried again."""
 
-    They are never changed or overwritten, and never served straight from their folder.
+
+class FileStore(Protocol):
+    """Files stored under the hash of their content, and never changed: uploads and issued documents.
+
+    A name without a file raises FileNotFoundError.
     """
+
+    def store(self, content: bytes) -> str:
+        """Store this content and return its name; it stays for a while from now on, whether it is needed or not."""
+        ...
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a file with this name."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        ...
+
+    def fetch_path(self, name: str) -> Path:
+        """Return the path of a file on this machine from which it can be sent at once."""
+        ...
+
+    def remove_unneeded(self, name: str, is_needed: Callable[[], bool]) -> bool:
+        """Remove a file that is not needed; return False if it stays because it is needed or was stored recently."""
+        ...
+
+    def bring_back(self, name: str) -> None:
+        """Undo an interrupted removal, if there was one."""
+        ...
+
+    def read_id(self) -> str | None:
+        """Return the ID of this store, by which a server notices that it has the files of another installation."""
+        ...
+
+    def create_id(self, store_id: str | None = None) -> str:
+        """Give this store an ID unless it has one, and return the one that it has."""
+        ...
+
+    def remove_unfinished(self) -> None:
+        """Remove what processes that died left behind; other servers may be writing here."""
+        ...
+
+
+def read_if_stored(files: FileStore, name: str) -> bytes | None:
+    """Return the content of a file, or None if it is lost, for example if only the database was copied."""
+    try:
+        return files.read(name)
+    except FileNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFileStore:
+    """Files in a folder. They are never overwritten, and never served straight from their folder."""
 
     folder: Path
 
@@ -63,6 +115,18 @@ class FileStore:
     def path(self, name: str) -> Path:
         """Return the path of the file with this name."""
         return self.folder / name[:2] / name[2:]
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a file with this name."""
+        return self.path(name).exists()
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file."""
+        return self.path(name).read_bytes()
+
+    def fetch_path(self, name: str) -> Path:
+        """Return the path of a file that exists."""
+        return self.path(name).resolve(strict=True)
 
     def remove_unneeded(self, name: str, is_needed: Callable[[], bool]) -> bool:
         """Remove a file that is not needed; return False if it stays because it is needed or was stored recently.
@@ -97,12 +161,12 @@ class FileStore:
         except FileNotFoundError:
             return None
 
-    def create_id(self) -> str:
+    def create_id(self, store_id: str | None = None) -> str:
         """Give this store an ID unless it has one, and return the one that it has."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         unfinished_path, file = _create_file(self.folder, self._id_path.name)
         with file:
-            file.write(secrets.token_hex(16).encode())
+            file.write((store_id or secrets.token_hex(16)).encode())
             file.flush()
             os.fsync(file.fileno())
         with suppress(FileExistsError):

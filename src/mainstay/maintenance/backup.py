@@ -59,7 +59,7 @@ def back_up(
         if secret and source.given_secret is None:
             archive.writestr(SECRET, secret)
         # Files are copied first, because a file that someone removes is kept for one more hour.
-        copied, missing = _copy_files(archive, source.files, list(_find_file_names(db, tables, file_columns)), report)
+        copied, missing = _copy_files(archive, source.files, list(find_file_names(db, tables, file_columns)), report)
         stored_tables = {table.name: _copy_table(archive, db, table, report) for table in tables}
         manifest = Manifest(
             format=FORMAT_VERSION,
@@ -82,7 +82,7 @@ def is_up_to_date(manifest: Manifest, source: Installation) -> bool:
         return db.one("SELECT count(*) FROM audit") == (manifest.tables["audit"].rows,)
 
 
-def _find_file_names(db: ScanHandle, tables: Sequence[SchemaTable], file_columns: Sequence[str]) -> Iterator[str]:
+def find_file_names(db: ScanHandle, tables: Sequence[SchemaTable], file_columns: Sequence[str]) -> Iterator[str]:
     """Yield the names of all files that rows refer to. An older schema may lack some of the columns."""
     existing = {f"{table.name}.{column}" for table in tables for column in table.columns}
     queries = [
@@ -100,7 +100,7 @@ def _copy_files(
     missing = []
     for number, name in enumerate(names, 1):
         try:
-            content = files.path(name).read_bytes()
+            content = files.read(name)
         except OSError:
             content = b""
         if content_name_of(content) == name:

@@ -16,6 +16,7 @@ from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.infrastructure.database import DatabaseUnavailable, ScanHandle
 from mainstay.infrastructure.database_checks import find_unknown_steps, has_no_tables
 from mainstay.infrastructure.email_sending import EmailNotSent, SmtpTransport
+from mainstay.infrastructure.files import FileStoreUnavailable
 from mainstay.infrastructure.installation_parts import HOW_TO_ADOPT, find_foreign_parts, read_parts
 from mainstay.infrastructure.installation_secret import find_installation_secret, load_installation_secret
 from mainstay.infrastructure.invariants import MAX_CLOCK_DIFFERENCE, CheckContext
@@ -65,6 +66,7 @@ def examine_installation(settings: Settings, now: datetime) -> Iterator[Diagnosi
     """Examine everything, part by part."""
     yield from _examine_folder(settings)
     yield from _examine_database(settings, now)
+    yield from _examine_files(settings)
     yield from _examine_redis(settings, now)
     yield _examine_email(settings)
     yield from _examine_web_server(settings)
@@ -194,9 +196,25 @@ def _examine_storage(db: ScanHandle, limit: int) -> Iterator[Diagnosis]:
 def _examine_parts(db: ScanHandle, settings: Settings) -> Iterator[Diagnosis]:
     """Report a secret or files of another installation. The first start of a server stores what belongs to it."""
     secret = find_installation_secret(settings.secret, DataFolder(settings.data).secret)
-    for wrong in find_foreign_parts(read_parts(db), secret, open_files(settings)):
+    try:
+        problems = find_foreign_parts(read_parts(db), secret, open_files(settings))
+    except FileStoreUnavailable:
+        # The examination of the files says so.
+        return
+    for wrong in problems:
         found, _, remedy = wrong.partition(". ")
         yield Diagnosis("installation", found, f"{remedy} {HOW_TO_ADOPT}")
+
+
+def _examine_files(settings: Settings) -> Iterator[Diagnosis]:
+    if settings.files is None:
+        return
+    try:
+        open_files(settings).read_id()
+    except FileStoreUnavailable as error:
+        yield Diagnosis("files", str(error), "Start it, or correct MAINSTAY_FILES and the keys.")
+    else:
+        yield Diagnosis("files", "the bucket can be read")
 
 
 def _compare_clocks(clock: str, seconds: float, now: datetime) -> Diagnosis:

@@ -14,13 +14,9 @@ class Installation:
 
     database: MigratableDatabase
     folder: DataFolder
+    files: FileStore
     # The secret in the settings, if there is one.
     given_secret: str | None
-
-    @property
-    def files(self) -> FileStore:
-        """The uploaded files."""
-        return FileStore(self.folder.files)
 
     @property
     def secret(self) -> bytes | None:

@@ -16,7 +16,7 @@ from mainstay.business.records.file_removal import REMOVE_FILE, STORED_FILE_COLU
 from mainstay.catalogue import CATALOGUE
 from mainstay.changes.outbox_queue import LeasedTask
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
-from mainstay.infrastructure.files import REMOVAL_GRACE_PERIOD, FileStore
+from mainstay.infrastructure.files import REMOVAL_GRACE_PERIOD, FolderFileStore
 from mainstay.kernel.perform import Performer
 from mainstay.values.fields import StoredFileName
 from mainstay.values.moments import moment_text, parse_moment
@@ -31,7 +31,7 @@ class FileRemoval:
     """An organisation with files of its own, and the tasks that delete them."""
 
     cast: Cast
-    files: FileStore
+    files: FolderFileStore
 
     def store_old_file(self, content: bytes) -> str:
         """Store a file with an old date; return its name."""
@@ -57,7 +57,7 @@ class FileRemoval:
 
 @pytest.fixture
 def file_removal(cast: Cast, tmp_path: Path) -> FileRemoval:
-    return FileRemoval(cast, FileStore(tmp_path / "files"))
+    return FileRemoval(cast, FolderFileStore(tmp_path / "files"))
 
 
 def test_the_content_and_the_small_picture_go_an_hour_later(file_removal: FileRemoval) -> None:

@@ -35,7 +35,7 @@ from mainstay.doors.office.settings.full_export_contents import (
 )
 from mainstay.infrastructure.address_guard import AddressGuard
 from mainstay.infrastructure.data_folder import DataFolder
-from mainstay.infrastructure.files import FileStore, TemporaryFiles
+from mainstay.infrastructure.files import FolderFileStore, TemporaryFiles
 from mainstay.kernel.context import RequestDetails
 from mainstay.kernel.perform import Performer
 from mainstay.settings import Settings
@@ -96,7 +96,7 @@ def make_archive(cast: Cast, settings: Settings, role: Role = Role.OWNER) -> Arc
     passing.folder.mkdir(exist_ok=True)
     content = BytesIO()
     FullExport(
-        cast.performer, cast.actor(role, door=Door.OFFICE), "UTC", "req_1", FileStore(folder.files), passing
+        cast.performer, cast.actor(role, door=Door.OFFICE), "UTC", "req_1", FolderFileStore(folder.files), passing
     ).write(content)
     return open_archive(content.getvalue())
 
@@ -250,7 +250,7 @@ def test_papers_are_for_those_who_are_given_them(cast: Cast) -> None:
 def test_it_holds_tables_programs_lines_files_and_what_they_are(
     server: RunningServer, cast: Cast, other_cast: Cast
 ) -> None:
-    work, content = make_attachment_jobs(cast), FileStore(DataFolder(server.settings.data).files).store(PDF)
+    work, content = make_attachment_jobs(cast), FolderFileStore(DataFolder(server.settings.data).files).store(PDF)
     added = add_file(cast, work.job, content=content, name="Größe.pdf")
     lost = add_file(cast, work.job, content="4" * 64, name="Lost.pdf")
     cast.perform(add_note, recordId=work.job, text="=1+1", visibility="office")

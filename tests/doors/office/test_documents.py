@@ -5,7 +5,7 @@ import pytest
 from mainstay.business.jobs.operations import update_job
 from mainstay.business.records.attachments import MAX_FILE_BYTES, list_documents
 from mainstay.infrastructure.data_folder import DataFolder
-from mainstay.infrastructure.files import FileStore, content_name_of
+from mainstay.infrastructure.files import FolderFileStore, content_name_of
 from mainstay.vocabulary.permissions import Role
 from support import hostile
 from support.attachments import PDF, AttachmentJobs, add_file, make_attachment_jobs, make_zip
@@ -84,7 +84,7 @@ def test_a_file_is_handed_out_so_that_no_browser_takes_it_for_a_page(
 def test_it_is_for_those_who_see_the_record_each_time(
     server: RunningServer, cast: Cast, other_cast: Cast, work: AttachmentJobs
 ) -> None:
-    content = FileStore(DataFolder(server.settings.data).files).store(PDF)
+    content = FolderFileStore(DataFolder(server.settings.data).files).store(PDF)
     seen, hidden_one = (
         add_file(cast, work.job, content=content),
         add_file(cast, work.job, content=content, visibility="office"),

@@ -38,7 +38,7 @@ from mainstay.doors.runner import Runner
 from mainstay.identity.keys import KeyOut
 from mainstay.infrastructure.content_reader import ContentReader
 from mainstay.infrastructure.data_folder import DataFolder
-from mainstay.infrastructure.files import FileStore, TemporaryFiles
+from mainstay.infrastructure.files import FolderFileStore, TemporaryFiles
 from mainstay.infrastructure.rate_limits import MachineRateLimits
 from mainstay.kernel.context import Context
 from mainstay.values.moments import parse_moment
@@ -328,7 +328,7 @@ def slow_doors(server: RunningServer, cast: Cast, event: Event) -> Iterator[InPr
         inside.app.server_names,
         settings.base_url,
         open_sealer(settings),
-        FileStore(folder.files),
+        FolderFileStore(folder.files),
         TemporaryFiles(folder.temporary_files),
         ContentReader(),
         Printer(),

@@ -3,7 +3,7 @@
 import pytest
 
 from mainstay.infrastructure.data_folder import DataFolder
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FolderFileStore
 from mainstay.vocabulary.permissions import Role
 from support.browser_session import BrowserSession, sign_in_new_person, visible_text
 from support.cast import Cast
@@ -31,7 +31,7 @@ def test_a_logo_is_set_and_shown_in_the_sidebar_and_the_settings(server: Running
     assert shown.headers["x-content-type-options"] == "nosniff"
     assert "sandbox" in shown.headers["content-security-policy"]
     # Its address is the hash under which it is kept.
-    path = FileStore(DataFolder(server.settings.data).files).path(address.rpartition("/")[2])
+    path = FolderFileStore(DataFolder(server.settings.data).files).path(address.rpartition("/")[2])
     assert path.read_bytes() == shown.content
     wait_until(lambda: not list_temporary_files(server))
 
@@ -104,6 +104,6 @@ def test_a_logo_whose_file_was_not_brought_along_is_not_found(server: RunningSer
     olivia = sign_in_new_person(server, cast)
     upload_logo(olivia, draw_image(size=(17, 5)))
     address = read_logo_address(olivia)
-    FileStore(DataFolder(server.settings.data).files).path(address.rpartition("/")[2]).unlink()
+    FolderFileStore(DataFolder(server.settings.data).files).path(address.rpartition("/")[2]).unlink()
     assert olivia.get(address).status_code == 404
     assert olivia.get("/settings").status_code == 200

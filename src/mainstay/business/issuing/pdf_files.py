@@ -13,7 +13,7 @@ from mainstay.documents import ubl
 from mainstay.documents.einvoice import einvoice_terms_of
 from mainstay.documents.snapshot import Snapshot
 from mainstay.infrastructure.database import Database, DatabaseHandle
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FileStore, read_if_stored
 
 
 class _IssuedDocument(NamedTuple):
@@ -34,11 +34,11 @@ class DocumentFiles:
         """Return a file of an issued document; make it if it was never made before."""
         issued = self._find_issued(organisation, record_id, form)
         if issued.file:
-            return self.files.path(issued.file).read_bytes()
+            return self.files.read(issued.file)
         content = self._make_file(issued.snapshot, form)
         name = self.files.store(content)
         stored_name = self._store_name(organisation, record_id, form, name)
-        return content if stored_name == name else self.files.path(stored_name).read_bytes()
+        return content if stored_name == name else self.files.read(stored_name)
 
     def has_pdf(self, organisation: str, record_id: str) -> bool:
         """Return whether the PDF of a document was made."""
@@ -49,12 +49,9 @@ class DocumentFiles:
         if form == "ubl":
             return ubl.write_ubl(einvoice_terms_of(snapshot))
         logo = snapshot.issuer.logo
-        return self.printer.print(text, self._read_logo(logo) if logo else None, "void" if form == "void" else None)
-
-    def _read_logo(self, name: str) -> bytes | None:
-        path = self.files.path(name)
-        # The folder of files may be missing, for example if only the database was copied.
-        return path.read_bytes() if path.exists() else None
+        return self.printer.print(
+            text, read_if_stored(self.files, logo) if logo else None, "void" if form == "void" else None
+        )
 
     def _find_issued(self, organisation: str, record_id: str, form: str) -> _IssuedDocument:
         with self.database.read_transaction(organisation) as db:

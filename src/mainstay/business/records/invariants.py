@@ -3,7 +3,6 @@
 They cover every kind of record in the catalogue, so that none is left out.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
@@ -11,13 +10,12 @@ from typing import Any
 
 from mainstay.business.records.file_removal import STORED_FILE_COLUMNS
 from mainstay.changes import search_words
+from mainstay.infrastructure.files import content_name_of
 from mainstay.infrastructure.invariants import CheckContext, Invariant, Violation, no_rows_invariant
 from mainstay.kernel.record_store import RecordStore
 from mainstay.vocabulary.permissions import Permission
 
 RecordStores = Mapping[str, tuple[RecordStore[Any], Permission]]
-
-_CHUNK = 1 << 20
 
 
 def find_lost_files(context: CheckContext) -> Iterator[Violation]:
@@ -37,14 +35,11 @@ def find_lost_files(context: CheckContext) -> Iterator[Violation]:
 
 
 def _find_file_problem(context: CheckContext, name: str) -> str | None:
-    digest = hashlib.sha256()
     try:
-        with context.files.path(name).open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
+        content = context.files.read(name)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
-    return None if digest.hexdigest() == name else "was changed: its content has another hash"
+    return None if content_name_of(content) == name else "was changed: its content has another hash"
 
 
 _WRONG_STORAGE_SQL = """

@@ -14,16 +14,17 @@ from zipfile import ZipFile
 
 from mainstay.business.records.file_removal import STORED_FILE_COLUMNS
 from mainstay.catalogue import INVARIANTS
-from mainstay.composition import connect
+from mainstay.composition import connect, open_files
 from mainstay.doors.cli.output import CheckFailed
 from mainstay.infrastructure.data_folder import DataFolder
 from mainstay.maintenance import backup as taking
 from mainstay.maintenance import check as checking
+from mainstay.maintenance import files_move as moving
 from mainstay.maintenance import restore as restoring
 from mainstay.maintenance.archive import Manifest, checksum_of, open_backup_file
 from mainstay.maintenance.backup import ReportProgress
 from mainstay.maintenance.installation import Installation
-from mainstay.settings import SettingError, Settings
+from mainstay.settings import SettingError, Settings, with_file_store
 from mainstay.values.json_object import JsonObject
 from mainstay.values.message import Message
 from mainstay.values.moments import system_clock
@@ -98,6 +99,17 @@ def move(settings: Settings, options: Namespace) -> JsonObject:
         return outcome
 
 
+def files_move(settings: Settings, options: Namespace) -> JsonObject:
+    """Copy the files to another store; those that are there already are left out, so it can be repeated."""
+    target = open_files(with_file_store(settings, options.to))
+    with _open_existing(settings) as source:
+        result = moving.copy_files(source, target, STORED_FILE_COLUMNS, _progress_printer(options))
+    outcome = {"files": result.total, "copied": result.copied, "missing": result.missing}
+    if result.missing:
+        raise CheckFailed(outcome, str(_FILES_MISSING))
+    return outcome
+
+
 _CHANGED_MEANWHILE = (
     "Something was changed in the meantime and was not copied. Stop the server, and move to another empty place."
 )
@@ -160,7 +172,7 @@ def _open_existing(settings: Settings) -> Iterator[Installation]:
 def _open_installation(settings: Settings) -> Iterator[Installation]:
     database = connect(settings)
     try:
-        yield Installation(database, DataFolder(settings.data), settings.secret)
+        yield Installation(database, DataFolder(settings.data), open_files(settings), settings.secret)
     finally:
         database.close()
 

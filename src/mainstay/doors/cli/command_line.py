@@ -12,6 +12,7 @@ import orjson
 
 from mainstay.doors.cli.output import CheckFailed, format_outcome
 from mainstay.infrastructure.database import DatabaseUnavailable, NewerSchema, OlderSchema
+from mainstay.infrastructure.files import FileStoreUnavailable
 from mainstay.lazy_import import import_lazily
 from mainstay.settings import DESCRIPTIONS, PREFIX, SettingError, Settings, is_readable, read_settings
 from mainstay.values.json_object import JsonObject
@@ -56,7 +57,7 @@ def run_command_line(setup: CommandLineSetup, arguments: Sequence[str]) -> int:
             outcome = setup.standalone_commands[options.command](settings, options)
         else:
             outcome = _run_operator_command(setup, settings, options)
-    except (Refusal, SettingError, DatabaseUnavailable, NewerSchema, OlderSchema) as refusal:
+    except (Refusal, SettingError, DatabaseUnavailable, FileStoreUnavailable, NewerSchema, OlderSchema) as refusal:
         sys.stderr.write(f"{refusal}\n")
         return EXIT_REFUSED
     except CheckFailed as failure:
@@ -174,6 +175,11 @@ def _add_backup_commands(commands: _CommandAdder) -> None:
     restore.add_argument("file", help="the backup")
     move = commands.add_standalone("move", "copy everything to another database, and check it; stop the server first")
     move.add_argument("--to", required=True, help="postgresql://…, or a folder for the embedded database and files")
+    files = commands.add_group("files", "photos, documents and logos")
+    files_move = files.add_standalone(
+        "move", "copy the files to another store; repeat it after the server was stopped", "files_move"
+    )
+    files_move.add_argument("--to", required=True, help="what MAINSTAY_FILES will be: s3://…, or `folder`")
     commands.add_standalone("check", "check all stored data and name what is wrong, without changing anything")
 
 

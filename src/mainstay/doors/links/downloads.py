@@ -8,7 +8,7 @@ import orjson
 from mainstay.business.records.attachments import get_document
 from mainstay.business.records.file_links import DownloadGrant
 from mainstay.doors.document_answers import RETRY_AFTER, DocumentAnswers, FileNotReady
-from mainstay.doors.downloads import respond_with_stored_file
+from mainstay.doors.downloads import fetch_stored_file
 from mainstay.doors.http import Request, Response, error_response
 from mainstay.doors.links.link_access import LinkAccess, UnknownLink, answer_link, check_method
 from mainstay.identity.secrets import DOWNLOAD_LINK
@@ -59,10 +59,6 @@ class DownloadDoor:
             return await answers.answer(operation, actor, raw, details, is_saved=True)
         answer = await answers.runner.perform(answers.performer, get_document, actor, raw, details)
         document = get_document.read_answer(answer.body)
-        path = answers.files.path(document.sha256)
-        try:
-            respond = partial(respond_with_stored_file, path, document.name, document.media_type, inline=False)
-            return await answers.runner.run(respond)
-        except FileNotFoundError:
-            # The database was restored without the folder of files.
-            raise NotFound("file") from None
+        return await answers.runner.run(
+            partial(fetch_stored_file, answers.files, document.sha256, document.name, document.media_type, inline=False)
+        )

@@ -13,7 +13,7 @@ from mainstay.business.records.attachments import (
 )
 from mainstay.business.records.model import DocumentOut
 from mainstay.business.records.store import DOCUMENTS
-from mainstay.doors.downloads import respond_with_stored_file
+from mainstay.doors.downloads import fetch_stored_file
 from mainstay.doors.http import Response
 from mainstay.doors.office.kit.form import Form, OpenForm, PathValues, find_by_path
 from mainstay.doors.office.kit.linked_changes import LinkedChange, perform_linked
@@ -125,14 +125,9 @@ class DocumentPages:
 
     async def _serve_file(self, name: str, file_name: str, media_type: str, *, inline: bool) -> Response:
         visitors = self.office.visitors
-        try:
-            open_file = partial(
-                respond_with_stored_file, visitors.files.path(name), file_name, media_type, inline=inline
-            )
-            return await visitors.runner.run(open_file)
-        except FileNotFoundError:
-            # The database was moved without its folder of files.
-            raise NotFound("file") from None
+        return await visitors.runner.run(
+            partial(fetch_stored_file, visitors.files, name, file_name, media_type, inline=inline)
+        )
 
     async def _page_variables(self, request: OfficeRequest, document: DocumentOut | None) -> dict[str, Any]:
         """Return the link to the file's record, for the page of a file."""

@@ -14,6 +14,7 @@ from mainstay.doors.pages.display import DisplaySettings
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.form_fields import form_fields_of, to_operation_input
 from mainstay.doors.pages.forms import query_parameters
+from mainstay.infrastructure.files import read_if_stored
 from mainstay.infrastructure.log import log_error
 from mainstay.kernel.operation import OperationReturning
 from mainstay.values.message import Message
@@ -74,6 +75,5 @@ class DraftPreviewPages:
 
     def _print_snapshot(self, draft: ProofOut, render: _Render) -> bytes:
         logo = Snapshot.model_validate_json(draft.snapshot).issuer.logo
-        path = self.office.visitors.files.path(logo) if logo else None
-        picture = path.read_bytes() if path and path.exists() else None
+        picture = read_if_stored(self.office.visitors.files, logo) if logo else None
         return render(draft.snapshot, picture, "draft" if draft.is_draft else None)

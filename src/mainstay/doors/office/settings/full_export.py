@@ -41,7 +41,7 @@ from mainstay.doors.office.settings.full_export_contents import (
 from mainstay.doors.pages.door import Route
 from mainstay.doors.pages.message_format import PageFormat
 from mainstay.doors.pages.rendering import redirect
-from mainstay.infrastructure.files import FileStore, TemporaryFiles
+from mainstay.infrastructure.files import FileStore, TemporaryFiles, read_if_stored
 from mainstay.infrastructure.log import log_error
 from mainstay.kernel.catalogue import is_permitted
 from mainstay.kernel.context import RequestDetails
@@ -239,7 +239,7 @@ class FullExport:
             name = f"papers/{folder}/{issued['named'].replace('/', '_')}"
             for file_form, suffix in FILE_SUFFIXES.items():
                 if issued[file_form]:
-                    self._write_file(archive, self.files.path(issued[file_form]), f"{name}{suffix}")
+                    self._write_file(archive, issued[file_form], f"{name}{suffix}")
             if not issued["pdf"]:
                 self.pdfs_not_made.append(f"{name}{FILE_SUFFIXES['pdf']}")
 
@@ -256,16 +256,16 @@ class FullExport:
     def _write_attachments(self, archive: ZipFile) -> None:
         # The operation lists the attachments of all records.
         for attachment in self._read_records(list_documents):
-            path = self.files.path(attachment["sha256"])
             name = f"files/{attachment['recordId']}/{attachment['id']} {attachment['name']}"
-            self._write_file(archive, path, name)
+            self._write_file(archive, attachment["sha256"], name)
 
-    def _write_file(self, archive: ZipFile, path: Path, name: str) -> None:
-        if path.exists():
-            # Most attachments are compressed formats already.
-            archive.write(path, name, ZIP_STORED)
-        else:
+    def _write_file(self, archive: ZipFile, stored_name: str, name: str) -> None:
+        content = read_if_stored(self.files, stored_name)
+        if content is None:
             self.missing_files.append(name)
+        else:
+            # Most attachments are compressed formats already.
+            archive.writestr(name, content, ZIP_STORED)
 
     def _format_readme(self, started_at: str) -> str:
         return _README.format(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from mainstay.business.organisation.failed_work import BACKGROUND_TASKS
@@ -25,6 +24,7 @@ from mainstay.identity.person_sign_in import change_password
 from mainstay.identity.sessions import Session
 from mainstay.identity.sign_in import WrongCredentials
 from mainstay.infrastructure.database import ALL_ORGANISATIONS
+from mainstay.infrastructure.files import FileStore
 from mainstay.infrastructure.images import media_type_of
 from mainstay.values.message import Message
 from mainstay.vocabulary.refusal import Fault, Invalid, NotFound, Refusal
@@ -124,7 +124,7 @@ class SettingsPages:
         membership, visitors = request.visitor.membership, self.office.visitors
         if membership is None or not membership.logo or membership.logo != path_values["name"]:
             raise NotFound("page")
-        return await visitors.runner.run(_respond_with_logo, visitors.files.path(membership.logo))
+        return await visitors.runner.run(_respond_with_logo, visitors.files, membership.logo)
 
     async def show_account(self, request: OfficeRequest, _: Mapping[str, str]) -> Response:
         """Show the person's own account."""
@@ -180,8 +180,9 @@ class SettingsPages:
             sessions.end_sessions(db, account_id, except_session_id=session_id)
 
 
-def _respond_with_logo(path: Path) -> Response:
+def _respond_with_logo(files: FileStore, name: str) -> Response:
     try:
+        path = files.fetch_path(name)
         return respond_with_picture(path, "logo", media_type_of(path))
     except FileNotFoundError:
         # The folder of files was not restored together with the database.
