@@ -66,7 +66,7 @@ class RcloneServer(S3Server):
     def start(self) -> None:
         (self.folder / BUCKET).mkdir(exist_ok=True)
         options = ["--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", "--addr", f"127.0.0.1:{self.port}"]
-        self.run(["rclone", "serve", "s3", str(self.folder), "--dir-cache-time", "0s", *options])
+        self.run(["rclone", "serve", "s3", str(self.folder), *options])
         assert self.process is not None
         assert self.process.stderr is not None
         for line in self.process.stderr:
@@ -79,8 +79,10 @@ class RcloneServer(S3Server):
         return self.folder / BUCKET / PREFIX / name[:2] / name[2:]
 
     def age(self, name: str) -> None:
-        """Let a file be stored long ago."""
+        """Let a file be stored long ago; rclone remembers what it knows of a file until it ends."""
+        self.kill()
         os.utime(self.path_of(name), (0, 0))
+        self.start()
 
 
 class SeaweedServer(S3Server):
@@ -90,7 +92,16 @@ class SeaweedServer(S3Server):
         ports = {"master": 9333, "volume": 9340, "filer": 8888, "s3": 0, "webdav": 7333, "admin": 23646}
         options = [f"-{name}.port={self.port if name == 's3' else free_port()}" for name in ports]
         self.run(
-            ["weed", "mini", f"-dir={self.folder}", f"-bucket={BUCKET}", "-ip=127.0.0.1", "-admin.ui=false", *options],
+            [
+                "weed",
+                "mini",
+                f"-dir={self.folder}",
+                f"-bucket={BUCKET}",
+                "-ip=127.0.0.1",
+                "-admin.ui=false",
+                "-s3.autoCreateBucket=false",
+                *options,
+            ],
             AWS_ACCESS_KEY_ID=ACCESS_KEY,
             AWS_SECRET_ACCESS_KEY=SECRET_KEY,
         )
