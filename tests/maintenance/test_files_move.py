@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 import pytest
 
@@ -43,8 +44,8 @@ def list_files(folder: Path) -> set[str]:
     return {path.parent.name + path.name for path in folder.glob("??/*")}
 
 
-def move_files(settings: Settings, to: str, source: str | None = None) -> dict[str, int]:
-    outcome: dict[str, int] = run_command(replace(settings, files=source), "files", "move", "--to", to, "--json").json
+def move_files(settings: Settings, to: str, source: str | None = None) -> dict[str, Any]:
+    outcome: dict[str, Any] = run_command(replace(settings, files=source), "files", "move", "--to", to, "--json").json
     return outcome
 
 

@@ -89,8 +89,8 @@ class SeaweedServer(S3Server):
     """SeaweedFS, which is also made for more than tests, and honours conditions."""
 
     def start(self) -> None:
-        ports = {"master": 9333, "volume": 9340, "filer": 8888, "s3": 0, "webdav": 7333, "admin": 23646}
-        options = [f"-{name}.port={self.port if name == 's3' else free_port()}" for name in ports]
+        others = ("master", "volume", "filer", "webdav", "admin")
+        ports = [f"-s3.port={self.port}", *(f"-{name}.port={free_port()}" for name in others)]
         self.run(
             [
                 "weed",
@@ -100,7 +100,7 @@ class SeaweedServer(S3Server):
                 "-ip=127.0.0.1",
                 "-admin.ui=false",
                 "-s3.autoCreateBucket=false",
-                *options,
+                *ports,
             ],
             AWS_ACCESS_KEY_ID=ACCESS_KEY,
             AWS_SECRET_ACCESS_KEY=SECRET_KEY,
