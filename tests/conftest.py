@@ -16,6 +16,7 @@ from support.engines import PostgresServer, engines_of, with_durability, without
 from support.fast_hashing import use_fast_hashing, use_real_hashing
 from support.in_process import run_in_process
 from support.installations import Installation, Installations
+from support.s3_server import RcloneServer
 from support.server_fixtures import ServedInstallation, serve_installation
 from support.servers import RunningServer
 from support.statement_recorder import StatementRecorder
@@ -171,6 +172,16 @@ def server(settings: Settings) -> Iterator[RunningServer]:
     """The product's doors to the same installation, within this process."""
     with run_in_process(settings) as in_process:
         yield in_process
+
+
+@pytest.fixture
+def bucket(tmp_path: Path) -> Iterator[RcloneServer]:
+    """A bucket of an S3-compatible store for this test alone."""
+    (tmp_path / "rclone").mkdir()
+    server = RcloneServer(tmp_path / "rclone")
+    server.start()
+    yield server
+    server.kill()
 
 
 @pytest.fixture(scope="session")

@@ -23,15 +23,6 @@ ADDRESS = S3Address("https://s3.example", "eu-west-2", "bucket", "")
 
 
 @pytest.fixture
-def rclone(tmp_path: Path) -> Iterator[RcloneServer]:
-    (tmp_path / "rclone").mkdir()
-    server = RcloneServer(tmp_path / "rclone")
-    server.start()
-    yield server
-    server.kill()
-
-
-@pytest.fixture
 def seaweed(tmp_path: Path) -> Iterator[SeaweedServer]:
     (tmp_path / "seaweed").mkdir()
     server = SeaweedServer(tmp_path / "seaweed")
@@ -40,7 +31,7 @@ def seaweed(tmp_path: Path) -> Iterator[SeaweedServer]:
     server.kill()
 
 
-@pytest.fixture(params=["rclone", pytest.param("seaweed", marks=pytest.mark.long)])
+@pytest.fixture(params=["bucket", pytest.param("seaweed", marks=pytest.mark.long)])
 def server(request: pytest.FixtureRequest) -> S3Server:
     found: S3Server = request.getfixturevalue(request.param)
     return found
@@ -111,32 +102,32 @@ def test_two_removals_exclude_each_other(seaweed: SeaweedServer, tmp_path: Path)
     assert files._announce_removal(name)
 
 
-def test_an_old_file_that_nobody_needs_is_removed(rclone: RcloneServer, tmp_path: Path) -> None:
-    files = open_store(rclone, tmp_path)
+def test_an_old_file_that_nobody_needs_is_removed(bucket: RcloneServer, tmp_path: Path) -> None:
+    files = open_store(bucket, tmp_path)
     name = files.store(b"a photo")
     path = files.fetch_path(name)
-    rclone.age(name)
+    bucket.age(name)
     assert not files.remove_unneeded(name, lambda: True)
     assert files.read(name) == b"a photo"
     assert files.remove_unneeded(name, lambda: False)
     assert (files.has(name), path.exists()) == (False, False)
     # As often as it is tried.
     assert files.remove_unneeded(name, lambda: False)
-    assert [found.name for found in rclone.folder.rglob("*") if found.is_file()] == []
+    assert [found.name for found in bucket.folder.rglob("*") if found.is_file()] == []
 
 
-def test_a_file_stored_again_long_after_stays(rclone: RcloneServer, tmp_path: Path) -> None:
-    files = open_store(rclone, tmp_path)
+def test_a_file_stored_again_long_after_stays(bucket: RcloneServer, tmp_path: Path) -> None:
+    files = open_store(bucket, tmp_path)
     name = files.store(b"a photo")
-    rclone.age(name)
+    bucket.age(name)
     files.store(b"a photo")
     assert not files.remove_unneeded(name, lambda: False)
 
 
-def test_nobody_relies_on_a_file_that_is_being_removed(rclone: RcloneServer, tmp_path: Path) -> None:
-    files = open_store(rclone, tmp_path)
+def test_nobody_relies_on_a_file_that_is_being_removed(bucket: RcloneServer, tmp_path: Path) -> None:
+    files = open_store(bucket, tmp_path)
     name = files.store(b"a photo")
-    rclone.age(name)
+    bucket.age(name)
 
     def store_meanwhile() -> bool:
         with pytest.raises(FileStoreUnavailable, match="just being removed"):
@@ -148,10 +139,10 @@ def test_nobody_relies_on_a_file_that_is_being_removed(rclone: RcloneServer, tmp
     assert files.read(name) == b"a photo"
 
 
-def test_an_interrupted_removal_is_completed_or_undone(rclone: RcloneServer, tmp_path: Path) -> None:
-    files = open_store(rclone, tmp_path)
+def test_an_interrupted_removal_is_completed_or_undone(bucket: RcloneServer, tmp_path: Path) -> None:
+    files = open_store(bucket, tmp_path)
     name = files.store(b"a photo")
-    rclone.age(name)
+    bucket.age(name)
 
     def end_process() -> bool:
         raise KeyboardInterrupt
@@ -163,28 +154,28 @@ def test_an_interrupted_removal_is_completed_or_undone(rclone: RcloneServer, tmp
         if is_needed:
             files.bring_back(name)
             files.store(b"a photo")
-            rclone.age(name)
+            bucket.age(name)
     assert files.remove_unneeded(name, lambda: False)
     assert not files.has(name)
 
 
-def test_a_damaged_file_is_not_sent(rclone: RcloneServer, tmp_path: Path) -> None:
-    files = open_store(rclone, tmp_path)
+def test_a_damaged_file_is_not_sent(bucket: RcloneServer, tmp_path: Path) -> None:
+    files = open_store(bucket, tmp_path)
     name = files.store(b"a photo")
-    rclone.path_of(name).write_bytes(b"a phota")
+    bucket.path_of(name).write_bytes(b"a phota")
     assert files.read(name) == b"a phota"
     with pytest.raises(FileNotFoundError):
         files.fetch_path(name)
 
 
-def test_a_store_that_is_away_is_used_again_when_it_is_back(rclone: RcloneServer, tmp_path: Path) -> None:
-    files = open_store(rclone, tmp_path)
+def test_a_store_that_is_away_is_used_again_when_it_is_back(bucket: RcloneServer, tmp_path: Path) -> None:
+    files = open_store(bucket, tmp_path)
     name = files.store(b"a photo")
-    rclone.kill()
+    bucket.kill()
     for use in (files.read_id, lambda: files.read(name), lambda: files.store(b"another")):
         with pytest.raises(FileStoreUnavailable, match="cannot be used"):
             use()
-    rclone.start()
+    bucket.start()
     assert files.read(name) == b"a photo"
 
 

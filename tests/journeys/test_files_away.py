@@ -1,10 +1,7 @@
 """A server with its files in a bucket, which goes away and comes back."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from mainstay.composition import open_performer
 from mainstay.infrastructure.data_folder import DataFolder
@@ -18,15 +15,6 @@ from support.s3_server import SECRET_KEY, RcloneServer
 from support.servers import ServerProcess, start_server
 from support.uploads import read_logo_address, upload_logo
 from support.waiting import wait_until
-
-
-@pytest.fixture
-def bucket(tmp_path: Path) -> Iterator[RcloneServer]:
-    (tmp_path / "rclone").mkdir()
-    server = RcloneServer(tmp_path / "rclone")
-    server.start()
-    yield server
-    server.kill()
 
 
 def find_problem(server: ServerProcess) -> str | None:

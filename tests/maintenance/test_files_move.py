@@ -1,6 +1,5 @@
 """`files move` copies all files between the data folder and a bucket, and everything else reads them there."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -19,15 +18,6 @@ from support.command_line import run_command
 from support.s3_server import RcloneServer
 
 pytestmark = pytest.mark.engines("sqlite")
-
-
-@pytest.fixture
-def bucket(tmp_path: Path) -> Iterator[RcloneServer]:
-    (tmp_path / "rclone").mkdir()
-    server = RcloneServer(tmp_path / "rclone")
-    server.start()
-    yield server
-    server.kill()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mainstay.business.records.attachments import store_content, to_document_input
+from mainstay.business.records.attachments import parts_to_store, to_document_input
 from mainstay.demo import texts as words
 from mainstay.demo.pictures import build_pdf, draw_photo
 from mainstay.infrastructure.file_types import examine_file
@@ -55,5 +55,6 @@ def store_file(files: FileStore, file_name: str, content: bytes) -> dict[str, ob
         path = Path(folder) / "received"
         path.write_bytes(content)
         found = examine_file(path, file_name)
-        store_content(files, found)
+        for part in parts_to_store(found):
+            files.store(part)
         return to_document_input(found, file_name)

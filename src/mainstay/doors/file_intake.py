@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from mainstay.business.records.attachments import store_content
+from mainstay.business.records.attachments import parts_to_store
 from mainstay.business.records.file_removal import queue_removal
 from mainstay.doors.runner import Runner
 from mainstay.infrastructure.content_reader import ContentReader
 from mainstay.infrastructure.file_types import ExaminedFile
-from mainstay.infrastructure.files import FileStore
+from mainstay.infrastructure.files import FileStore, FileStoreUnavailable, content_name_of
 from mainstay.infrastructure.rate_limits import RateLimits
 from mainstay.kernel.perform import Performer
 from mainstay.values.message import Message
@@ -49,12 +49,14 @@ class FileIntake:
         if contents:
             # A trial run first, so that a refusal leaves no stored files behind.
             perform(commit=False)
-        stored = [name for content in contents for name in store_content(self.files, content)]
+        parts = [part for content in contents for part in parts_to_store(content)]
         try:
+            for part in parts:
+                self.files.store(part)
             return perform(commit=True)
-        except Refusal:
-            # Since the trial run, someone else has used the remaining storage or changed the record.
-            queue_removal(self.performer, organisation, stored)
+        except (Refusal, FileStoreUnavailable):
+            # Only some are stored, or someone else has used the remaining storage or changed the record meanwhile.
+            queue_removal(self.performer, organisation, map(content_name_of, parts))
             raise
 
 

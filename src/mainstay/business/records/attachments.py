@@ -9,7 +9,7 @@ from mainstay.business.records import file_removal
 from mainstay.business.records.model import AttachmentVisibility, Document, DocumentOut
 from mainstay.business.records.store import DOCUMENTS
 from mainstay.infrastructure.file_types import ACCEPTED_TYPES, ExaminedFile, to_stored_name
-from mainstay.infrastructure.files import FileStore, content_name_of
+from mainstay.infrastructure.files import content_name_of
 from mainstay.kernel.context import Context
 from mainstay.kernel.inverse import declare_inverse
 from mainstay.kernel.operation import Effect, operation
@@ -152,9 +152,9 @@ def to_document_input(content: ExaminedFile, name: str) -> dict[str, object]:
     }
 
 
-def store_content(files: FileStore, content: ExaminedFile) -> list[str]:
-    """Store a file's content and thumbnail, and return the names under which they are stored."""
-    return [files.store(part) for part in (content.content, content.small) if part]
+def parts_to_store(content: ExaminedFile) -> list[bytes]:
+    """Return what is stored of a file: its content, and the thumbnail of a photo."""
+    return [part for part in (content.content, content.small) if part]
 
 
 OPERATIONS = (list_documents, get_document, add_document, remove_document)
