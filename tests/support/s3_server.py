@@ -1,14 +1,11 @@
 """Real S3 servers out of wheels."""
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-
-import pytest
 
 from mainstay.composition import open_files
 from mainstay.infrastructure.files import FileStoreUnavailable
@@ -50,14 +47,23 @@ class S3Server:
             self.process = None
 
     def run(self, command: Sequence[str], **environment: str) -> None:
+        """Run a server that is installed beside Python, until it has the bucket."""
         program = Path(sys.executable).with_name(command[0])
         self.process = subprocess.Popen(
             [program, *command[1:]],
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             cwd=self.folder,
             env={**os.environ, **environment},
         )
+        wait_until(self._has_bucket)
+
+    def _has_bucket(self) -> bool:
+        try:
+            self.open_files(read_settings({})).read_id()
+        except FileStoreUnavailable:
+            return False
+        return True
 
 
 class RcloneServer(S3Server):
@@ -67,12 +73,6 @@ class RcloneServer(S3Server):
         (self.folder / BUCKET).mkdir(exist_ok=True)
         options = ["--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", "--addr", f"127.0.0.1:{self.port}"]
         self.run(["rclone", "serve", "s3", str(self.folder), *options])
-        assert self.process is not None
-        assert self.process.stderr is not None
-        for line in self.process.stderr:
-            if re.search(rb"Starting s3 server", line):
-                return
-        pytest.fail("rclone did not start.")
 
     def path_of(self, name: str) -> Path:
         """Return the path of the object with the content of a file."""
@@ -89,26 +89,12 @@ class SeaweedServer(S3Server):
     """SeaweedFS, which is also made for more than tests, and honours conditions."""
 
     def start(self) -> None:
-        others = ("master", "volume", "filer", "webdav", "admin")
-        ports = [f"-s3.port={self.port}", *(f"-{name}.port={free_port()}" for name in others)]
+        names = ("master", "volume", "filer", "admin", "master.port.grpc", "volume.port.grpc", "filer.port.grpc")
+        ports = [f"-{name if '.' in name else f'{name}.port'}={free_port()}" for name in (*names, "s3.port.grpc")]
+        options = ["-webdav=false", "-admin.ui=false", "-master.telemetry=false", "-s3.autoCreateBucket=false"]
+        ports += [f"-s3.port={self.port}", "-s3.port.iceberg=0", "-s3.port.lance=0", f"-admin.port.grpc={free_port()}"]
         self.run(
-            [
-                "weed",
-                "mini",
-                f"-dir={self.folder}",
-                f"-bucket={BUCKET}",
-                "-ip=127.0.0.1",
-                "-admin.ui=false",
-                "-s3.autoCreateBucket=false",
-                *ports,
-            ],
+            ["weed", "mini", f"-dir={self.folder}", f"-bucket={BUCKET}", "-ip=127.0.0.1", *options, *ports],
             AWS_ACCESS_KEY_ID=ACCESS_KEY,
             AWS_SECRET_ACCESS_KEY=SECRET_KEY,
         )
-        wait_until(self._has_bucket)
-
-    def _has_bucket(self) -> bool:
-        try:
-            return self.open_files(read_settings({})).read_id() is None
-        except FileStoreUnavailable:
-            return False

@@ -1,5 +1,6 @@
 """A client for one bucket of an S3-compatible store: four requests, signed with AWS Signature Version 4."""
 
+import atexit
 import hashlib
 import hmac
 import os
@@ -145,4 +146,6 @@ def _find_error_code(content: bytes) -> str:
 @cache
 def _http_client(_process: int) -> httpx2.Client:
     """Return the connections of a process, for all its stores; a forked one must not use those of its parent."""
-    return httpx2.Client(trust_env=False, headers={"user-agent": "Mainstay/1", "accept-encoding": "identity"})
+    client = httpx2.Client(trust_env=False, headers={"user-agent": "Mainstay/1", "accept-encoding": "identity"})
+    atexit.register(client.close)
+    return client
