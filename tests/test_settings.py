@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 
 from mainstay.infrastructure.email_sending import OutgoingEmail, create_email_transport
-from mainstay.settings import DESCRIPTIONS, PREFIX, SettingError, Settings, read_settings, to_environment
+from mainstay.settings import (
+    DESCRIPTIONS,
+    PREFIX,
+    SettingError,
+    Settings,
+    parse_s3_address,
+    read_settings,
+    to_environment,
+)
 
 
 def test_without_any_setting_there_are_defaults() -> None:
@@ -70,6 +78,22 @@ def test_a_setting_is_read_from_the_environment(name: str, text: str, value: obj
     assert getattr(settings, name) == value
 
 
+def test_a_bucket_is_at_amazon_unless_its_address_says_otherwise() -> None:
+    assert parse_s3_address("s3://files") == ("https://s3.us-east-1.amazonaws.com", "us-east-1", "files", "")
+    text = "s3://files/firm/a?endpoint=http://127.0.0.1:9000/&region=eu-west-2"
+    assert parse_s3_address(text) == ("http://127.0.0.1:9000", "eu-west-2", "files", "firm/a")
+
+
+def test_a_bucket_needs_its_keys_and_nobody_sees_the_secret_one() -> None:
+    bucket = {"MAINSTAY_FILES": "s3://files", "MAINSTAY_FILES_ACCESS_KEY": "the key"}
+    with pytest.raises(SettingError, match="MAINSTAY_FILES_SECRET_KEY"):
+        read_settings(bucket)
+    settings = read_settings({**bucket, "MAINSTAY_FILES_SECRET_KEY": "not for anyone's eyes"})
+    assert "not for anyone" not in repr(settings)
+    assert read_settings(to_environment(settings)) == settings
+    assert read_settings({"MAINSTAY_FILES": "folder"}).files is None
+
+
 def test_an_empty_setting_is_no_setting() -> None:
     assert read_settings({PREFIX + name.upper(): " " for name in DESCRIPTIONS}) == read_settings({})
 
@@ -88,6 +112,16 @@ def test_the_base_address_follows_host_and_port() -> None:
         ("pool_size", "19"),
         ("prepare_statements", "sometimes"),
         ("redis", "host:6379"),
+        ("files", "files"),
+        ("files", "https://bucket"),
+        ("files", "s3://"),
+        ("files", "s3://[::1"),
+        ("files", "s3://bucket/../other"),
+        ("files", "s3://key:secret@bucket"),
+        ("files", "s3://bucket?endpoint=host"),
+        ("files", "s3://bucket?region=EU West"),
+        ("files", "s3://bucket?secret=key"),
+        ("files", "s3://bucket?endpoint"),
         ("redis", "redis://"),
         ("redis", "redis://host:port"),
         ("redis", "redis://host:99999"),

@@ -183,13 +183,12 @@ class S3Address(NamedTuple):
 
 def parse_s3_address(text: str) -> S3Address:
     """Parse the address of a bucket; without an endpoint, it is at Amazon."""
-    parts = urlsplit(text)
-    query = dict(parse_qsl(parts.query, strict_parsing=True)) if parts.query else {}
+    parts = urlsplit(_url_reader("s3")(text))
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
     region = query.get("region", "us-east-1")
     endpoint = query.get("endpoint", f"https://s3.{region}.amazonaws.com").rstrip("/")
     if (
-        parts.scheme != "s3"
-        or not _BUCKET.fullmatch(parts.netloc)
+        not _BUCKET.fullmatch(parts.netloc)
         or not _PREFIX.fullmatch(parts.path)
         or not query.keys() <= {"endpoint", "region"}
         or not re.fullmatch(r"[a-z0-9-]+", region)
@@ -197,8 +196,8 @@ def parse_s3_address(text: str) -> S3Address:
         raise ValueError("must be s3://BUCKET, perhaps with /PREFIX, ?endpoint=https://HOST and &region=REGION")
     try:
         _read_base_url(endpoint)
-    except ValueError as error:
-        raise ValueError(f"has an endpoint that {error}") from None
+    except ValueError:
+        raise ValueError("must be s3:// with an endpoint that is http:// or https:// and a host") from None
     return S3Address(endpoint, region, parts.netloc, parts.path.strip("/"))
 
 

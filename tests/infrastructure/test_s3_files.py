@@ -183,8 +183,9 @@ def test_nobody_waits_for_a_store_that_does_not_answer(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = ADDRESS._replace(endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}")
         files = S3FileStore(S3Client(address, "key", "secret"), FileCache(tmp_path))
-        with use_deadline(monotonic() + 0.2), pytest.raises(FileStoreUnavailable):
-            files.store(b"a photo")
+        for content in (b"a photo", bytes(20_000_000)):
+            with use_deadline(monotonic() + 0.2), pytest.raises(FileStoreUnavailable):
+                files.store(content)
 
 
 def test_copies_that_were_not_used_for_longest_are_removed_first(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -26,6 +26,8 @@ _EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 _TRIES = 2
 # More than any stored file has.
 _MAX_BYTES = 256 << 20
+_PIECE_BYTES = 64 << 10
+_CONNECT_SECONDS = 3.0
 _NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -102,9 +104,12 @@ class S3Client:
         path = quote("/".join(filter(None, (self.address.bucket, self.address.prefix, key))), safe="/-_.~")
         url = f"{self.address.endpoint}/{path}"
         signed = self._sign(method, url, content, datetime.now(UTC))
-        timeout = httpx2.Timeout(seconds_left())
+        timeout = httpx2.Timeout(seconds_left(), connect=min(seconds_left(), _CONNECT_SECONDS))
+        body = _generate_pieces(content) if content else None
+        # Otherwise the pieces would be sent as chunks, which not every store accepts.
+        length = {"content-length": str(len(content))} if method == "PUT" else {}
         with _http_client(os.getpid()).stream(
-            method, url, content=content or None, headers={**headers, **signed}, timeout=timeout
+            method, url, content=body, headers={**headers, **signed, **length}, timeout=timeout
         ) as response:
             return S3Response(response.status_code, response.headers, _read_body(response))
 
@@ -125,6 +130,14 @@ class S3Client:
         credential = f"{self.access_key}/{scope}"
         authorization = f"{_ALGORITHM} Credential={credential}, SignedHeaders={names}, Signature={signature}"
         return {**headers, "authorization": authorization}
+
+
+def _generate_pieces(content: bytes) -> Iterator[bytes]:
+    """Yield the content piece by piece, unless the store takes it too slowly."""
+    for start in range(0, len(content), _PIECE_BYTES):
+        if seconds_left() <= 0:
+            raise TimeoutError("it takes too long to accept a file")
+        yield content[start : start + _PIECE_BYTES]
 
 
 def _read_body(response: httpx2.Response) -> bytes:
