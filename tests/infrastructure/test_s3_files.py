@@ -159,6 +159,17 @@ def test_an_interrupted_removal_is_completed_or_undone(bucket: RcloneServer, tmp
     assert not files.has(name)
 
 
+def test_what_a_dead_process_was_removing_can_be_stored_again(bucket: RcloneServer, tmp_path: Path) -> None:
+    files = open_store(bucket, tmp_path)
+    name = files.store(b"a photo")
+    assert files._announce_removal(name)
+    with pytest.raises(FileStoreUnavailable):
+        files.store(b"a photo")
+    bucket.age(name)
+    assert files.store(b"a photo") == name
+    assert not files._is_being_removed(name)
+
+
 def test_a_damaged_file_is_not_sent(bucket: RcloneServer, tmp_path: Path) -> None:
     files = open_store(bucket, tmp_path)
     name = files.store(b"a photo")

@@ -79,9 +79,11 @@ class RcloneServer(S3Server):
         return self.folder / BUCKET / PREFIX / name[:2] / name[2:]
 
     def age(self, name: str) -> None:
-        """Let a file be stored long ago; rclone remembers what it knows of a file until it ends."""
+        """Let a file be stored, or its removal be announced, long ago; rclone remembers the times until it ends."""
         self.kill()
-        os.utime(self.path_of(name), (0, 0))
+        for path in (self.path_of(name), self.folder / BUCKET / PREFIX / "removals" / name):
+            if path.exists():
+                os.utime(path, (0, 0))
         self.start()
 
 

@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from errno import ENOENT
 from http import HTTPStatus
 from pathlib import Path
+from time import time
 
 from mainstay.infrastructure.file_cache import FileCache
 from mainstay.infrastructure.files import REMOVAL_GRACE_PERIOD, FileStoreUnavailable, content_name_of
@@ -42,7 +43,7 @@ class S3FileStore:
         name = content_name_of(content)
         for _ in range(_MAX_TRIES):
             self.client.put(_key_of(name), content)
-            if self.client.head(_removal_key_of(name)) is None and self.has(name):
+            if not self._is_being_removed(name) and self.has(name):
                 return name
         raise FileStoreUnavailable("The same file is just being removed from the file store. Try again.")
 
@@ -63,11 +64,15 @@ class S3FileStore:
 
         If the removal was interrupted, repeating it completes it.
         """
+        started_at = time()
         if not self._announce_removal(name):
             return False
         found = self.client.head(_key_of(name))
         if found and (_age_of(found) < REMOVAL_GRACE_PERIOD.total_seconds() or is_needed()):
             self.bring_back(name)
+            return False
+        if time() - started_at > _ABANDONED_SECONDS / 2:
+            # This process was stopped for so long that nobody waits for it any more.
             return False
         self.client.delete(_key_of(name))
         self.cache.remove(name)
@@ -110,13 +115,19 @@ class S3FileStore:
 
     def _announce_removal(self, name: str) -> bool:
         """Announce a removal; return False if another process removes the same file."""
-        key = _removal_key_of(name)
-        if self.client.put(key, b"", _CREATE_ONLY) != HTTPStatus.PRECONDITION_FAILED:
+        if self.client.put(_removal_key_of(name), b"", _CREATE_ONLY) != HTTPStatus.PRECONDITION_FAILED:
             return True
-        found = self.client.head(key)
-        if found and _age_of(found) > _ABANDONED_SECONDS:
-            self.client.delete(key)
+        # An abandoned announcement is withdrawn, for the next try.
+        self._is_being_removed(name)
         return False
+
+    def _is_being_removed(self, name: str) -> bool:
+        """Return whether a process is removing this file; withdraw an announcement that was abandoned."""
+        found = self.client.head(_removal_key_of(name))
+        if found and _age_of(found) > _ABANDONED_SECONDS:
+            self.bring_back(name)
+            return False
+        return found is not None
 
 
 def _key_of(name: str) -> str:
