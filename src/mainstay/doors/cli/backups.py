@@ -67,7 +67,7 @@ def verify_backup(settings: Settings, options: Namespace) -> JsonObject:
     with (
         open_backup_file(Path(options.file)) as archive,
         TemporaryDirectory(prefix="mainstay-") as folder,
-        _open_installation(replace(settings, database=None, data=Path(folder))) as installation,
+        _open_installation(replace(settings, database=None, data=Path(folder), files=None)) as installation,
     ):
         return _restore_and_check(archive, installation, options)
 
