@@ -36,7 +36,7 @@ WORDS_THAT_ARE_NO_STATES = {
     "view_pages.py": {"done"},  # the same
     "line_editor.py": {"done"},  # the same word of an address
     "reminders.py": {"overdue"},  # which invoices are asked for
-    "schedule.py": {"done", "planned"},  # the same; and which visits can be changed together
+    "visits.py": {"done", "planned"},  # the same; and which visits can be changed together
     "public_pages.py": {"done"},  # the same
     "running_timer.py": {"running"},  # which hours are asked for
     "to_bill.py": {"approved"},  # the list that a number leads to

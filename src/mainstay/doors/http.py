@@ -343,7 +343,7 @@ _OK, _MULTIPLE_CHOICES = HTTPStatus.OK.value, HTTPStatus.MULTIPLE_CHOICES.value
 def is_unavailable(error: Exception) -> bool:
     """Return whether an unexpected exception will go away by itself: a store is away, or a disk is full."""
     return isinstance(error, DatabaseUnavailable | FileStoreUnavailable) or (
-        isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
+        isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
     )
 
 
