@@ -48,6 +48,7 @@ def draft_quote_on_page(page: Page) -> None:
     new.get_by_label("Price", exact=True).fill("200")
     new.get_by_label("Optional (customer can choose)").check()
     page.get_by_role("button", name="Add line").click()
+    expect(page.locator(".line-row:not(.new)")).to_have_count(2)
     # The total follows while one types, and is there when it is saved.
     page.get_by_label("Quantity").first.fill("2")
     expect(page.locator("#sums")).to_contain_text("2,400.00")
